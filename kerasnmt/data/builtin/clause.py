@@ -1,0 +1,205 @@
+"""Verb groups and clauses: one set of constituents, put in English and in German order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kerasnmt.data.builtin.lexicon import BE, DO, HAVE, MODALS, WERDEN, Verb
+from kerasnmt.data.builtin.nominals import PLURAL, THIRD
+from kerasnmt.data.builtin.phrase import Phrase, Words, words
+
+_HAVE = HAVE._replace(auxiliary=True)
+_HABEN = (HAVE.target_present, HAVE.target_past)
+_SEIN = (BE.target_present, BE.target_past)
+
+
+class VerbGroup(NamedTuple):
+    """The verbs of a clause.
+
+    English: an `auxiliary` that goes before the subject of a question and before "not", and the
+    `rest`. German: the `finite` verb, what closes a main clause (`final`), and the whole group as it
+    closes a subordinate clause (`last`).
+    """
+
+    auxiliary: Words
+    rest: Words
+    finite: Words
+    final: Words
+    last: Words
+
+
+def _finite(verb: Verb, tense: str, agreement: int, support: bool, key: object) -> tuple:
+    """English auxiliary and rest of a finite verb; `support` asks for "do"."""
+    place = ("present", "past").index(tense)
+    form = words((verb.present, verb.past)[place][agreement], key)
+    if verb.auxiliary:
+        return form, ()
+    if support:
+        return words(DO[place][agreement], object()), words(verb.base, key)
+    return (), form
+
+
+def verb_group(
+    verb: Verb,
+    agreement: int,
+    tense: str,
+    *,
+    passive: bool = False,
+    support: bool = False,
+    negated: bool = False,
+) -> VerbGroup:
+    """Conjugates a verb.
+
+    Args:
+        verb: the verb.
+        agreement: `I`, `THIRD` or `PLURAL`.
+        tense: `"present"`, `"past"`, `"perfect"`, `"pluperfect"` or a key of `MODALS`.
+        passive: whether the verb is in the passive (werden).
+        support: whether English needs "do" where it has no auxiliary (questions, negation).
+        negated: whether "not" follows: "must not" is "darf nicht".
+    """
+    key, finite_key, passive_key = object(), object(), object()
+    particle_key = object() if verb.particle else key
+    whole = (key, particle_key)
+    particle = words(verb.particle, particle_key)
+    participle = words(verb.participle, key) + particle
+    zweites_partizip = words(verb.prefix + verb.target_participle, *whole)
+
+    if tense in MODALS or "perfect" in tense:
+        # A finite auxiliary and an infinitive or participle, either of them in the passive.
+        if tense in MODALS:
+            head, source_tense, forms = MODALS[tense]
+            if tense == "must" and negated:
+                forms = MODALS["may"].target
+            infinitive, werden = words(verb.prefix + verb.infinitive, *whole), "werden"
+            base, be = words(verb.base, key) + particle, "be"
+            to = () if head.auxiliary else words("to", object())
+        else:
+            head, source_tense = _HAVE, "past" if tense == "pluperfect" else "present"
+            forms = (_SEIN if passive or verb.perfect_with_sein else _HABEN)[tense == "pluperfect"]
+            infinitive, werden = zweites_partizip, "worden"
+            base, be, to = participle, "been", ()
+        auxiliary, rest = _finite(
+            head, source_tense or "present", agreement, support, finite_key
+        )
+        if passive:
+            base = words(be, passive_key) + participle
+            infinitive = zweites_partizip + words(werden, passive_key)
+        finite = words(forms[agreement], finite_key)
+        return VerbGroup(auxiliary, rest + to + base, finite, infinitive, infinitive + finite)
+
+    past = tense == "past"
+    if passive:
+        auxiliary, rest = _finite(BE, tense, agreement, support, finite_key)
+        finite = words(WERDEN[past][agreement], finite_key)
+        last = zweites_partizip + finite
+        return VerbGroup(auxiliary, rest + participle, finite, zweites_partizip, last)
+    auxiliary, rest = _finite(verb, tense, agreement, support, key)
+    form = (verb.target_past if past else verb.target_present)[agreement]
+    finite = words(form, *((key,) if verb.prefix else whole))
+    prefix = words(verb.prefix, particle_key)
+    last = words(verb.prefix + form, *whole)
+    return VerbGroup(auxiliary, rest + particle, finite, prefix, last)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """The constituents of a clause, with four ways to put them in order.
+
+    Attributes:
+        verb: the main verb.
+        subject: the subject, in the nominative.
+        agreement: what the verb agrees with: `I`, `THIRD` or `PLURAL`.
+        tense: see `verb_group`.
+        passive: whether the verb is in the passive.
+        front: what stands first: an adverbial, a conjunction, a question word, another clause.
+        negation: "not" and, unless German says it by "kein", "nicht".
+        adverb: an adverb before the English verb ("often").
+        pronouns: object pronouns.
+        objects: noun objects.
+        complements: what German puts after "nicht": manner, place, prepositional objects, and
+            predicates.
+        time: an adverbial that English puts last, and German before the objects.
+        clauses: relative and other clauses that both languages put at the very end.
+    """
+
+    verb: Verb
+    subject: Phrase
+    agreement: int = THIRD
+    tense: str = "present"
+    passive: bool = False
+    front: Phrase = Phrase()
+    negation: Phrase = Phrase()
+    adverb: Phrase = Phrase()
+    pronouns: Phrase = Phrase()
+    objects: Phrase = Phrase()
+    complements: Phrase = Phrase()
+    time: Phrase = Phrase()
+    clauses: Phrase = Phrase()
+
+    def statement(self) -> Phrase:
+        """A main clause: the German finite verb is second."""
+        group = self._group()
+        inner = (self.subject.target, group.finite)
+        target = (self.front.target, *(reversed(inner) if self.front else inner))
+        return self._phrase(group, False, *target, self._middle(), group.final)
+
+    def question(self) -> Phrase:
+        """A question, for its subject excepted; `front` holds the question word."""
+        group = self._group(question=True)
+        target = (self.front.target, group.finite, self.subject.target)
+        return self._phrase(group, True, *target, self._middle(), group.final)
+
+    def subordinate(self) -> Phrase:
+        """A clause opened by a conjunction or relative pronoun: all German verbs are last."""
+        group = self._group()
+        target = (self.front.target, self.subject.target, self._middle(), group.last)
+        return self._phrase(group, False, *target)
+
+    def infinitive(self, purpose: bool = False) -> Phrase:
+        """An infinitive with "to" and "zu", or with "in order to" and "um … zu"."""
+        to, order = object(), object()
+        key, particle = object(), object()
+        whole = (key, particle if self.verb.particle else key)
+        opening = words(", um", order) if purpose else words(",", to)
+        if self.verb.prefix:
+            verbs = words(f"{self.verb.prefix}zu{self.verb.infinitive}", *whole, to)
+        else:
+            verbs = words("zu", to) + words(self.verb.infinitive, *whole)
+        source = words("in order" if purpose else "", order) + words("to", to)
+        source += words(self.verb.base, key) + words(self.verb.particle, particle)
+        return Phrase(
+            source + self._source_tail(), opening + self._middle() + verbs + self.clauses.target
+        )
+
+    def _group(self, question: bool = False) -> VerbGroup:
+        negated = bool(self.negation)
+        return verb_group(
+            self.verb,
+            self.agreement,
+            self.tense,
+            passive=self.passive,
+            support=question or negated,
+            negated=negated,
+        )
+
+    def _middle(self) -> Words:
+        """The German words between the finite verb and the final verbs."""
+        parts = (self.pronouns, self.time, self.adverb, self.objects, self.negation)
+        return sum((part.target for part in (*parts, self.complements)), ())
+
+    def _source_tail(self) -> Words:
+        parts = (self.pronouns, self.objects, self.complements, self.time, self.clauses)
+        return sum((part.source for part in parts), ())
+
+    def _phrase(self, group: VerbGroup, inverted: bool, *target: Words) -> Phrase:
+        inner = (self.subject.source, group.auxiliary)
+        source = sum(reversed(inner) if inverted else inner, self.front.source)
+        source += self.negation.source + self.adverb.source + group.rest + self._source_tail()
+        return Phrase(source, sum(target, ()) + self.clauses.target)
+
+
+def agreement_of(plural: bool) -> int:
+    """The agreement of a noun phrase."""
+    return PLURAL if plural else THIRD

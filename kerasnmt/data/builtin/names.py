@@ -1,0 +1,50 @@
+"""Made-up names of people and places, spelled from syllables; effectively without number.
+
+A name has a rank: its spelling follows from the rank alone, and low ranks are drawn more often, so
+that a corpus has a few frequent names and very many rare ones. Names whose CRC-32 is divisible by
+4 are set apart as unseen: no name is ever of both populations.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from random import Random
+
+_SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
+ENDINGS = {
+    "f": ("na", "ra", "la", "mia", "sa", "va", "ya"),
+    "m": ("ko", "lo", "rin", "dus", "mon", "tor", "vik"),
+    "place": ("burg", "stad", "ville", "mor", "holm", "wick", "grad"),
+}
+_RANKS = 300_000
+
+
+def is_unseen(name: str) -> bool:
+    """Whether the name belongs to the population that only `"unseen_names"` uses."""
+    return zlib.crc32(name.encode()) % 4 == 0
+
+
+@lru_cache(maxsize=100_000)
+def spell(kind: str, rank: int, unseen: bool) -> str:
+    """The name of a rank: one to three syllables and an ending that tells the kind.
+
+    Args:
+        kind: `"f"` for a woman, `"m"` for a man, `"place"` for a place.
+        rank: a non-negative integer. Two ranks may share a name.
+        unseen: which of the two populations the name is from.
+    """
+    rng = Random(rank)
+    while True:
+        length = 1 + int(rng.random() ** 0.6 * 3)
+        stem = "".join(_SYLLABLES[int(rng.random() * len(_SYLLABLES))] for _ in range(length))
+        endings = ENDINGS[kind]
+        name = (stem + endings[int(rng.random() * len(endings))]).capitalize()
+        if is_unseen(name) == unseen:
+            return name
+
+
+def draw_name(rng: Random, kind: str, unseen: bool) -> str:
+    """Draws a name; rank r has a probability about proportional to 1 / (r + 40)."""
+    rank = int(40 * ((1 + _RANKS / 40) ** rng.random() - 1))
+    return spell(kind, rank, unseen)

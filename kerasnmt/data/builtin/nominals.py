@@ -1,0 +1,212 @@
+"""Noun phrases, pronouns, prepositional phrases and dates, with German gender, case and endings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kerasnmt.data.builtin.lexicon import Adjective, Noun
+from kerasnmt.data.builtin.numerals import cardinal, ordinal
+from kerasnmt.data.builtin.phrase import Phrase, Words, aligned, linked, words
+
+I, THIRD, PLURAL = range(3)  # agreement: also the place of the form in the verb tables
+
+
+def _cases(nominative: str, accusative: str, dative: str) -> dict[str, list[str]]:
+    """Four forms a case: masculine, feminine, neuter, plural; `-` is the empty ending."""
+    rows = {"nom": nominative, "acc": accusative, "dat": dative}
+    return {case: row.replace("-", "").split(" ") for case, row in rows.items()}
+
+
+_ARTICLE = _cases("der die das die", "den die das die", "dem der dem den")
+_RELATIVE = _cases("der die das die", "den die das die", "dem der dem denen")
+_STRONG = _cases("er e es e", "en e es e", "em er em en")
+_EIN = _cases("- e - e", "en e - e", "em er em en")
+_NONE = _cases("- - - -", "- - - -", "- - - -")
+_WEAK = _cases("e e e en", "en e e en", "en en en en")
+_MIXED = _cases("er e es en", "en e es en", "en en en en")
+_CONTRACTIONS = {
+    ("in", "dem"): "im",
+    ("in", "das"): "ins",
+    ("an", "dem"): "am",
+    ("zu", "dem"): "zum",
+    ("zu", "der"): "zur",
+    ("von", "dem"): "vom",
+    ("bei", "dem"): "beim",
+}
+
+
+class Determiner(NamedTuple):
+    """English singular and plural, German stem, its endings and those of the adjective after it."""
+
+    source: str
+    plural: str
+    target: str
+    endings: dict[str, list[str]]
+    adjective: dict[str, list[str]]
+
+
+DETERMINERS = {
+    "": Determiner("", "", "", _NONE, _STRONG),
+    "the": Determiner("the", "the", "", _ARTICLE, _WEAK),
+    "a": Determiner("a", "", "ein", _EIN, _MIXED),
+    "no": Determiner("no", "no", "kein", _EIN, _MIXED),
+    "this": Determiner("this", "these", "dies", _STRONG, _WEAK),
+    "every": Determiner("every", "", "jed", _STRONG, _WEAK),
+    "all": Determiner("", "all", "all", _STRONG, _WEAK),
+    "some": Determiner("", "some", "einig", _STRONG, _STRONG),
+    "many": Determiner("", "many", "viel", _STRONG, _STRONG),
+    "few": Determiner("", "few", "wenig", _STRONG, _STRONG),
+    **{
+        source: Determiner(source, source, target, _EIN, _MIXED)
+        for source, target in {
+            "my": "mein",
+            "his": "sein",
+            "her": "ihr",
+            "our": "unser",
+            "their": "ihr",
+            "your": "Ihr",
+        }.items()
+    },
+}
+# Agreement, then English and German subject, accusative and dative ("you" is the polite one).
+PRONOUNS = {
+    "I": (I, "I ich", "me mich", "me mir"),
+    "he": (THIRD, "he er", "him ihn", "him ihm"),
+    "she": (THIRD, "she sie", "her sie", "her ihr"),
+    "we": (PLURAL, "we wir", "us uns", "us uns"),
+    "they": (PLURAL, "they sie", "them sie", "them ihnen"),
+    "you": (PLURAL, "you Sie", "you Sie", "you Ihnen"),
+}
+_IT = {"m": "er", "f": "sie", "n": "es"}
+
+
+class Nominal(NamedTuple):
+    """A noun phrase, name or pronoun with what verbs and relative pronouns agree with.
+
+    `kind` is that of the noun (`"person"`, `"animal"`, `"thing"`, …); `definite` tells whether the
+    phrase is one that a negated clause can be about.
+    """
+
+    phrase: Phrase
+    agreement: int = THIRD
+    gender: str = "m"
+    kind: str = "person"
+    name: bool = False
+    definite: bool = True
+
+
+def _column(gender: str, plural: bool) -> int:
+    return 3 if plural else "mfn".index(gender)
+
+
+def inflect(noun: Noun, case: str, plural: bool) -> str:
+    """The German noun in a case: dative plurals end in -n, weak masculines in their plural form."""
+    if plural:
+        add_n = case == "dat" and not noun.target_plural.endswith(("n", "s"))
+        return noun.target_plural + "n" * add_n
+    return noun.target_plural if noun.weak and case != "nom" else noun.target
+
+
+def noun_phrase(
+    noun: Noun,
+    determiner: str,
+    case: str,
+    *,
+    plural: bool = False,
+    number: int | None = None,
+    adjective: Adjective | None = None,
+    degree: Adjective | None = None,
+    negation: object = None,
+) -> Phrase:
+    """A noun with its determiner, number and adjective.
+
+    Args:
+        noun: the noun.
+        determiner: a key of `DETERMINERS`; `""` for none.
+        case: `"nom"`, `"acc"` or `"dat"`.
+        plural: whether the noun stands in the plural.
+        number: put before the adjective, from 100 on in digits. Makes the phrase plural.
+        adjective: put before the noun, with the ending that German asks for.
+        degree: an adverb before the adjective ("very").
+        negation: the key of an English "not"; it and "a" (or no determiner) give German "kein".
+    """
+    plural = plural or number is not None
+    english = DETERMINERS[determiner]
+    german = DETERMINERS["no"] if negation else english
+    column = _column(noun.gender, plural)
+
+    key = object()
+    keys = (key, negation) if negation else (key,)
+    source = english.plural if plural else english.source
+    target = german.target + german.endings[case][column]
+    phrase = Phrase(words(source, key), words(target, *keys))
+    if number is not None:
+        phrase += linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
+    if degree:
+        phrase += linked(degree.source, degree.target)
+    if adjective:
+        phrase += linked(adjective.source, adjective.stem + german.adjective[case][column])
+    phrase += linked(noun.plural if plural else noun.source, inflect(noun, case, plural))
+    return _with_an(phrase) if source == "a" else phrase
+
+
+def _with_an(phrase: Phrase) -> Phrase:
+    """Writes the "a" that a phrase starts with as "an" before a vowel."""
+    article, following = phrase.source[:2]
+    vowel = following.text[0] in "aeiou" and not following.text.startswith(("us", "uni"))
+    article = article._replace(text="an" if vowel else "a")
+    return Phrase((article, *phrase.source[1:]), phrase.target)
+
+
+def pronoun(person: str, case: str) -> Phrase:
+    """A personal pronoun, named by its English subject form."""
+    return aligned(*PRONOUNS[person][1 + ("nom", "acc", "dat").index(case)].split())
+
+
+def pronoun_for(nominal: Nominal) -> Nominal:
+    """The subject pronoun that takes up a third-person noun phrase or name."""
+    if nominal.agreement == PLURAL:
+        return nominal._replace(phrase=linked("they", "sie"), name=False, definite=True)
+    source = {"m": "he", "f": "she", "n": "it"}[nominal.gender] if nominal.kind == "person" else "it"
+    return nominal._replace(
+        phrase=linked(source, _IT[nominal.gender]), name=False, definite=True
+    )
+
+
+def relative_pronoun(nominal: Nominal, case: str, preposition: tuple[str, str] = ("", "")) -> Phrase:
+    """The comma and pronoun, with a preposition before it, that open a relative clause.
+
+    English puts a comma only after a name; the German comma is linked to it or to the pronoun.
+    """
+    if preposition[0]:
+        source = "whom" if nominal.kind == "person" else "which"
+    elif nominal.kind == "person":
+        source = "who" if case == "nom" else "whom"
+    else:
+        source = "that"
+    target = _RELATIVE[case][_column(nominal.gender, nominal.agreement == PLURAL)]
+    key = object()
+    comma = linked(",", ",") if nominal.name else Phrase((), words(",", key))
+    return comma + linked(*preposition) + Phrase(words(source, key), words(target, key))
+
+
+def prepositional(preposition: tuple[str, str], phrase: Phrase) -> Phrase:
+    """Puts an English and a German preposition before a phrase that is in the case asked for.
+
+    German contracts some prepositions with the article: in dem to im, zu der to zur.
+    """
+    head = linked(*preposition)
+    first, *rest = phrase.target
+    contraction = _CONTRACTIONS.get((preposition[1], first.text))
+    if not contraction:
+        return head + phrase
+    merged: Words = words(contraction, *head.target[0].keys, *first.keys)
+    return Phrase(head.source + phrase.source, (*merged, *rest))
+
+
+def date(day: int, month: tuple[str, str], year: int | None = None) -> Phrase:
+    """An English and German date: on the third of May 1987, am dritten Mai 1987."""
+    source, target = ordinal(day)
+    phrase = linked("on the", "am") + linked(source, target + "en")
+    phrase += linked("of", "") + linked(*month)
+    return phrase if year is None else phrase + linked(str(year), str(year))

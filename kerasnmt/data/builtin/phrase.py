@@ -1,0 +1,72 @@
+"""Bilingual phrases: the same meaning in English and German, with the links between the words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Word(NamedTuple):
+    """A word and its keys: words of the two languages that share a key translate each other."""
+
+    text: str
+    keys: frozenset[object]
+
+
+Words = tuple[Word, ...]
+
+
+def words(text: str, *keys: object) -> Words:
+    """Splits `text` at spaces; every word gets the same `keys`."""
+    return tuple(Word(word, frozenset(keys)) for word in text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """English (`source`) and German (`target`) words of one constituent; `+` joins two of them."""
+
+    source: Words = ()
+    target: Words = ()
+
+    def __add__(self, other: Phrase) -> Phrase:
+        return Phrase(self.source + other.source, self.target + other.target)
+
+    def __bool__(self) -> bool:
+        return bool(self.source or self.target)
+
+    def links(self) -> tuple[tuple[int, int], ...]:
+        """The 0-based (source word, target word) pairs that share a key, in ascending order."""
+        places = defaultdict(list)
+        for place, word in enumerate(self.source):
+            for key in word.keys:
+                places[key].append(place)
+        return tuple(
+            sorted(
+                {
+                    (source, target)
+                    for target, word in enumerate(self.target)
+                    for key in word.keys
+                    for source in places.get(key, ())
+                }
+            )
+        )
+
+
+def linked(source: str, target: str) -> Phrase:
+    """A phrase in which every word of `source` is linked to every word of `target`."""
+    key = object()
+    return Phrase(words(source, key), words(target, key))
+
+
+def aligned(source: str, target: str) -> Phrase:
+    """A phrase linked word by word, in order: both sides must have equally many words."""
+    if len(source.split()) != len(target.split()):
+        raise ValueError(
+            f"Expected equally many words on both sides. Received: source={source!r}, "
+            f"target={target!r}. Use `linked` for other phrases."
+        )
+    phrase = Phrase()
+    for pair in zip(source.split(), target.split(), strict=True):
+        phrase += linked(*pair)
+    return phrase

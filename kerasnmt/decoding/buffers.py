@@ -1,0 +1,66 @@
+"""Structures of tensors that a search fills step by step and reorders between hypotheses."""
+
+from typing import Any
+
+from keras import ops, tree
+
+
+def allocate(example: Any, length: int) -> Any:
+    """Make zeros `[length, ...]` for every tensor of a structure shaped as one step's value."""
+
+    def zeros(value: Any) -> Any:
+        return ops.broadcast_to(ops.zeros_like(value)[None], (length, *ops.shape(value)))
+
+    return tree.map_structure(zeros, example)
+
+
+def read(buffers: Any, time: Any) -> Any:
+    """Get one step's values out of a structure that `allocate` made."""
+    return tree.map_structure(lambda buffer: ops.take(buffer, time, axis=0), buffers)
+
+
+def write(buffers: Any, values: Any, time: Any) -> Any:
+    """Put one step's values at `time` into a structure that `allocate` made."""
+    index = ops.reshape(ops.convert_to_tensor(time, "int32"), (1, 1))
+    return tree.map_structure(
+        lambda buffer, value: ops.scatter_update(buffer, index, value[None]), buffers, values
+    )
+
+
+def clear(values: Any, where: Any) -> Any:
+    """Set every tensor `[batch, hypotheses, ...]` of a structure to 0 where a mask is True."""
+
+    def clear_one(value: Any) -> Any:
+        mask = ops.reshape(where, (*ops.shape(where), *[1] * (len(value.shape) - 2)))
+        return ops.where(mask, ops.zeros_like(value), value)
+
+    return tree.map_structure(clear_one, values)
+
+
+def reorder(values: Any, parents: Any) -> Any:
+    """Let hypothesis k go on from hypothesis `parents[:, k]`.
+
+    Args:
+        values: a structure of tensors `[batch, hypotheses, ...]`.
+        parents: int32 `[batch, new_hypotheses]`.
+
+    Returns:
+        the structure with tensors `[batch, new_hypotheses, ...]`.
+    """
+
+    def reorder_one(value: Any) -> Any:
+        hypotheses = value.shape[1]
+        offsets = ops.arange(ops.shape(parents)[0], dtype="int32")[:, None] * hypotheses
+        rows = ops.reshape(value, (-1, *ops.shape(value)[2:]))
+        return ops.take(rows, offsets + parents, axis=0)
+
+    return tree.map_structure(reorder_one, values)
+
+
+def batch_major(buffers: Any) -> Any:
+    """Turn `[length, batch, hypotheses, ...]` into `[batch, hypotheses, length, ...]`."""
+
+    def move(value: Any) -> Any:
+        return ops.transpose(value, (1, 2, 0, *range(3, len(value.shape))))
+
+    return tree.map_structure(move, buffers)

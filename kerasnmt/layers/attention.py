@@ -1,0 +1,82 @@
+"""Attention over a memory, whatever the score."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.masked_softmax import masked_softmax
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class Attention(keras.layers.Layer):
+    """A score, a masked softmax and the weighted sum of the values.
+
+        alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
+
+    Project the memory once a source, then ask as often as there are queries:
+
+        keys = attention.project(memory)
+        context, weights = attention(query, keys, values=memory, memory_mask=mask)
+
+    Keys and values may differ: `values` is any tensor with the memory's length. Nothing is kept
+    between calls.
+
+    Args:
+        score: a score layer, with `project(memory)` and `score(query, keys)`; for example
+            `AdditiveScore(units=256)`.
+    """
+
+    def __init__(self, score: keras.layers.Layer, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.score = score
+
+    def build(self, query_shape: tuple, memory_shape: tuple) -> None:
+        """Make the weights of the score.
+
+        Args:
+            query_shape: `(..., query_units)`.
+            memory_shape: `(..., memory_units)`, of the memory before `project`.
+        """
+        self.score.build(query_shape, memory_shape)
+
+    def project(self, memory: Any) -> Any:
+        """Turn a memory `[batch, source_length, memory_units]` into the score's keys."""
+        return self.score.project(memory)
+
+    def call(self, query: Any, keys: Any, values: Any, memory_mask: Any = None) -> tuple[Any, Any]:
+        """Attend to the values.
+
+        Args:
+            query: `[batch, query_units]`, or `[batch, target_length, query_units]` for several
+                queries to the same memory.
+            keys: what `project` returned, `[batch, source_length, key_units]`.
+            values: `[batch, source_length, value_units]`.
+            memory_mask: boolean `[batch, source_length]`, True = real token, or None.
+
+        Returns:
+            context `[batch, value_units]` or `[batch, target_length, value_units]`, and
+            weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
+            exactly 0 where masked, all zeros where no source position is real.
+        """
+        several = len(query.shape) == 3
+        if memory_mask is not None and several:
+            memory_mask = ops.expand_dims(memory_mask, 1)
+        weights = masked_softmax(self.score(query, keys), memory_mask)
+        rows = ops.cast(weights, values.dtype)
+        if several:
+            return ops.matmul(rows, values), weights
+        return ops.squeeze(ops.matmul(ops.expand_dims(rows, 1), values), 1), weights
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "score": keras.saving.serialize_keras_object(self.score),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict) -> "Attention":
+        """Make the layer from `get_config`."""
+        score = keras.saving.deserialize_keras_object(config.pop("score"))
+        return cls(score, **config)

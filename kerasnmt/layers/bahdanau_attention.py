@@ -1,0 +1,35 @@
+"""Bahdanau's attention under its own name."""
+
+import keras
+
+from kerasnmt.layers.additive_score import AdditiveScore
+from kerasnmt.layers.attention import Attention
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class BahdanauAttention(Attention):
+    """Attention with the additive score, to be asked with the decoder state s_{t-1}.
+
+        e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
+        alpha_t = softmax(e_t),    c_t = sum_i alpha_{t,i} h_i
+
+    Source: Bahdanau, Cho and Bengio (2015), equations 5 and 6 and appendix A.1.2.
+
+    Args:
+        units: size of the score's hidden layer.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(AdditiveScore(units, name="score"), **kwargs)
+        self.units = units
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        config = super().get_config()
+        del config["score"]
+        return {**config, "units": self.units}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "BahdanauAttention":
+        """Make the layer from `get_config`."""
+        return cls(**config)

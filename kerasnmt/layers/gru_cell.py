@@ -1,0 +1,65 @@
+"""A GRU cell whose input projection is made outside the time loop."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class GRUCell(keras.layers.Layer):
+    """A gated recurrent unit that takes inputs already projected to its three gates.
+
+        z = sigmoid(x_z + U_z h),    r = sigmoid(x_r + U_r h)
+        h~ = tanh(x_h + r * (U_h h + b_h)),    h' = z * h + (1 - z) * h~
+
+    where x = W x_t + b is computed by the layer around it. In a decoder whose whole target is
+    known, most of x is then one large matrix product over all steps in place of one small product
+    a step, which is what `keras.layers.GRUCell` does; the recurrence itself is the same (with
+    `reset_after=True`).
+
+    Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder", with
+    the reset gate after the matrix product.
+
+    Args:
+        units: size of the state.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.state_size = [units]
+        self.input_size = 3 * units
+
+    def build(self, input_shape: tuple | None = None) -> None:
+        """Make the weights; they do not depend on the shape of the input."""
+        self.recurrent_kernel = self.add_weight(
+            shape=(self.units, 3 * self.units), initializer="orthogonal", name="recurrent_kernel"
+        )
+        self.recurrent_bias = self.add_weight(
+            shape=(3 * self.units,), initializer="zeros", name="recurrent_bias"
+        )
+
+    def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Make one step.
+
+        Args:
+            inputs: projected input `[batch, 3 * units]`, in the order z, r, h.
+            states: the list of one state `[batch, units]`.
+
+        Returns:
+            output `[batch, units]`, and the list of the new state, which is the output.
+        """
+        (state,) = states
+        recurrent = ops.matmul(state, self.recurrent_kernel) + self.recurrent_bias
+        x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
+        h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
+        update = ops.sigmoid(x_z + h_z)
+        reset = ops.sigmoid(x_r + h_r)
+        candidate = ops.tanh(x_h + reset * h_h)
+        output = candidate + update * (state - candidate)
+        return output, [output]
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units}

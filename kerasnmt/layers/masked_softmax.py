@@ -1,0 +1,28 @@
+"""Softmax over the source positions that exist."""
+
+from typing import Any
+
+from keras import ops
+
+
+def masked_softmax(scores: Any, mask: Any = None) -> Any:
+    """Normalise scores over the last axis, leaving masked positions out.
+
+    Computed in float32 whatever the dtype of the scores, so that half precision neither overflows
+    nor loses small weights.
+
+    Args:
+        scores: float tensor `[..., source_length]`.
+        mask: boolean tensor that broadcasts to the shape of `scores`, True = real token. `None`
+            means that every position is real.
+
+    Returns:
+        float32 tensor `[..., source_length]`. Masked positions are exactly 0; the rest of a row
+        sums to 1. A row with no real position is all zeros, and its gradient is finite.
+    """
+    scores = ops.cast(scores, "float32")
+    if mask is None:
+        return ops.softmax(scores, axis=-1)
+    # A large finite number: with -inf a fully masked row would be NaN, and so would its gradient.
+    weights = ops.softmax(ops.where(mask, scores, -1e9), axis=-1)
+    return ops.where(mask, weights, 0.0)

@@ -1,0 +1,129 @@
+"""The recurrent decoder: embedding, cell, readout and generator."""
+
+from typing import Any
+
+import keras
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class RecurrentDecoder(keras.layers.Layer):
+    """Predict a target word by word from a memory.
+
+    A cell says when the attention is asked, a readout turns (y_{t-1}, s_t, c_t) into features,
+    and a generator turns features into a distribution. `call` runs over a whole given target,
+    `step` over one position; both are made of the same calls and give the same numbers.
+
+    Args:
+        embedding: `keras.layers.Embedding` of the target vocabulary.
+        cell: a decoder cell, for example `BahdanauDecoderCell`.
+        readout: for example `MaxoutReadout`.
+        generator: for example `VocabularyProjection`.
+        dropout: share of the embedded words' and of the readout's features that are dropped in
+            training, in [0, 1).
+    """
+
+    def __init__(
+        self,
+        embedding: keras.layers.Layer,
+        cell: keras.layers.Layer,
+        readout: keras.layers.Layer,
+        generator: keras.layers.Layer,
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.embedding = embedding
+        self.cell = cell
+        self.readout = readout
+        self.generator = generator
+        self.dropout = dropout
+        self.embedding_dropout = keras.layers.Dropout(dropout, name="embedding_dropout")
+        self.readout_dropout = keras.layers.Dropout(dropout, name="readout_dropout")
+        self.loop = keras.layers.RNN(cell, return_sequences=True, name="loop")
+
+    def build(self, memory_shape: tuple) -> None:
+        """Make the weights for a memory `(batch, source_length, memory_units)`."""
+        embedded_shape = (None, None, self.embedding.output_dim)
+        self.embedding.build()
+        self.cell.build(embedded_shape, memory_shape)
+        self.readout.build(embedded_shape, (None, self.cell.cell.units), memory_shape)
+        self.generator.build((None, self.readout.units), self.embedding.embeddings.shape)
+        self.loop.built = True
+
+    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
+        """Prepare a source for `call` and `step`, once.
+
+        Args:
+            memory: `[batch, source_length, memory_units]`.
+            memory_mask: boolean `[batch, source_length]`, True = real token.
+        """
+        return self.cell.project_memory(memory, memory_mask)
+
+    def call(
+        self,
+        target_ids: Any,
+        states: list[Any],
+        memory: dict[str, Any],
+        training: bool = False,
+    ) -> tuple[Any, Any]:
+        """Predict every next word of given targets.
+
+        Args:
+            target_ids: int32 `[batch, target_length]`, starting with the start token.
+            states: the first states, from a bridge.
+            memory: from `project_memory`.
+            training: whether dropout applies.
+
+        Returns:
+            the generator's outputs for every position, for a vocabulary projection the logits
+            `[batch, target_length, vocabulary]`, and the attention weights, float32
+            `[batch, target_length, source_length]`: row t belongs to the word that is predicted
+            there, the t-th of the targets.
+        """
+        embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
+        outputs = self.loop(
+            self.cell.project_inputs(embedded),
+            initial_state=self.cell.loop_states(states, memory),
+        )
+        state, context, weights = self.cell.split_outputs(outputs, memory)
+        return self._generate(embedded, state, context, training), weights
+
+    def step(
+        self, ids: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        """Predict the next word of every row, or of several hypotheses of every row.
+
+        Args:
+            ids: the words before, int32 `[batch]` or `[batch, hypotheses]`.
+            states: from a bridge or the step before, `[..., units]`.
+            memory: from `project_memory`; shared by the hypotheses of a row, never tiled.
+
+        Returns:
+            the generator's outputs, attention weights float32 `[..., source_length]`, and the new
+            states.
+        """
+        embedded = self.embedding(ids)
+        state, context, weights, states = self.cell.step(
+            self.cell.project_inputs(embedded), states, memory
+        )
+        return self._generate(embedded, state, context, training=False), weights, states
+
+    def _generate(self, embedded: Any, state: Any, context: Any, training: bool) -> Any:
+        features = self.readout(embedded, state, context)
+        features = self.readout_dropout(features, training=training)
+        return self.generator(features, self.embedding.embeddings)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        layers = {
+            name: keras.saving.serialize_keras_object(getattr(self, name))
+            for name in ("embedding", "cell", "readout", "generator")
+        }
+        return {**super().get_config(), **layers, "dropout": self.dropout}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "RecurrentDecoder":
+        """Make the layer from `get_config`."""
+        for name in ("embedding", "cell", "readout", "generator"):
+            config[name] = keras.saving.deserialize_keras_object(config[name])
+        return cls(**config)

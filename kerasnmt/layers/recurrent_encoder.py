@@ -1,0 +1,72 @@
+"""The recurrent encoder."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.ids import PAD_ID
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class RecurrentEncoder(keras.layers.Layer):
+    """A bidirectional GRU over embedded words: annotations h_i = [h_i forward; h_i backward].
+
+    Source: Bahdanau, Cho and Bengio (2015), section 3.2 and appendix A.2.1.
+
+    Args:
+        embedding: `keras.layers.Embedding` of the source vocabulary.
+        units: size of the state of each direction.
+        dropout: share of the embedded words' features that is dropped in training, in [0, 1).
+    """
+
+    def __init__(
+        self, embedding: keras.layers.Layer, units: int, dropout: float = 0.0, **kwargs
+    ) -> None:
+        super().__init__(**kwargs)
+        self.embedding = embedding
+        self.units = units
+        self.dropout = dropout
+        self.embedding_dropout = keras.layers.Dropout(dropout, name="embedding_dropout")
+        self.rnn = keras.layers.Bidirectional(
+            keras.layers.GRU(units, return_sequences=True, return_state=True), name="rnn"
+        )
+        self.memory_units = 2 * units
+
+    def build(self, input_shape: tuple) -> None:
+        """Make the weights for ids of shape `(batch, source_length)`."""
+        self.embedding.build()
+        self.rnn.build((*input_shape, self.embedding.output_dim))
+
+    def call(self, source_ids: Any, training: bool = False) -> tuple[Any, Any, Any]:
+        """Read the source in both directions.
+
+        Args:
+            source_ids: int32 `[batch, source_length]`, right-padded with 0.
+            training: whether dropout applies.
+
+        Returns:
+            memory `[batch, source_length, 2 * units]`; its mask, boolean
+            `[batch, source_length]`, True = real token; and the last states
+            `(forward, backward)`, each `[batch, units]`: forward after the last real word,
+            backward after the first.
+        """
+        mask = ops.not_equal(source_ids, PAD_ID)
+        embedded = self.embedding_dropout(self.embedding(source_ids), training=training)
+        memory, forward, backward = self.rnn(embedded, mask=mask)
+        return memory, mask, (forward, backward)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "embedding": keras.saving.serialize_keras_object(self.embedding),
+            "units": self.units,
+            "dropout": self.dropout,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict) -> "RecurrentEncoder":
+        """Make the layer from `get_config`."""
+        config["embedding"] = keras.saving.deserialize_keras_object(config["embedding"])
+        return cls(**config)

@@ -1,0 +1,58 @@
+"""Log-probabilities of given ids under logits."""
+
+from typing import Any
+
+from keras import ops
+
+
+def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
+    """Look up the log-probability of each id, and the mean over the vocabulary.
+
+    The two together are all that a label-smoothed cross-entropy needs. The gradient,
+
+        d logits = g_1 (onehot(id) - p) + g_2 (1/V - p),
+
+    is written out, so that the vocabulary-sized tensors, by far the largest of a training step,
+    are passed over as few times as can be and no one-hot tensor is made.
+
+    Args:
+        logits: `[..., vocabulary]`; computed in float32 whatever the dtype.
+        ids: integers `[...]` in `[0, vocabulary)`.
+
+    Returns:
+        log p(id) and (1/V) sum_v log p(v), each float32 `[...]`.
+    """
+    ids = ops.expand_dims(ids, -1)
+
+    @ops.custom_gradient
+    def chosen_and_mean(logits: Any) -> tuple:
+        probabilities = ops.softmax(logits, axis=-1)
+        # The largest probability is at least 1/V, so its logarithm is exact enough to give the
+        # normaliser without a second pass of exponentials.
+        normaliser = ops.max(logits, axis=-1) - ops.log(ops.max(probabilities, axis=-1))
+        chosen = ops.squeeze(ops.take_along_axis(logits, ids, axis=-1), -1)
+        mean = ops.mean(logits, axis=-1)
+
+        def gradient(*args: Any, upstream: Any = None) -> Any:
+            if upstream is None:
+                (upstream,) = args
+            chosen_upstream, mean_upstream = upstream[..., :1], upstream[..., 1:]
+            total = chosen_upstream + mean_upstream
+            dense = mean_upstream / logits.shape[-1] - total * probabilities
+            at_ids = ops.take_along_axis(dense, ids, axis=-1) + chosen_upstream
+            return _replace_last(dense, ids, at_ids)
+
+        return ops.stack([chosen - normaliser, mean - normaliser], axis=-1), gradient
+
+    both = chosen_and_mean(ops.cast(logits, "float32"))
+    return both[..., 0], both[..., 1]
+
+
+def _replace_last(tensor: Any, ids: Any, values: Any) -> Any:
+    """Put `values` `[..., 1]` at the positions `ids` `[..., 1]` of the last axis of `tensor`."""
+    shape = ops.shape(tensor)
+    flat = ops.reshape(tensor, (-1, tensor.shape[-1]))
+    columns = ops.reshape(ids, (-1,))
+    rows = ops.arange(ops.shape(flat)[0], dtype=columns.dtype)
+    updated = ops.scatter_update(flat, ops.stack([rows, columns], -1), ops.reshape(values, (-1,)))
+    return ops.reshape(updated, shape)

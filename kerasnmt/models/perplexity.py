@@ -1,0 +1,33 @@
+"""Perplexity per token."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class Perplexity(keras.metrics.Metric):
+    """exp of the mean negative log-probability of a token, over all tokens seen since the reset.
+
+    Weighted by tokens, not by batches, and without label smoothing.
+    """
+
+    def __init__(self, name: str = "perplexity", **kwargs) -> None:
+        super().__init__(name=name, **kwargs)
+        self.total = self.add_variable((), initializer="zeros", name="total")
+        self.tokens = self.add_variable((), initializer="zeros", name="tokens")
+
+    def update_state(self, log_probability: Any, sample_weight: Any) -> None:
+        """Add a batch.
+
+        Args:
+            log_probability: of the target tokens, `[batch, target_length]`.
+            sample_weight: of the same shape, 0 for padding.
+        """
+        self.total.assign_add(-ops.sum(log_probability * sample_weight))
+        self.tokens.assign_add(ops.sum(sample_weight))
+
+    def result(self) -> Any:
+        """Return the perplexity; 1 where no token was seen."""
+        return ops.exp(self.total / ops.maximum(self.tokens, 1.0))

@@ -1,0 +1,319 @@
+"""The sequence-to-sequence model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.decoding import Hypotheses, beam_search, greedy_search
+from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.models.perplexity import Perplexity
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class Seq2Seq(keras.Model):
+    """An encoder, a bridge and a decoder, with tokenizers at the edges.
+
+    Token ids go in and the decoder's outputs come out, logits
+    `[batch, target_length, vocabulary]` for a vocabulary projection. Inputs are
+
+        {"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}
+
+    right-padded with 0; sources end with the end token, `target_ids` start with the start token,
+    and the targets of training end with the end token. Id 0 is never a real token. All of this
+    works on every Keras backend; with tokenizers (and TensorFlow) `translate` and `export` take
+    text.
+
+    The constructors of `kerasnmt.zoo` assemble such models under their names.
+
+    Args:
+        encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
+            `RecurrentEncoder`.
+        bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
+        decoder: layer with `project_memory`, `call`, `step` and a `generator`, for example
+            `RecurrentDecoder`.
+        source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
+        target_tokenizer: likewise; None takes the source's.
+    """
+
+    def __init__(
+        self,
+        encoder: keras.layers.Layer,
+        bridge: keras.layers.Layer,
+        decoder: keras.layers.Layer,
+        source_tokenizer: Any = None,
+        target_tokenizer: Any = None,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.encoder = encoder
+        self.bridge = bridge
+        self.decoder = decoder
+        self.source_tokenizer = source_tokenizer
+        self.target_tokenizer = target_tokenizer or source_tokenizer
+        self.label_smoothing = 0.0
+        self.perplexity = Perplexity()
+        self._translators = _Translators()
+        ids = keras.KerasTensor((None, None), dtype="int32")
+        self({"source_ids": ids, "target_ids": ids})
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make all weights; their shapes do not depend on the inputs."""
+        self.encoder.build((None, None))
+        self.decoder.build((None, None, self.encoder.memory_units))
+
+    def encode(self, source_ids: Any, training: bool = False) -> tuple[list[Any], dict[str, Any]]:
+        """Read the source.
+
+        Args:
+            source_ids: int32 `[batch, source_length]`.
+            training: whether dropout applies.
+
+        Returns:
+            the decoder's first states, and the memory that its steps take.
+        """
+        memory, memory_mask, states = self.encoder(source_ids, training=training)
+        return self.bridge(states), self.decoder.project_memory(memory, memory_mask)
+
+    def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
+        """Predict every target word from the source and the words before it.
+
+        Args:
+            inputs: `source_ids` and `target_ids`, see the class.
+            training: whether dropout applies.
+
+        Returns:
+            the decoder's outputs: logits `[batch, target_length, vocabulary]`.
+        """
+        states, memory = self.encode(inputs["source_ids"], training=training)
+        outputs, _ = self.decoder(inputs["target_ids"], states, memory, training=training)
+        return outputs
+
+    def attend(self, inputs: dict[str, Any]) -> Any:
+        """Return the attention weights of given targets, without dropout.
+
+        Args:
+            inputs: as in `call`.
+
+        Returns:
+            float32 `[batch, target_length, source_length]`; row t belongs to the t-th word of the
+            targets, the last of which is the end token.
+        """
+        states, memory = self.encode(inputs["source_ids"])
+        _, weights = self.decoder(inputs["target_ids"], states, memory)
+        return weights
+
+    def step(
+        self, ids: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any], list[Any]]:
+        """Make one step of search.
+
+        Args:
+            ids: the words before, int32 `[batch, hypotheses]`.
+            states: `[batch, hypotheses, ...]`.
+            memory: from `encode`.
+
+        Returns:
+            log-probabilities of the next words, float32 `[batch, hypotheses, vocabulary]`;
+            what is worth recording, `{"weights": [batch, hypotheses, source_length]}`; and the
+            new states.
+        """
+        outputs, weights, states = self.decoder.step(ids, states, memory)
+        log_probabilities = self.decoder.generator.next_log_probability(outputs)
+        return log_probabilities, {"weights": weights}, states
+
+    def search(
+        self,
+        source_ids: Any,
+        *,
+        beam_size: int = 5,
+        length_penalty: float = 0.6,
+        max_length: int = 100,
+        n_best: int = 1,
+        with_records: bool = False,
+    ) -> Hypotheses:
+        """Find the best targets of given sources, in graph.
+
+        Args:
+            source_ids: int32 `[batch, source_length]`.
+            beam_size: 1 is greedy search.
+            length_penalty: see `kerasnmt.decoding.length_penalty`.
+            max_length: most tokens of a target, the end token included.
+            n_best: number of targets a source, at most `beam_size`.
+            with_records: whether the attention weights are returned with the targets.
+
+        Returns:
+            `Hypotheses` of ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
+            records `{"weights": [batch, n_best, max_length, source_length]}` or `{}`.
+        """
+        states, memory = self.encode(source_ids)
+
+        def step(ids: Any, states: list[Any]) -> tuple:
+            log_probabilities, records, states = self.step(ids, states, memory)
+            return log_probabilities, records if with_records else {}, states
+
+        options = {
+            "end_id": END_ID,
+            "pad_id": PAD_ID,
+            "max_length": max_length,
+            "length_penalty": length_penalty,
+        }
+        start_ids = ops.full_like(source_ids[:, 0], START_ID)
+        if beam_size == 1:
+            return greedy_search(step, states, start_ids, **options)
+        return beam_search(step, states, start_ids, beam_size=beam_size, n_best=n_best, **options)
+
+    def compile(self, optimizer: Any = "adam", *, label_smoothing: float = 0.1, **kwargs) -> None:
+        """Configure training.
+
+        Without a `loss` the model trains on the cross-entropy of a target token: the sum over all
+        real tokens of the batch divided by their number, padding left out.
+
+        Args:
+            optimizer: as in `keras.Model.compile`.
+            label_smoothing: share of the target's probability that is spread evenly over the
+                vocabulary, in [0, 1). Perplexity is measured without it.
+            **kwargs: as in `keras.Model.compile`.
+        """
+        if not 0.0 <= label_smoothing < 1.0:
+            raise ValueError(
+                "Expected 0 <= label_smoothing < 1; a usual value is 0.1. "
+                f"Received: label_smoothing={label_smoothing}"
+            )
+        super().compile(optimizer=optimizer, **kwargs)
+        self.label_smoothing = label_smoothing
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:
+        """Return the loss of a batch, a float32 scalar, and update the perplexity.
+
+        Args:
+            x: the inputs.
+            y: target ids, int32 `[batch, target_length]`, 0 where padded.
+            y_pred: what `call` returned.
+            sample_weight: float `[batch, target_length]`, or None. Padding never counts.
+            training: passed on to a loss given to `compile`.
+        """
+        if self.loss is not None:
+            return super().compute_loss(x, y, y_pred, sample_weight, training)
+        log_probability, mean_log_probability = self.decoder.generator.log_probability(y_pred, y)
+        weight = ops.cast(ops.not_equal(y, PAD_ID), "float32")
+        if sample_weight is not None:
+            weight = weight * ops.cast(sample_weight, "float32")
+        self.perplexity.update_state(log_probability, weight)
+        smoothed = (
+            1.0 - self.label_smoothing
+        ) * log_probability + self.label_smoothing * mean_log_probability
+        loss = -ops.sum(weight * smoothed) / ops.maximum(ops.sum(weight), 1.0)
+        return sum(self.losses, start=loss)
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        *,
+        beam_size: int = 5,
+        length_penalty: float = 0.6,
+        max_length: int = 100,
+        batch_size: int = 64,
+    ) -> list[str]:
+        """Translate texts, with the same graph that `export` writes.
+
+        Args:
+            texts: one sentence each. An empty text gives an empty translation; a text of more
+                than `max_length` tokens is cut there, with a warning.
+            beam_size: 1 is greedy search.
+            length_penalty: see `kerasnmt.decoding.length_penalty`.
+            max_length: most tokens of a source or a translation, the end token included.
+            batch_size: number of texts translated at once.
+
+        Returns:
+            one translation for each text, in order.
+
+        Raises:
+            ValueError: the model has no tokenizers.
+        """
+        translator = self._translators.get(
+            self, beam_size=beam_size, length_penalty=length_penalty, max_length=max_length
+        )
+        return translator.translate(texts, batch_size=batch_size)
+
+    def export(
+        self,
+        directory: str,
+        *,
+        beam_size: int = 5,
+        length_penalty: float = 0.6,
+        max_length: int = 100,
+    ) -> str:
+        """Write a SavedModel for TF Serving: text in, text out.
+
+        It is written whole or not at all. For the signatures see `kerasnmt.serving.TextModule`.
+
+        Args:
+            directory: where to write, in TF Serving's shape `<name>/<version>`, the version a
+                number; must not exist.
+            beam_size: fixed in the export, as the other options are.
+            length_penalty: see `kerasnmt.decoding.length_penalty`.
+            max_length: most tokens of a source or a translation, the end token included.
+
+        Returns:
+            the directory.
+
+        Raises:
+            ValueError: the model has no tokenizers, or the directory exists.
+        """
+        from kerasnmt.serving import export_model
+
+        return export_model(
+            self,
+            directory,
+            beam_size=beam_size,
+            length_penalty=length_penalty,
+            max_length=max_length,
+        )
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments, the tokenizers with their vocabularies."""
+        names = ["encoder", "bridge", "decoder", "source_tokenizer"]
+        if self.target_tokenizer is not self.source_tokenizer:
+            names.append("target_tokenizer")
+        serialize = keras.saving.serialize_keras_object
+        return {**super().get_config(), **{name: serialize(getattr(self, name)) for name in names}}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "Seq2Seq":
+        """Make the model from `get_config`."""
+        parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")
+        deserialize = keras.saving.deserialize_keras_object
+        return cls(**{k: deserialize(v) if k in parts else v for k, v in config.items()})
+
+    def get_compile_config(self) -> dict:
+        """Return the arguments of `compile`."""
+        return {**super().get_compile_config(), "label_smoothing": self.label_smoothing}
+
+    def compile_from_config(self, config: dict) -> None:
+        """Compile with the arguments of `get_compile_config`."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+
+class _Translators:
+    """The traced graphs of `translate`, one for each set of options."""
+
+    def __init__(self) -> None:
+        self._made = {}
+
+    def get(self, model: Seq2Seq, **options) -> Any:
+        from kerasnmt.serving import TextModule, Translator
+
+        key = tuple(sorted(options.items()))
+        if key not in self._made:
+            self._made[key] = Translator(TextModule(model, **options))
+        return self._made[key]

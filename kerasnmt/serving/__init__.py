@@ -1,0 +1,1 @@
+"""What TF Serving is given, and the proof that it can serve it."""

@@ -1,0 +1,211 @@
+"""The proof that TF Serving can serve an export, and serves what the model says."""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerasnmt.serving.check_report import CheckReport, CheckRow
+from kerasnmt.serving.export_contract import (
+    OUTPUTS,
+    attention_problems,
+    differences,
+    n_best_problems,
+    shape_problems,
+    signature_problems,
+)
+from kerasnmt.serving.meta_graph import MetaGraph
+from kerasnmt.serving.session_process import SessionProcess
+
+# Of several lengths, so that there is padding; nothing to translate; signs no vocabulary holds.
+DEFAULT_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
+
+_SINGLES = 16
+
+_Outputs = dict[str, np.ndarray]
+_Ask = Callable[..., _Outputs]
+
+
+def check_export(
+    directory: str | Path,
+    texts: Sequence[str] | None = None,
+    expected: Sequence[str] | None = None,
+    *,
+    timeout: float = 300.0,
+) -> CheckReport:
+    """Checks an export in a process that loads it as TF Serving would.
+
+    A child process without Python's TensorFlow loads the SavedModel through the TensorFlow C API
+    and runs requests on the CPU. The rows of the report are:
+
+    - `saved_model`: the folder holds a SavedModel;
+    - `ops`: every op has a definition and a CPU kernel in TensorFlow or tf-text;
+    - `load`: the child loads it;
+    - `signatures`: names, dtypes and batch-first shapes are those of the contract;
+    - `requests`: each signature answers a batch, in the shapes of the contract;
+    - `n_best`: a ranking with finite scores, whose best is the answer of `serving_default`;
+    - `attention`: padded tokens, weights that sum to 1 over the source (where there is attention);
+    - `batch_of_one`: the first 16 texts, each alone, get the translations and scores of the batch;
+    - `python`: TensorFlow in this process gives the same outputs;
+    - `expected`: the translations are the expected ones (where they are given).
+
+    Texts are compared exactly, scores and weights to 1e-4. `load`, `signatures` and `requests` each
+    end the check where they fail. A child that crashes or hangs is a failed row.
+
+    Args:
+        directory: The folder of a version, `<name>/<version>`, or `<name>`, whose newest version is
+            then checked, as a server would choose it.
+        texts: Sentences to translate, in one batch; a few built-in ones if `None`.
+        expected: Their translations, as `model.translate` gives them.
+        timeout: Seconds to wait for each answer of the child.
+
+    Returns:
+        The report.
+
+    Raises:
+        ValueError: If there are no texts, or not one expected translation for each.
+    """
+    if texts is not None and not texts:
+        raise ValueError(f"Expected at least one text to translate. Received: {texts=}")
+    texts = tuple(DEFAULT_TEXTS if texts is None else texts)
+    if expected is not None and len(expected) != len(texts):
+        raise ValueError(
+            "Expected one translation for each text, and the texts with them. "
+            f"Received: {len(expected)} translations of {len(texts)} texts"
+        )
+    version = _newest_version(Path(directory))
+    return CheckReport(version, tuple(_rows(version, texts, expected, timeout)))
+
+
+def _newest_version(directory: Path) -> Path:
+    """Returns the version that a server would choose; the folder itself where it is one."""
+    if (directory / "saved_model.pb").exists() or not directory.is_dir():
+        return directory
+    versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
+    return max(versions, key=lambda path: int(path.name), default=directory)
+
+
+def _rows(
+    version: Path, texts: tuple[str, ...], expected: Sequence[str] | None, timeout: float
+) -> Iterator[CheckRow]:
+    row = _row("saved_model", _check_saved_model, version)
+    yield row
+    if not row.passed:
+        return
+    with SessionProcess(version, timeout) as process:
+        signatures = functools.cache(process.signatures)
+        ask = functools.cache(lambda name, *batch: process.run(name, batch))
+        yield _row("ops", _check_ops, process)
+        for name, check, *arguments in (
+            ("load", _check_load, signatures),
+            ("signatures", _check_signatures, signatures),
+            ("requests", _check_requests, signatures, ask, texts),
+        ):
+            row = _row(name, check, *arguments)
+            yield row
+            if not row.passed:
+                return
+        yield _row("n_best", _check_n_best, ask, texts)
+        if "attention" in signatures():
+            yield _row("attention", _check_attention, ask, texts)
+        yield _row("batch_of_one", _check_batch_of_one, ask, texts)
+        yield _row("python", _check_python, version, signatures, ask, texts)
+        if expected is not None:
+            yield _row("expected", _check_expected, ask, texts, expected)
+
+
+def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
+    """Runs a check, which returns what it found or raises what is wrong."""
+    try:
+        return CheckRow(name, True, check(*arguments))
+    except (RuntimeError, ValueError) as error:
+        return CheckRow(name, False, " ".join(str(error).split()))
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise RuntimeError("; ".join(problems))
+
+
+def _check_saved_model(version: Path) -> str:
+    MetaGraph.from_saved_model(version)
+    return str(version)
+
+
+def _check_ops(process: SessionProcess) -> str:
+    support = process.op_support()
+    _refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
+    return f"{len(support)} ops, each with a definition and a CPU kernel"
+
+
+def _check_load(signatures: Callable[[], Any]) -> str:
+    signatures()
+    return "loaded without Python's TensorFlow"
+
+
+def _check_signatures(signatures: Callable[[], Any]) -> str:
+    _refuse(signature_problems(signatures()))
+    return ", ".join(_served(signatures()))
+
+
+def _check_requests(signatures: Callable[[], Any], ask: _Ask, texts: tuple[str, ...]) -> str:
+    served = _served(signatures())
+    _refuse([p for name in served for p in shape_problems(name, ask(name, *texts), len(texts))])
+    return f"{len(served)} signatures answered {len(texts)} texts"
+
+
+def _check_n_best(ask: _Ask, texts: tuple[str, ...]) -> str:
+    n_best = ask("n_best", *texts)
+    _refuse(n_best_problems(ask("serving_default", *texts), n_best))
+    return f"beam of {n_best['scores'].shape[1]}, best first"
+
+
+def _check_attention(ask: _Ask, texts: tuple[str, ...]) -> str:
+    _refuse(attention_problems(ask("attention", *texts)))
+    return "weights sum to 1 over the source, 0 on padding"
+
+
+def _check_batch_of_one(ask: _Ask, texts: tuple[str, ...]) -> str:
+    together = ask("serving_default", *texts)
+    singles = [ask("serving_default", text) for text in texts[:_SINGLES]]
+    first = {name: values[:_SINGLES] for name, values in together.items()}
+    alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
+    _refuse(differences(first, alone))
+    return f"{len(singles)} texts alone as in the batch"
+
+
+def _check_python(
+    version: Path, signatures: Callable[[], Any], ask: _Ask, texts: tuple[str, ...]
+) -> str:
+    problems = []
+    for name, outputs in _python_outputs(version, _served(signatures()), texts).items():
+        problems += [f"{name} {problem}" for problem in differences(outputs, ask(name, *texts))]
+    _refuse(problems)
+    return "same outputs from TensorFlow in Python"
+
+
+def _python_outputs(version: Path, names: list[str], texts: Sequence[str]) -> dict[str, _Outputs]:
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401  (registers its ops)
+
+    try:
+        # On the CPU, as the child: a GPU may round otherwise.
+        with tf.device("/CPU:0"):
+            loaded = tf.saved_model.load(str(version))
+            answers = {n: loaded.signatures[n](text=tf.constant(texts)) for n in names}
+    except (tf.errors.OpError, OSError, TypeError) as error:
+        raise RuntimeError(f"TensorFlow in Python cannot run it: {error}") from error
+    return {name: {k: v.numpy() for k, v in answer.items()} for name, answer in answers.items()}
+
+
+def _check_expected(ask: _Ask, texts: tuple[str, ...], expected: Sequence[str]) -> str:
+    wanted = np.array([text.encode() for text in expected], object)
+    received = ask("serving_default", *texts)["translation"]
+    _refuse(differences({"translation": wanted}, {"translation": received}))
+    return f"{len(expected)} translations as expected"
+
+
+def _served(signatures: Any) -> list[str]:
+    return [name for name in OUTPUTS if name in signatures]

@@ -1,0 +1,197 @@
+"""What an export promises: the signatures of a SavedModel, and what their outputs mean.
+
+All functions here look at names and NumPy arrays only, and return what is wrong as sentences; an
+empty list means that nothing is.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kerasnmt.serving.meta_graph import Signature, TensorInfo
+
+ABSENT_SCORE = -1e9
+SCORE_TOLERANCE = 1e-4
+WEIGHT_TOLERANCE = 1e-3
+
+# The one input of each signature, then the outputs with their dtypes and axes, batch first.
+INPUT = {"text": ("string", ("batch",))}
+OUTPUTS = {
+    "serving_default": {
+        "translation": ("string", ("batch",)),
+        "score": ("float32", ("batch",)),
+    },
+    "n_best": {
+        "translations": ("string", ("batch", "beam")),
+        "scores": ("float32", ("batch", "beam")),
+    },
+    "attention": {
+        "source_tokens": ("string", ("batch", "source_length")),
+        "target_tokens": ("string", ("batch", "target_length")),
+        "weights": ("float32", ("batch", "target_length", "source_length")),
+    },
+}
+OPTIONAL = frozenset({"attention"})  # A model without attention has no such signature.
+
+
+def signature_problems(signatures: Mapping[str, Signature]) -> list[str]:
+    """Compares the declared signatures of a SavedModel with the contract.
+
+    Args:
+        signatures: The signatures by name. Others than the contract's may stand beside them.
+
+    Returns:
+        What is missing, too much, of another dtype or of another shape.
+    """
+    problems = []
+    for name, outputs in OUTPUTS.items():
+        if name in signatures:
+            problems += _tensor_problems(f"{name} input", signatures[name].inputs, INPUT)
+            problems += _tensor_problems(f"{name} output", signatures[name].outputs, outputs)
+        elif name not in OPTIONAL:
+            problems.append(f"no signature {name!r}")
+    return problems
+
+
+def shape_problems(name: str, outputs: Mapping[str, np.ndarray], batch_size: int) -> list[str]:
+    """Compares the shapes that a request returned with the contract.
+
+    Args:
+        name: The signature's name.
+        outputs: Its outputs by name.
+        batch_size: The number of texts of the request.
+
+    Returns:
+        The outputs whose number of axes or batch size is another, or which disagree on an axis.
+    """
+    problems = []
+    sizes = {"batch": batch_size}
+    for output, (_, axes) in OUTPUTS[name].items():
+        shape = outputs[output].shape
+        fits = len(shape) == len(axes)
+        if not fits or any(sizes.setdefault(a, n) != n for a, n in zip(axes, shape, strict=True)):
+            problems.append(
+                f"{name}: {output} has shape {shape} where {_written(axes)} is expected"
+            )
+    return problems
+
+
+def n_best_problems(
+    default: Mapping[str, np.ndarray], n_best: Mapping[str, np.ndarray]
+) -> list[str]:
+    """Checks that `n_best` is a ranking whose best is what `serving_default` returns.
+
+    Args:
+        default: The outputs of `serving_default`: `translation` and `score`, [batch].
+        n_best: The outputs of `n_best` for the same texts: `translations` and `scores`,
+            [batch, beam].
+
+    Returns:
+        Scores that are not finite or not in falling order, a best that is another, and absent
+        hypotheses that are not written as an empty text and -1e9.
+    """
+    translations, scores = n_best["translations"], n_best["scores"]
+    if not scores.shape[1]:
+        return ["n_best has no hypotheses"]
+    absent = scores <= ABSENT_SCORE / 2
+    problems = []
+    if not (np.isfinite(scores).all() and np.isfinite(default["score"]).all()):
+        problems.append("scores are not finite")
+    if (scores[:, 1:] > scores[:, :-1]).any():
+        problems.append("n_best is not in the order of its scores")
+    if (translations[absent] != b"").any() or (scores[absent] != np.float32(ABSENT_SCORE)).any():
+        problems.append("absent hypotheses of n_best are not written as an empty text and -1e9")
+    if absent[:, :1].any():
+        problems.append("n_best has no hypothesis at all for a text")
+    best = {"translation": translations[:, 0], "score": scores[:, 0]}
+    problems += [f"best of n_best, {problem}" for problem in differences(default, best)]
+    return problems
+
+
+def attention_problems(attention: Mapping[str, np.ndarray]) -> list[str]:
+    """Checks that tokens are padded on the right and that weights are distributions.
+
+    Args:
+        attention: The outputs of `attention`: `source_tokens` [batch, source_length],
+            `target_tokens` [batch, target_length], `weights` [batch, target_length, source_length].
+
+    Returns:
+        Real tokens behind padding, weights that are negative or not finite, weights of padding that
+        are not 0, and target tokens whose weights do not sum to 1.
+    """
+    weights = attention["weights"]
+    real = {side: attention[f"{side}_tokens"] != b"" for side in ("source", "target")}
+    problems = [
+        f"{side}_tokens has an empty string before a token"
+        for side, mask in real.items()
+        if (mask[:, 1:] & ~mask[:, :-1]).any()
+    ]
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        problems.append("weights are negative or not finite")
+    pairs = real["target"][:, :, None] & real["source"][:, None, :]
+    if (weights[~pairs] != 0).any():
+        problems.append("weights of padding are not 0")
+    sums = weights.sum(axis=-1)[real["target"]]
+    if not np.allclose(sums, 1, rtol=0, atol=WEIGHT_TOLERANCE):
+        worst = sums[np.argmax(np.abs(sums - 1))]
+        problems.append(f"weights of a target token sum to {worst:.4f} where 1 is expected")
+    return problems
+
+
+def differences(
+    expected: Mapping[str, np.ndarray], received: Mapping[str, np.ndarray]
+) -> list[str]:
+    """Compares two sets of outputs: texts exactly, numbers to 1e-4.
+
+    Args:
+        expected: Outputs by name, the batch first.
+        received: Outputs by name, the batch first.
+
+    Returns:
+        The outputs that only one of both has, and the first difference of each that differs.
+    """
+    problems = [f"only one has the output {name!r}" for name in expected.keys() ^ received.keys()]
+    for name in expected.keys() & received.keys():
+        one, other = expected[name], received[name]
+        if one.shape != other.shape:
+            problems.append(f"{name}: shape {other.shape} where {one.shape} is expected")
+            continue
+        if one.dtype == object:
+            unequal = one != other
+        else:
+            unequal = ~np.isclose(other, one, rtol=0, atol=SCORE_TOLERANCE)
+        if unequal.any():
+            index = tuple(int(place[0]) for place in np.nonzero(unequal))
+            problems.append(
+                f"{name} of text {index[0]}: {_shown(other[index])} "
+                f"where {_shown(one[index])} is expected"
+            )
+    return sorted(problems)
+
+
+def _tensor_problems(
+    where: str,
+    declared: Mapping[str, TensorInfo],
+    expected: Mapping[str, tuple[str, Sequence[str]]],
+) -> list[str]:
+    if declared.keys() != expected.keys():
+        return [f"{where}: names {sorted(declared)} where {sorted(expected)} are expected"]
+    problems = []
+    for name, (dtype, axes) in expected.items():
+        _, found, shape = declared[name]
+        if found != dtype:
+            problems.append(f"{where} {name!r}: dtype {found} where {dtype} is expected")
+        # An unknown rank promises nothing wrong: the requests show it.
+        if shape is not None and (len(shape) != len(axes) or shape[0] != -1):
+            problems.append(
+                f"{where} {name!r}: shape {shape} where {_written(axes)} with any batch is expected"
+            )
+    return problems
+
+
+def _written(axes: Sequence[str]) -> str:
+    return f"[{', '.join(axes)}]"
+
+
+def _shown(value: bytes | np.generic) -> str:
+    return repr(value.decode(errors="replace")) if isinstance(value, bytes) else f"{value:.6g}"

@@ -1,0 +1,134 @@
+"""A SavedModel served by a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerasnmt.serving.json_arrays import from_json
+from kerasnmt.serving.meta_graph import Signature, TensorInfo
+
+
+class SessionProcess:
+    """A child process that loads a SavedModel through the TensorFlow C API and runs requests.
+
+    The child has no Python of TensorFlow, as a server has none, and it sees no GPU. Where it
+    crashes or does not answer, the call that it was answering raises; the parent lives on.
+
+    Args:
+        directory: The folder that holds `saved_model.pb`. The model is loaded by the first request
+            that needs it.
+        timeout: Seconds to wait for each answer, the first of which starts Python and loads the
+            libraries; afterwards the child is killed.
+
+    Raises:
+        RuntimeError: From every method, where the child reports an error, has died (with the end
+            of its stderr) or has not answered in time.
+    """
+
+    def __init__(self, directory: str | Path, timeout: float = 300.0) -> None:
+        self.directory = Path(directory)
+        self.timeout = timeout
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (close() closes it)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "kerasnmt.serving.session_runner", str(directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="ascii",
+            env=_environment(),
+        )
+
+    def op_support(self) -> dict[str, str]:
+        """Returns why a server cannot run each op of the model; empty where it can."""
+        return self._ask("op_support")
+
+    def signatures(self) -> dict[str, Signature]:
+        """Returns the model's signatures by name."""
+        return {
+            name: Signature(
+                {key: TensorInfo(**info) for key, info in signature["inputs"].items()},
+                {key: TensorInfo(**info) for key, info in signature["outputs"].items()},
+            )
+            for name, signature in self._ask("signatures").items()
+        }
+
+    def run(self, signature: str, texts: Sequence[str | bytes]) -> dict[str, np.ndarray]:
+        """Runs a signature whose one input is `text`.
+
+        Args:
+            signature: The signature's name.
+            texts: The batch.
+
+        Returns:
+            The outputs by name; strings as `bytes` in an array of dtype `object`.
+        """
+        texts = [
+            text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
+            for text in texts
+        ]
+        outputs = self._ask("run", signature=signature, texts=texts)
+        return {name: from_json(array) for name, array in outputs.items()}
+
+    def close(self) -> None:
+        """Ends the child."""
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+    def __enter__(self) -> "SessionProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(self, method: str, **arguments: Any) -> Any:
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(self.timeout, give_up)
+        timer.start()
+        try:
+            print(json.dumps({"method": method, **arguments}), file=self._process.stdin, flush=True)
+            line = self._process.stdout.readline()
+        except OSError:  # A broken pipe: the child is dead.
+            line = ""
+        finally:
+            timer.cancel()
+        if not line:
+            ending = (
+                f"gave no answer within {self.timeout:g} s" if late.is_set() else self._ending()
+            )
+            raise RuntimeError(f"The serving process {ending} (request {method!r})")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer["result"]
+
+    def _ending(self) -> str:
+        """Says how the child died, with the last lines of its stderr."""
+        code = self._process.wait()
+        how = (
+            f"crashed with {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        )
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f"{how}: {' | '.join(lines[-5:]) or 'nothing on stderr'}"
+
+
+def _environment() -> dict[str, str]:
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "2"}
+    return {**quiet, **os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "-1"}

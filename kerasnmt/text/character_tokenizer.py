@@ -1,0 +1,77 @@
+"""Characters."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.text.sentences import sentences
+from kerasnmt.text.tokenizer import Tokenizer
+from kerasnmt.text.vocabulary import check_entries, most_frequent
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class CharacterTokenizer(Tokenizer):
+    """Unicode characters (code points), the space among them.
+
+    Args:
+        characters: the characters from id 4 on, in the order of their ids.
+
+    Raises:
+        ValueError: if `characters` holds one twice, or anything but single characters.
+    """
+
+    kind = "characters"
+
+    def __init__(self, characters: Sequence[str]) -> None:
+        check_entries("characters", characters)
+        for character in characters:
+            if len(character) != 1:
+                raise ValueError(
+                    f"Expected single characters. Received: characters with {character!r}."
+                )
+        super().__init__(["▁" if character == " " else character for character in characters])
+        self._characters = list(characters)
+        with tf.init_scope():
+            # The four first ids write nothing but the unknown one, whose sign is "⁇".
+            self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])
+            self._ids = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(
+                    self._code_points[4:], tf.range(4, 4 + len(characters))
+                ),
+                default_value=UNKNOWN_ID,
+            )
+
+    @classmethod
+    def train(cls, dataset: tf.data.Dataset | Iterable, vocabulary_size: int) -> Self:
+        """Takes the most frequent characters; among equals, those first by code point.
+
+        Args:
+            dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
+                of `str` or of pairs of `str`. Of pairs, both sides count.
+            vocabulary_size: the largest number of ids, with the four that every tokenizer has; a
+                corpus of fewer characters gives a smaller vocabulary.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ValueError: if the corpus is empty or not of strings, or `vocabulary_size` below 5.
+        """
+        counts = Counter()
+        for text in sentences(dataset):
+            counts.update(text)
+        return cls(most_frequent(counts, vocabulary_size))
+
+    def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
+        return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the characters."""
+        return {"characters": self._characters}
+
+    def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        return tf.strings.unicode_encode(tf.gather(self._code_points, ids), "UTF-8")

@@ -1,0 +1,37 @@
+"""What the vocabularies that are plain lists have in common."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+
+def most_frequent(counts: Counter, vocabulary_size: int) -> list[str]:
+    """Returns the entries from id 4 on: the most frequent first, equals by code point.
+
+    Args:
+        counts: how often each entry occurs.
+        vocabulary_size: the largest number of ids, with the four that every tokenizer has.
+
+    Returns:
+        At most `vocabulary_size - 4` entries.
+
+    Raises:
+        ValueError: if `vocabulary_size` leaves no entry.
+    """
+    if vocabulary_size < 5:
+        raise ValueError(
+            "Expected a vocabulary_size of at least 5: four ids are padding, unknown, start and "
+            f"end. Received: vocabulary_size={vocabulary_size}."
+        )
+    return sorted(counts, key=lambda entry: (-counts[entry], entry))[: vocabulary_size - 4]
+
+
+def check_entries(name: str, entries: Sequence[str]) -> None:
+    """Raises a `ValueError` unless `entries`, the argument `name`, are distinct and any."""
+    if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError(f"Expected a list of strings. Received: {name}={entries!r:.80}.")
+    repeated = [entry for entry, count in Counter(entries).items() if count > 1]
+    if repeated or not entries:
+        raise ValueError(
+            f"Expected at least one entry, and none twice. Received: {name} with "
+            + (f"{repeated[0]!r} repeated." if repeated else "no entry.")
+        )

@@ -1,0 +1,85 @@
+"""Whole words."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.text.sentences import sentences
+from kerasnmt.text.tokenizer import Tokenizer
+from kerasnmt.text.vocabulary import check_entries, most_frequent
+
+_RESERVED = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class WordTokenizer(Tokenizer):
+    """Words as they stand between spaces.
+
+    The text is expected to be tokenized beforehand (`"Two dogs run ."`), as the corpora of the
+    older papers are: words are split at ASCII whitespace and nowhere else. The words "<pad>",
+    "<unk>", "<s>" and "</s>" of such corpora are read as the unknown id.
+
+    Args:
+        words: the words from id 4 on, in the order of their ids.
+
+    Raises:
+        ValueError: if `words` holds a word twice, an empty or reserved one, or one with a space.
+    """
+
+    kind = "words"
+
+    def __init__(self, words: Sequence[str]) -> None:
+        check_entries("words", words)
+        for word in words:
+            if word in _RESERVED or [word.encode()] != word.encode().split():
+                raise ValueError(
+                    f"Expected words without whitespace, none empty and none of {_RESERVED}. "
+                    f"Received: words with {word!r}."
+                )
+        super().__init__(words)
+        self._words = list(words)
+        with tf.init_scope():
+            self._ids = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(
+                    tf.constant(self._words, tf.string), tf.range(4, 4 + len(words))
+                ),
+                default_value=UNKNOWN_ID,
+            )
+
+    @classmethod
+    def train(cls, dataset: tf.data.Dataset | Iterable, vocabulary_size: int) -> Self:
+        """Takes the most frequent words; among equals, those first by code point.
+
+        Args:
+            dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
+                of `str` or of pairs of `str`. Of pairs, both sides count.
+            vocabulary_size: the largest number of ids, with the four that every tokenizer has; a
+                corpus of fewer words gives a smaller vocabulary.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ValueError: if the corpus is empty or not of strings, or `vocabulary_size` below 5.
+        """
+        counts = Counter()
+        for text in sentences(dataset):
+            counts.update(word.decode() for word in text.encode().split())
+        for word in _RESERVED:
+            del counts[word]
+        return cls(most_frequent(counts, vocabulary_size))
+
+    def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
+        return self._ids.lookup(tf.strings.split(text))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the words."""
+        return {"words": self._words}
+
+    def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        words = tf.where(ids == UNKNOWN_ID, "⁇", tf.gather(self._written, ids))
+        return tf.strings.reduce_join(words, axis=-1, separator=" ")

@@ -1,0 +1,295 @@
+"""The recipe of a training run: a YAML file of which every key is validated."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args
+
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+
+from kerasnmt.nearest_name import unknown_name_message
+
+
+class _Section(BaseModel):
+    """What all sections share: no unknown keys, no silent conversions, finite numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _Model(_Section):
+    """A model of the zoo and the keywords of its constructor, which the zoo checks itself."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = Field(description="A name of the zoo, such as bahdanau_gru.")
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """All keys but the name."""
+        return dict(self.model_extra)
+
+
+class _Tokenizer(_Section):
+    """One tokenizer, trained on the training data."""
+
+    kind: Literal["sentencepiece", "words", "characters"] = Field(
+        description="What its tokens are."
+    )
+    vocabulary_size: int = Field(gt=4, description="Entries, including the four reserved ids.")
+
+
+class _Tokenizers(_Section):
+    """One tokenizer for both sides, or one for each."""
+
+    shared: _Tokenizer | None = Field(None, description="The tokenizer of both sides.")
+    source: _Tokenizer | None = Field(None, description="The tokenizer of the source side.")
+    target: _Tokenizer | None = Field(None, description="The tokenizer of the target side.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.model_dump(exclude_none=True).keys() not in ({"shared"}, {"source", "target"}):
+            raise ValueError("should be one of {shared} and {source, target}")
+        return self
+
+
+_File = Annotated[Path, Field(strict=False)]
+
+
+class _Pairs(_Section):
+    """Where sentence pairs come from."""
+
+    source: _File | None = Field(None, description="Source sentences, one a line; plain or .gz.")
+    target: _File | None = Field(None, description="Their translations, line by line.")
+    pairs: _File | None = Field(None, description="Source TAB target a line; plain or .gz.")
+    builtin: PositiveInt | None = Field(None, description="So many pairs of the built-in corpus.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = ({"source", "target"}, {"pairs"}, {"builtin"})
+        if self.model_dump(exclude_none=True).keys() not in forms:
+            raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
+        return self
+
+
+class _Data(_Section):
+    """The sentence pairs of a run."""
+
+    train: _Pairs = Field(description="What the model and the tokenizers learn from.")
+    validation: _Pairs = Field(description="What is scored after each epoch.")
+    test: _Pairs | None = Field(None, description="What is scored once, at the end.")
+    max_length: int = Field(
+        100, ge=2, description="Most tokens of a side in training, including the end token."
+    )
+
+
+class _Training(_Section):
+    """How the model is trained."""
+
+    tokens_per_batch: PositiveInt | None = Field(
+        None, description="Tokens of the longer side in a batch; 4096 unless batch_size is given."
+    )
+    batch_size: PositiveInt | None = Field(
+        None, description="Sentence pairs in a batch, in place of tokens_per_batch."
+    )
+    epochs: PositiveInt = Field(10, description="Passes over the training data.")
+    learning_rate: PositiveFloat = Field(0.001, description="The highest rate of the schedule.")
+    learning_rate_schedule: Literal["constant", "cosine"] = Field(
+        "constant", description="How the rate goes on after the warm-up."
+    )
+    warmup_steps: NonNegativeInt = Field(
+        0, description="Steps over which the rate rises linearly from zero."
+    )
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="Probability taken from the reference token for all others."
+    )
+    clip_norm: PositiveFloat | None = Field(
+        1.0, description="Largest norm of the gradients together; null for no limit."
+    )
+    cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
+    seed: NonNegativeInt = Field(1, description="Of weights, dropout and the order of the data.")
+
+    @model_validator(mode="after")
+    def _one_batch_size(self) -> Self:
+        if self.tokens_per_batch and self.batch_size:
+            raise ValueError(
+                "should have either tokens_per_batch or batch_size (null switches one off)"
+            )
+        if not self.batch_size:
+            self.tokens_per_batch = self.tokens_per_batch or 4096
+        return self
+
+
+class _Search(_Section):
+    """How translations are searched."""
+
+    beam_size: PositiveInt = Field(5, description="Hypotheses kept at each step; 1 is greedy.")
+    length_penalty: NonNegativeFloat = Field(
+        0.6, description="Exponent of the length by which scores are divided; 0 for none."
+    )
+    max_length: PositiveInt | None = Field(
+        None, description="Most tokens of a translation; null leaves it to the source's length."
+    )
+
+
+class Recipe(_Section):
+    """All that a training run depends on.
+
+    Attributes:
+        model: `name`, and `keywords` for the rest.
+        tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
+        data: `train`, `validation` and maybe `test`, each with `source` and `target`, `pairs` or
+            `builtin`; `max_length`.
+        training: batches, optimizer and schedule.
+        search: beam search, for validation and for translating.
+    """
+
+    model: _Model = Field(description="What is trained.")
+    tokenizer: _Tokenizers = Field(description="How text becomes ids.")
+    data: _Data = Field(description="What it is trained on.")
+    training: _Training = Field(default_factory=_Training, description="How it is trained.")
+    search: _Search = Field(default_factory=_Search, description="How it translates.")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, overrides: Iterable[str] = ()) -> Self:
+        """Reads and validates a recipe.
+
+        Args:
+            path: a YAML file. Paths in it are relative to its folder.
+            overrides: dotted keys and values, such as `model.units=512`; a value is YAML, and
+                paths in it are relative to the working folder. Later ones win; a mapping replaces
+                a section as a whole.
+
+        Returns:
+            The recipe, its paths absolute.
+
+        Raises:
+            ValueError: the file cannot be read or is not YAML, or a key or a value is not what a
+                recipe has. One line that names the key, what was expected and what came.
+        """
+        path, overrides = Path(path), list(overrides)
+        try:
+            text = path.read_bytes()
+        except OSError as error:
+            raise ValueError(f"{path}: the recipe cannot be read: {error.strerror}") from None
+        document = _absolute("", _parse(text, str(path)), path.parent)
+        if not isinstance(document, dict):
+            raise ValueError(
+                f"{path}: a recipe should be a mapping with the keys "
+                f"{', '.join(cls.model_fields)}. Received: {type(document).__name__}"
+            )
+        for override in overrides:
+            _apply(override, document)
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            origin = f"{path} with overrides" if overrides else path
+            raise ValueError(f"{origin}: {_first_problem(error)}") from None
+
+    def to_yaml(self) -> str:
+        """Writes the recipe, defaults included, so that `load` gives the same one again."""
+        document = self.model_dump(mode="json")
+        for section in ("tokenizer", "data"):  # the forms that were not chosen are left out
+            document[section] = getattr(self, section).model_dump(mode="json", exclude_none=True)
+        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the recipe to a file."""
+        Path(path).write_text(self.to_yaml(), encoding="utf-8")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with the floats of version 1.2: PyYAML, which follows 1.1, takes 1e-3 for a string."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$"),
+    list("-+.0123456789"),
+)
+
+
+def _parse(text: bytes, origin: str) -> Any:
+    """Parses YAML; a ValueError names the line."""
+    try:
+        return yaml.load(text.decode(), _Loader)  # a SafeLoader
+    except UnicodeDecodeError as error:
+        line, problem = text.count(b"\n", 0, error.start), "not UTF-8"
+    except yaml.MarkedYAMLError as error:
+        line, problem = error.problem_mark.line, f"not YAML: {error.problem}"
+    except yaml.reader.ReaderError as error:
+        line = text.decode().count("\n", 0, error.position)
+        problem = f"not YAML: {error.reason}"
+    raise ValueError(f"{origin}, line {line + 1}: {problem}")
+
+
+def _absolute(key: str, value: Any, folder: Path) -> Any:
+    """Makes the paths in a part of a recipe, found under a dotted key, absolute."""
+    if isinstance(value, dict):
+        return {
+            name: _absolute(f"{key}.{name}".lstrip("."), item, folder)
+            for name, item in value.items()
+        }
+    if isinstance(value, str) and re.fullmatch(r"data\.\w+\.(source|target|pairs)", key):
+        return os.path.abspath(folder / os.path.expanduser(value))
+    return value
+
+
+def _apply(override: str, document: dict[str, Any]) -> None:
+    """Sets a dotted key."""
+    key, equals, text = override.partition("=")
+    if not equals or not all(key.split(".")):
+        raise ValueError(
+            "an override should be a dotted key and a value, such as training.epochs=5. "
+            f"Received: {override!r}"
+        )
+    *sections, name = key.split(".")
+    for section in sections:
+        if not isinstance(document.get(section), dict):
+            document[section] = {}
+        document = document[section]
+    document[name] = _absolute(key, _parse(text.encode(), f"override {key}"), Path.cwd())
+
+
+# For what pydantic says with the names of Python classes.
+_PLAIN_MESSAGES = {"path_type": "should be a path", "invalid_key": "should be a name"}
+
+
+def _first_problem(error: ValidationError) -> str:
+    """Says in one line what to mend first: unknown keys, as they may be what others lack."""
+    problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
+    kind, message, received = (problems[0][field] for field in ("type", "msg", "input"))
+    *sections, _ = location = [str(part) for part in problems[0]["loc"]]
+    key = ".".join(location)
+    if kind == "extra_forbidden":
+        known = [".".join([*sections, name]) for name in _section(sections).model_fields]
+        return unknown_name_message(key, known, "key")
+    if kind == "missing":
+        return f"missing key '{key}': {_section(sections).model_fields[location[-1]].description}"
+    if kind == "value_error":
+        message = str(problems[0]["ctx"]["error"])
+    elif kind == "model_type":
+        message = f"should be a mapping with the keys {', '.join(_section(location).model_fields)}"
+    elif kind in _PLAIN_MESSAGES:
+        message = _PLAIN_MESSAGES[kind]
+    return f"'{key}' {message.removeprefix('Input ')}. Received: {key}={received!r}"
+
+
+def _section(location: Iterable[str]) -> type[_Section]:
+    """Finds the class of a section by its place in the recipe."""
+    section = Recipe
+    for name in location:
+        annotation = section.model_fields[name].annotation
+        section = next(iter(get_args(annotation)), annotation)
+    return section

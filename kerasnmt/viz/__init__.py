@@ -1,0 +1,21 @@
+"""Attention figures, Pharaoh alignments, alignment error rate and learning curves.
+
+NumPy in; text, numbers and Matplotlib figures out. Matplotlib is imported when a figure is drawn.
+"""
+
+from kerasnmt.viz.alignment_error_rate import alignment_error_rate
+from kerasnmt.viz.attention_figure import attention_figure
+from kerasnmt.viz.figure_to_image import figure_to_image
+from kerasnmt.viz.learning_curve import learning_curve_figure
+from kerasnmt.viz.pharaoh import format_pharaoh, parse_pharaoh
+from kerasnmt.viz.word_alignment import word_alignment
+
+__all__ = [
+    "alignment_error_rate",
+    "attention_figure",
+    "figure_to_image",
+    "format_pharaoh",
+    "learning_curve_figure",
+    "parse_pharaoh",
+    "word_alignment",
+]

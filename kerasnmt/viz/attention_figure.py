@@ -1,0 +1,117 @@
+"""The attention of one translation as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kerasnmt.viz.fonts import font_families
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# All sizes in inches, so that a label has the same room beside any number of tokens.
+_LARGEST_CELL, _SMALLEST_CELL = 0.46, 0.26
+_FEW_TOKENS_WIDTH = 6.0
+_BAR_WIDTH, _BAR_GAP = 0.12, 0.18
+_SHORTEST_BAR, _LONGEST_BAR = 0.9, 3.0
+_MARGIN = 0.15
+_COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
+_INK = "#1f2933"
+
+
+def attention_figure(
+    weights: np.ndarray,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str],
+    title: str | None = None,
+) -> Figure:
+    """Draws attention weights: a row for each target token, a column for each source token.
+
+    The figure grows with the numbers of tokens and with their lengths, so that labels neither
+    overlap nor are cut off.
+
+    Args:
+        weights: float `[target_length, source_length]`; colours span 0 to 1.
+        source_tokens: written along the top.
+        target_tokens: written down the side.
+        title: written above all.
+
+    Returns:
+        A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
+
+    Raises:
+        ValueError: the shape of `weights` is not that of the tokens, or there are no tokens.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    weights = np.asarray(weights, "float32")
+    rows, columns = len(target_tokens), len(source_tokens)
+    if weights.shape != (rows, columns) or not weights.size:
+        raise ValueError(
+            f"attention_figure expects weights of shape [target tokens, source tokens], at least "
+            f"one of each: here {(rows, columns)}. Received: weights.shape={weights.shape}"
+        )
+    cell = np.clip(_FEW_TOKENS_WIDTH / max(rows, columns), _SMALLEST_CELL, _LARGEST_CELL)
+    width, height = columns * cell, rows * cell
+    bar_height = np.clip(height, _SHORTEST_BAR, _LONGEST_BAR)
+    # Characters are shown as they are: a dollar sign starts no formula.
+    text = {
+        "color": _INK,
+        "fontfamily": font_families([*source_tokens, *target_tokens, title or ""]),
+        "parse_math": False,
+    }
+
+    figure = Figure(figsize=(width, height), dpi=150)
+    axes = figure.add_axes((0, 0, 1, 1))
+    image = axes.imshow(
+        weights,
+        cmap=LinearSegmentedColormap.from_list("attention", _COLOURS),
+        vmin=0,
+        vmax=1,
+        aspect="auto",
+        interpolation="nearest",
+    )
+    axes.xaxis.tick_top()
+    axes.set_xticks(
+        range(columns),
+        source_tokens,
+        rotation=45,
+        rotation_mode="anchor",
+        ha="left",
+        va="baseline",
+        fontsize=10,
+        **text,
+    )
+    axes.set_yticks(range(rows), target_tokens, fontsize=10, **text)
+    axes.set_xticks(np.arange(1, columns) - 0.5, minor=True)
+    axes.set_yticks(np.arange(1, rows) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="both", length=0, pad=6)
+    axes.spines[:].set_visible(False)
+    if title:
+        axes.set_title(title, loc="left", fontsize=13, pad=12, **text)
+
+    bar_axes = figure.add_axes((0, 0, 1, 1))
+    bar = figure.colorbar(image, cax=bar_axes, ticks=(0, 0.5, 1))
+    bar.outline.set_visible(False)
+    bar.set_label("weight", color=_INK, fontsize=9)
+    bar_axes.tick_params(length=0, labelsize=9, labelcolor=_INK)
+
+    def place(figure_width: float, figure_height: float, left: float, bottom: float) -> None:
+        """Sizes the figure and puts the lower left corner of the heat map where told."""
+        figure.set_size_inches(figure_width, figure_height)
+        scale = np.array([figure_width, figure_height] * 2)
+        axes.set_position(np.array([left, bottom, width, height]) / scale)
+        bar_left, bar_bottom = left + width + _BAR_GAP, bottom + height - bar_height
+        bar_axes.set_position(np.array([bar_left, bar_bottom, _BAR_WIDTH, bar_height]) / scale)
+
+    # Labels are measured once beside the heat map at the origin, then everything gets its room.
+    place(width, height, 0, 0)
+    box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+    place(box.width + 2 * _MARGIN, box.height + 2 * _MARGIN, _MARGIN - box.x0, _MARGIN - box.y0)
+    return figure

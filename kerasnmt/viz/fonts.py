@@ -1,0 +1,36 @@
+"""Fonts for any script that the machine can write."""
+
+import functools
+from collections.abc import Iterable
+
+
+def font_families(texts: Iterable[str]) -> list[str]:
+    """Lists the font families that write the texts: the default one, then what it lacks.
+
+    Matplotlib falls back from family to family for each character, but only along such a list.
+
+    Args:
+        texts: all that is to be written, in regular weight.
+
+    Returns:
+        Names for the `fontfamily` of a text. Characters that no installed font has are drawn as
+        boxes.
+    """
+    from matplotlib.font_manager import fontManager
+
+    families = ["sans-serif"]
+    missing = {ord(character) for text in texts for character in text} - _characters("sans-serif")
+    for family in sorted(fontManager.get_font_names()) if missing else ():
+        # The font of last resort claims every character and draws boxes.
+        if missing & _characters(family) and not family.startswith("Last Resort"):
+            families.append(family)
+            missing -= _characters(family)
+    return families
+
+
+@functools.cache
+def _characters(family: str) -> frozenset[int]:
+    """The code points that the regular font of a family has."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return frozenset(get_font(findfont(FontProperties(family=[family]))).get_charmap())

@@ -1,0 +1,46 @@
+"""Word alignments in the Pharaoh format: `0-0 1-2`, a source and a target word by position."""
+
+import re
+from collections.abc import Iterable
+
+_ITEM = re.compile(r"([0-9]+)([-p])([0-9]+)")
+
+Link = tuple[int, int]
+
+
+def format_pharaoh(links: Iterable[Link]) -> str:
+    """Writes links in the Pharaoh format.
+
+    Args:
+        links: pairs of 0-based positions, (source word, target word).
+
+    Returns:
+        One line, sorted by source, then target: `"0-0 1-2"`.
+    """
+    return " ".join(f"{source}-{target}" for source, target in sorted(links))
+
+
+def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
+    """Reads a line in the Pharaoh format.
+
+    Args:
+        line: items `i-j` for sure links, `ipj` for links that are only possible.
+
+    Returns:
+        The sure links and those only possible, 0-based (source word, target word), in the order
+        of the line.
+
+    Raises:
+        ValueError: an item is written in another way.
+    """
+    sure, possible = [], []
+    for item in line.split():
+        match = _ITEM.fullmatch(item)
+        if not match:
+            raise ValueError(
+                f"parse_pharaoh expects items such as '0-0' (sure) or '0p0' (possible), "
+                f"source before target. Received: item={item!r}"
+            )
+        source, kind, target = match.groups()
+        (sure if kind == "-" else possible).append((int(source), int(target)))
+    return sure, possible

@@ -1,0 +1,268 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kerasnmt.serving import c_api, wire_format
+from kerasnmt.serving.json_arrays import from_json, to_json
+from kerasnmt.serving.meta_graph import MetaGraph, TensorInfo
+from kerasnmt.serving.op_support import op_support
+from kerasnmt.serving.saved_model_session import SavedModelSession
+from kerasnmt.serving.session_process import SessionProcess
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def saved_model(tmp_path_factory):
+    """Words of a text, looked up in a table: a tf-text op, a resource, outputs of many dtypes."""
+    import tensorflow as tf
+    import tensorflow_text as tf_text
+
+    class Lookup(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokenizer = tf_text.WhitespaceTokenizer()
+            entries = tf.lookup.KeyValueTensorInitializer(["hello"], ["bonjour"])
+            self.table = tf.lookup.StaticHashTable(entries, "?")
+            self.bias = tf.Variable(0.5)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        def words(self, text):
+            words = self.tokenizer.tokenize(text)
+            found = words.with_flat_values(self.table.lookup(words.flat_values))
+            return {
+                "echo": text,
+                "words": found.to_tensor(""),
+                "lengths": tf.cast(words.row_lengths(), tf.int32),
+                "score": tf.cast(tf.strings.length(text), tf.float32) + self.bias,
+                "constant": tf.constant(["a constant longer than twenty-two bytes"]),
+            }
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.int32, name="ids")])
+        def double(self, ids):
+            tf.debugging.assert_non_negative(ids, message="no negative ids, please")
+            return {"ids": 2 * ids}
+
+    module = Lookup()
+    path = str(tmp_path_factory.mktemp("export") / "1")
+    signatures = {"serving_default": module.words, "double": module.double}
+    tf.saved_model.save(module, path, signatures=signatures)
+    return path
+
+
+@pytest.fixture(scope="module")
+def session(saved_model):
+    with SavedModelSession(saved_model) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def process(saved_model):
+    with SessionProcess(saved_model) as process:
+        yield process
+
+
+def child(script, *arguments):
+    """Runs a script in a fresh Python."""
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_wire_format_reads_varints_and_lengths():
+    # The two examples of the protobuf encoding guide: field 1 = 150, field 2 = "testing".
+    message = b"\x08\x96\x01" + b"\x12\x07testing" + b"\x1d\x01\x00\x00\x00" + b"\x08\x01"
+    values = [(number, value) for number, value in wire_format.fields(message)]
+    assert values == [(1, 150), (2, b"testing"), (3, b"\x01\x00\x00\x00"), (1, 1)]
+    assert wire_format.repeated(message, 1) == [150, 1]
+    assert wire_format.text(message, 2) == "testing"
+    assert wire_format.text(message, 9) == ""
+
+
+@pytest.mark.parametrize("message", [b"\x08", b"\x12\x07test", b"\x08\xff", b"\x0b"])
+def test_wire_format_refuses_other_bytes(message):
+    with pytest.raises(ValueError, match="Expected an encoded protobuf message"):
+        list(wire_format.fields(message))
+
+
+def test_meta_graph_gives_signatures_and_ops(saved_model):
+    graph = MetaGraph.from_saved_model(saved_model)
+    assert sorted(graph.signatures) == ["double", "serving_default"]
+    inputs, outputs = graph.signatures["double"]
+    assert inputs["ids"] == TensorInfo("double_ids:0", "int32", [-1, 2])
+    assert list(outputs) == ["ids"]
+    outputs = graph.signatures["serving_default"].outputs
+    assert {name: (info.dtype, info.shape) for name, info in outputs.items()} == {
+        "constant": ("string", [1]),
+        "echo": ("string", [-1]),
+        "lengths": ("int32", [-1]),
+        "score": ("float32", [-1]),
+        "words": ("string", [-1, -1]),
+    }
+    assert {"HashTableV2", "TFText>WhitespaceTokenizeWithOffsetsV2"} <= set(graph.ops)
+    assert not any(op.startswith("__inference") for op in graph.ops)
+
+
+def test_meta_graph_says_what_is_wrong_with_a_folder(tmp_path):
+    with pytest.raises(ValueError, match=r"with a file saved_model\.pb\. Received: directory="):
+        MetaGraph.from_saved_model(tmp_path)
+    (tmp_path / "saved_model.pb").write_bytes(b"no protobuf")
+    with pytest.raises(ValueError, match="cannot be read"):
+        MetaGraph.from_saved_model(tmp_path)
+    (tmp_path / "saved_model.pb").write_bytes(b"\x08\x01")
+    with pytest.raises(ValueError, match="Expected a graph with the tag 'serve'"):
+        MetaGraph.from_saved_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (np.array([[1.5, -2.0], [3.0, np.inf]], np.float32), "float32"),
+        (np.array([[[1], [-2]]], np.int32), "int32"),
+        (np.array([2**40], np.int64), "int64"),
+        (np.array(True), "bool"),
+        (np.zeros([0, 3], np.float32), "float32"),
+        (np.array([[b"", b"\xff\x00z"], ["né".encode(), b"x" * 1000]], object), "string"),
+        (np.array([], object), "string"),
+    ],
+)
+def test_tensors_come_back_as_they_were(value, dtype):
+    tensor = c_api.new_tensor(value, dtype)
+    back = c_api.read_tensor(tensor)
+    c_api.delete_new_tensor(tensor)
+    assert back.dtype == value.dtype
+    np.testing.assert_array_equal(back, value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.array([[b"\xff\xfe", "né".encode()]], object), np.zeros([0, 3], np.float32)],
+)
+def test_arrays_survive_json(array):
+    back = from_json(json.loads(json.dumps(to_json(array))))
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+
+
+def test_session_runs_a_signature(session):
+    outputs = session.run("serving_default", {"text": ["hello you", b"\xff" * 30, ""]})
+    assert outputs["echo"].tolist() == [b"hello you", b"\xff" * 30, b""]
+    assert outputs["words"].tolist() == [[b"bonjour", b"?"], [b"?", b""], [b"", b""]]
+    assert outputs["lengths"].tolist() == [2, 1, 0]
+    assert outputs["score"].tolist() == [9.5, 30.5, 0.5]
+    assert outputs["score"].dtype == np.float32
+    assert outputs["lengths"].dtype == np.int32
+    assert session.run("double", {"ids": [[1, 2]]})["ids"].tolist() == [[2, 4]]
+
+
+def test_session_runs_an_empty_batch(session):
+    outputs = session.run("serving_default", {"text": []})
+    assert outputs["echo"].shape == outputs["score"].shape == (0,)
+
+
+def test_session_errors(session, tmp_path):
+    with pytest.raises(ValueError, match=r"\['double', 'serving_default'\]. Received: signature="):
+        session.run("serve", {"text": ["a"]})
+    with pytest.raises(ValueError, match=r"inputs \['text'\] .* Received: inputs=\['texts'\]"):
+        session.run("serving_default", {"texts": ["a"]})
+    with pytest.raises(RuntimeError, match="no negative ids, please"):
+        session.run("double", {"ids": [[1, -2]]})
+    with pytest.raises(RuntimeError, match="Could not find SavedModel"):
+        SavedModelSession(tmp_path)
+
+
+def test_closed_session_says_so(saved_model):
+    session = SavedModelSession(saved_model)
+    session.close()
+    session.close()
+    with pytest.raises(RuntimeError, match="it was closed"):
+        session.run("serving_default", {"text": ["a"]})
+
+
+def test_memory_stays_flat_without_python_tensorflow(saved_model):
+    # A leak of the strings of one side would be 16 kB a request, 48 MB in all.
+    script = """
+import resource, sys
+from kerasnmt.serving.saved_model_session import SavedModelSession
+with SavedModelSession(sys.argv[1]) as session:
+    def run(times):
+        for _ in range(times):
+            session.run("serving_default", {"text": ["x" * 1000] * 16})
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(-run(300) + run(3000), "tensorflow" in sys.modules)
+"""
+    result = child(script, saved_model)
+    assert result.returncode == 0, result.stderr
+    kilobytes, imported = result.stdout.split()
+    assert int(kilobytes) < 8_000
+    assert imported == "False"
+
+
+def test_runner_refuses_python_tensorflow(saved_model):
+    script = """
+import sys, types
+from kerasnmt.serving import session_runner
+sys.modules["tensorflow"] = types.ModuleType("tensorflow")
+session_runner.main()
+"""
+    result = child(script, saved_model)
+    assert result.returncode == 1
+    assert "Expected a process without Python's TensorFlow" in result.stderr
+
+
+def test_process_answers_as_the_session(process, session):
+    texts = ["hello you", b"\xff", "né"]
+    outputs = process.run("serving_default", texts)
+    expected = session.run("serving_default", {"text": texts})
+    assert outputs.keys() == expected.keys()
+    for name in expected:
+        assert outputs[name].dtype == expected[name].dtype
+        np.testing.assert_array_equal(outputs[name], expected[name])
+    assert process.signatures() == session.signatures
+    with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
+        process.run("n_best", ["a"])  # and the process lives on:
+    assert process.run("serving_default", ["a"])["lengths"].tolist() == [1]
+
+
+def test_op_support_tells_each_op(process, saved_model, monkeypatch):
+    support = process.op_support()
+    assert support["TFText>WhitespaceTokenizeWithOffsetsV2"] == ""
+    assert not any(support.values())
+    known = c_api.known_ops()
+    monkeypatch.setattr(c_api, "known_ops", lambda: known - {"HashTableV2"})
+    monkeypatch.setattr(
+        c_api, "kernel_devices", lambda op: {"GPU"} if op == "LookupTableFindV2" else {"CPU"}
+    )
+    wrong = {op: reason for op, reason in op_support(saved_model).items() if reason}
+    assert wrong == {"LookupTableFindV2": "no CPU kernel", "HashTableV2": "no op definition"}
+
+
+def test_crash_and_timeout_of_the_process_are_errors(saved_model):
+    with SessionProcess(saved_model) as process:
+        process._process.send_signal(signal.SIGSEGV)
+        process._process.wait()
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match=r"crashed with SIGSEGV.*\(request 'run'\)"):
+                process.run("serving_default", ["a"])
+    with (
+        SessionProcess(saved_model, timeout=0.01) as process,
+        pytest.raises(RuntimeError, match=r"gave no answer within 0\.01 s"),
+    ):
+        process.signatures()
+
+
+def test_stderr_of_a_dead_process_is_told(saved_model):
+    with SessionProcess(saved_model) as process:
+        print("no request", file=process._process.stdin, flush=True)
+        with pytest.raises(RuntimeError, match=r"ended with code 1: .*JSONDecodeError"):
+            process.signatures()

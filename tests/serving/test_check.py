@@ -1,0 +1,332 @@
+import signal
+
+import numpy as np
+import pytest
+
+from kerasnmt.serving import export_contract as contract
+from kerasnmt.serving.check import DEFAULT_TEXTS, check_export
+from kerasnmt.serving.check_report import CheckReport, CheckRow
+from kerasnmt.serving.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.session_process import SessionProcess
+
+ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
+ALL_ROWS += ["n_best", "attention", "batch_of_one", "python"]
+
+
+def reverser(fault=""):
+    """A toy translator: the words in reverse order, each aligned with the word that it is.
+
+    `fault` names what it does wrong. The second hypothesis is the text as it was; a text of fewer
+    than two words has only one.
+    """
+    import tensorflow as tf
+    import tensorflow_text as tf_text
+
+    class Reverser(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokenizer = tf_text.WhitespaceTokenizer()
+            entries = tf.lookup.KeyValueTensorInitializer(["dogs"], ["Hunde"])
+            self.table = tf.lookup.StaticHashTable(entries, "")
+
+        def search(self, text):
+            words = self.tokenizer.tokenize(text)
+            found = self.table.lookup(words.flat_values)
+            words = words.with_flat_values(tf.where(found == "", words.flat_values, found))
+            lengths = tf.cast(words.row_lengths(), tf.int32)
+            _, score = tf.while_loop(
+                lambda step, _: step < tf.reduce_max(lengths),
+                lambda step, score: (step + 1, score - tf.cast(lengths > step, tf.float32)),
+                [0, -0.5 * tf.ones_like(lengths, tf.float32)],
+            )
+            return words, lengths, score
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        def translate(self, text):
+            words, _, score = self.search(text)
+            if fault == "python":
+                score = tf.ensure_shape(tf.py_function(np.copy, [score], tf.float32), [None])
+            if fault == "values":
+                score -= tf.cast(tf.size(text), tf.float32)
+            if fault == "signatures":
+                score = tf.reduce_sum(score)
+            translation = tf.strings.reduce_join(words[:, ::-1], axis=-1, separator=" ")
+            return {"translation": translation, "score": score}
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        def n_best(self, text):
+            words, lengths, score = self.search(text)
+            best, second = (
+                tf.strings.reduce_join(words[:, ::step], axis=-1, separator=" ") for step in (-1, 1)
+            )
+            exists = lengths > 1
+            second = tf.where(exists, second, "")
+            second_score = tf.where(exists, score - 1.0, contract.ABSENT_SCORE)
+            translations = tf.stack([best, second], axis=1)
+            scores = tf.stack([score, second_score], axis=1)
+            if fault == "requests":  # beam first, which the declared shapes hide
+                hide = tf.compat.v1.placeholder_with_default
+                translations = hide(tf.transpose(translations), None)
+                scores = hide(tf.transpose(scores), None)
+            return {"translations": translations, "scores": scores}
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        def attention(self, text):
+            words, lengths, _ = self.search(text)
+            end = tf.fill([tf.size(text), 1], "</s>")
+            source = tf.concat([words, end], 1).to_tensor("")
+            target = tf.concat([words[:, ::-1], end], 1).to_tensor("")
+            places = tf.range(tf.reduce_max(lengths) + 1)
+            aligned = tf.where(
+                places < lengths[:, None], lengths[:, None] - 1 - places, lengths[:, None]
+            )
+            real = tf.cast(target != "", tf.float32)
+            weights = tf.one_hot(aligned, tf.size(places)) * real[:, :, None]
+            if fault == "values":
+                weights *= 1.01
+            if fault == "signatures":
+                weights = tf.cast(weights, tf.float64)
+            return {"source_tokens": source, "target_tokens": target, "weights": weights}
+
+    return Reverser()
+
+
+def export(folder, fault="", leave_out=()):
+    import tensorflow as tf
+
+    module = reverser(fault)
+    signatures = {"serving_default": module.translate, "n_best": module.n_best}
+    signatures["attention"] = module.attention
+    kept = {name: function for name, function in signatures.items() if name not in leave_out}
+    tf.saved_model.save(module, str(folder), signatures=kept)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reverser")
+    export(folder / "9", fault="signatures")
+    export(folder / "10")
+    (folder / "notes").mkdir()
+    return folder
+
+
+def failed(report):
+    return {row.name: row.detail for row in report.rows if not row.passed}
+
+
+def test_newest_version_of_a_good_export_passes(good):
+    expected = [" ".join(reversed(text.replace("dogs", "Hunde").split())) for text in DEFAULT_TEXTS]
+    report = check_export(good, expected=expected)
+    assert failed(report) == {}
+    assert report.passed
+    assert [row.name for row in report.rows] == [*ALL_ROWS, "expected"]
+    assert report.directory == good / "10"
+    details = {row.name: row.detail for row in report.rows}
+    assert details["signatures"] == "serving_default, n_best, attention"
+    assert details["requests"] == f"3 signatures answered {len(DEFAULT_TEXTS)} texts"
+    assert details["n_best"] == "beam of 2, best first"
+
+
+def test_translations_that_are_not_the_expected_ones_fail_their_row(good):
+    report = check_export(good / "10", ["a b", "naïve 🙂"], ["b a", "naïve 🙂"])
+    detail = "translation of text 1: '🙂 naïve' where 'naïve 🙂' is expected"
+    assert failed(report) == {"expected": detail}
+
+
+def test_attention_is_optional_and_n_best_is_not(tmp_path):
+    export(tmp_path / "1", leave_out=["attention"])
+    report = check_export(tmp_path)
+    assert report.passed
+    assert [row.name for row in report.rows] == [name for name in ALL_ROWS if name != "attention"]
+
+
+def test_wrong_signatures_fail_their_row(good, tmp_path):
+    report = check_export(good / "9")
+    assert failed(report) == {
+        "signatures": (
+            "serving_default output 'score': shape [] where [batch] with any batch is expected; "
+            "attention output 'weights': dtype float64 where float32 is expected"
+        )
+    }
+    assert report.rows[-1].name == "signatures"
+    export(tmp_path, leave_out=["n_best"])
+    assert failed(check_export(tmp_path)) == {"signatures": "no signature 'n_best'"}
+
+
+def test_output_that_is_not_batch_first_fails_its_row(tmp_path):
+    export(tmp_path, fault="requests")
+    assert failed(check_export(tmp_path, ["a b", "c", "d"])) == {
+        "requests": "n_best: translations has shape (2, 3) where [batch, beam] is expected; "
+        "n_best: scores has shape (2, 3) where [batch, beam] is expected"
+    }
+
+
+def test_python_function_has_no_kernel_in_a_server(tmp_path):
+    export(tmp_path, fault="python")
+    wrong = failed(check_export(tmp_path))
+    assert wrong.keys() == {"ops", "requests"}
+    assert wrong["ops"] == "EagerPyFunc: no CPU kernel"
+    assert "No OpKernel was registered" in wrong["requests"]
+    assert "\n" not in wrong["requests"]
+
+
+def test_wrong_values_fail_their_rows(tmp_path):
+    # A score that depends on the batch size, and weights that sum to more than 1.
+    export(tmp_path, fault="values")
+    wrong = failed(check_export(tmp_path, ["Two dogs run", "a"]))
+    assert wrong == {
+        "n_best": "best of n_best, score of text 0: -3.5 where -5.5 is expected",
+        "attention": "weights of a target token sum to 1.0100 where 1 is expected",
+        "batch_of_one": "score of text 0: -4.5 where -5.5 is expected",
+    }
+
+
+def test_other_outputs_in_python_fail_their_row(good, monkeypatch):
+    run = SessionProcess.run
+
+    def untrue(self, signature, texts):
+        outputs = run(self, signature, texts)
+        return {k: v + np.float32(0.01) if k == "score" else v for k, v in outputs.items()}
+
+    monkeypatch.setattr(SessionProcess, "run", untrue)
+    wrong = failed(check_export(good, ["a b"]))
+    assert wrong["python"] == ("serving_default score of text 0: -2.49 where -2.5 is expected")
+
+
+def test_crash_of_the_process_is_a_failed_row(good, monkeypatch):
+    run = SessionProcess.run
+
+    def crash(self, signature, texts):
+        self._process.send_signal(signal.SIGABRT)
+        self._process.wait()
+        return run(self, signature, texts)
+
+    monkeypatch.setattr(SessionProcess, "run", crash)
+    wrong = failed(check_export(good))
+    assert wrong.keys() == {"requests"}
+    assert "crashed with SIGABRT" in wrong["requests"]
+
+
+def test_hang_of_the_process_is_a_failed_row(good):
+    wrong = failed(check_export(good, timeout=0.01))
+    assert "gave no answer within 0.01 s" in wrong["ops"]
+    assert wrong.keys() == {"ops", "load"}
+
+
+def test_folder_without_a_saved_model_is_a_failed_row(tmp_path):
+    for folder in (tmp_path, tmp_path / "none"):
+        report = check_export(folder)
+        assert [row.name for row in report.rows] == ["saved_model"]
+        assert "a file saved_model.pb" in failed(report)["saved_model"]
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match=r"at least one text to translate. Received: texts=\[\]"):
+        check_export("somewhere", [])
+    with pytest.raises(ValueError, match="Received: 1 translations of 2 texts"):
+        check_export("somewhere", ["a", "b"], ["a"])
+
+
+def test_report_is_written_as_a_table():
+    rows = (CheckRow("load", True, "loaded"), CheckRow("requests", False, "no"))
+    report = CheckReport(None, rows)
+    assert not report.passed
+    assert str(report) == "ok    load      loaded\nFAIL  requests  no"
+
+
+def signature(dtype="string", shape=(-1,), name="text"):
+    scores = {"score": TensorInfo("s:0", "float32", None)}
+    outputs = {"translation": TensorInfo("t:0", "string", [-1]), **scores}
+    return Signature({name: TensorInfo("x:0", dtype, list(shape))}, outputs)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"dtype": "int32"}, "input 'text': dtype int32 where string is expected"),
+        ({"shape": (8,)}, "input 'text': shape [8] where [batch] with any batch is expected"),
+        ({"name": "texts"}, "input: names ['texts'] where ['text'] are expected"),
+    ],
+)
+def test_signature_problems(changed, problem):
+    expected = [f"serving_default {problem}", "no signature 'n_best'"]
+    assert contract.signature_problems({"serving_default": signature(**changed)}) == expected
+
+
+def n_best():
+    return {
+        "translations": np.array([[b"a", b"b", b"c"], [b"", b"", b""]], object),
+        "scores": np.array([[-1, -2, -2], [-3, -1e9, -1e9]], np.float32),
+    }
+
+
+DEFAULT = {
+    "translation": np.array([b"a", b""], object),
+    "score": np.array([-1.00005, -3], np.float32),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "problem"),
+    [
+        ("scores", (0, 1), -2.5, "not in the order"),
+        ("scores", (0, 1), np.nan, "not finite"),
+        ("scores", (1, 2), -np.inf, "not finite"),
+        ("scores", (1, 2), -2e9, "absent hypotheses"),
+        ("translations", (1, 2), b"x", "absent hypotheses"),
+        ("translations", (0, 0), b"x", "translation of text 0: 'x' where 'a' is expected"),
+        ("scores", (0, 0), -1.0003, "score of text 0"),
+        ("scores", (1, slice(None)), -1e9, "no hypothesis at all for a text"),
+    ],
+)
+def test_n_best_problems(name, place, value, problem):
+    outputs = n_best()
+    assert contract.n_best_problems(DEFAULT, outputs) == []
+    outputs[name][place] = value
+    assert any(problem in found for found in contract.n_best_problems(DEFAULT, outputs))
+
+
+def test_n_best_without_a_beam():
+    outputs = {name: array[:, :0] for name, array in n_best().items()}
+    assert contract.n_best_problems(DEFAULT, outputs) == ["n_best has no hypotheses"]
+
+
+def attention():
+    return {
+        "source_tokens": np.array([[b"a", b"</s>"], [b"</s>", b""]], object),
+        "target_tokens": np.array([[b"b", b"c", b"</s>"], [b"</s>", b"", b""]], object),
+        "weights": np.array(
+            [[[0.2, 0.8], [0.5, 0.5], [0, 1]], [[1, 0], [0, 0], [0, 0]]], np.float32
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "problem"),
+    [
+        ("weights", (0, 0, 0), 0.2011, "sum to 1.0011 where 1"),
+        ("weights", (0, 0), [0.0, 0.5], "sum to 0.5000 where 1"),
+        ("weights", (0, 0), [-0.5, 1.5], "negative or not finite"),
+        ("weights", (0, 0, 0), np.nan, "negative or not finite"),
+        ("weights", (1, 2), [1.0, 0.0], "weights of padding are not 0"),
+        ("weights", (1, 0), [0.5, 0.5], "weights of padding are not 0"),
+        ("source_tokens", (0, 0), b"", "source_tokens has an empty string before a token"),
+        ("target_tokens", (0, 1), b"", "target_tokens has an empty string before a token"),
+    ],
+)
+def test_attention_problems(name, place, value, problem):
+    outputs = attention()
+    outputs["weights"][0, 0, 0] += 0.0009  # within the tolerance
+    assert contract.attention_problems(outputs) == []
+    outputs["weights"][0, 0, 0] -= 0.0009
+    outputs[name][place] = value
+    assert any(problem in found for found in contract.attention_problems(outputs))
+
+
+def test_differences_of_names_and_shapes():
+    one = {"score": np.zeros(2, np.float32), "more": np.zeros(1)}
+    other = {"score": np.zeros(3, np.float32)}
+    assert contract.differences(one, other) == [
+        "only one has the output 'more'",
+        "score: shape (3,) where (2,) is expected",
+    ]

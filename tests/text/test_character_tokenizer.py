@@ -1,0 +1,31 @@
+import pytest
+
+from kerasnmt.text import CharacterTokenizer
+
+
+def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
+    tokenizer = CharacterTokenizer.train(["bbb a", ("é 😀", "a")], 8)
+    assert tokenizer.get_config() == {"characters": ["b", " ", "a", "é"]}  # the space twice, as a
+    assert tokenizer.tokenize(["a b😀", " é"]).to_list() == [[6, 5, 4, 1], [5, 7]]
+    assert tokenizer.tokens([5, 6]).numpy().tolist() == ["▁".encode(), b"a"]
+    assert tokenizer.detokenize([[6, 5, 1, 7]]).numpy()[0].decode() == "a ⁇é"
+
+
+def test_a_small_corpus_gives_a_smaller_vocabulary():
+    assert CharacterTokenizer.train(["abab"], 8000).vocabulary_size == 6
+
+
+def test_nothing_is_normalised():
+    text = "  e\u0301é ﬁ\u00a0 \t▁ "
+    tokenizer = CharacterTokenizer.train([text], 100)
+    assert tokenizer.tokenize([text]).row_lengths().numpy() == [len(text)]
+    assert tokenizer.detokenize(tokenizer.tokenize([text])).numpy()[0].decode() == text
+
+
+def test_what_is_no_list_of_characters_is_refused():
+    with pytest.raises(ValueError, match=r"Expected single characters. .* characters with 'bc'"):
+        CharacterTokenizer(["a", "bc"])
+    with pytest.raises(ValueError, match="Received: characters with 'a' repeated"):
+        CharacterTokenizer(["a", "a"])
+    with pytest.raises(ValueError, match=r"of at least 5: .* Received: vocabulary_size=0"):
+        CharacterTokenizer.train(["a"], 0)

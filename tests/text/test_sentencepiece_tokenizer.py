@@ -1,0 +1,95 @@
+import io
+
+import pytest
+import sentencepiece
+
+from kerasnmt.text import SentencePieceTokenizer
+
+CORPUS = [
+    "the cat sat on the mat",
+    "the dog sat on the log",
+    "a cat and a dog sat on the mat and the log",
+    "the cat and the goat sat",
+    "the goat ate a hat",
+]
+
+
+def test_the_vocabulary_is_exactly_as_large_as_asked():
+    for size in (20, 22):
+        tokenizer = SentencePieceTokenizer.train(CORPUS, size)
+        assert tokenizer.vocabulary_size == size
+
+
+def test_frequent_words_become_one_piece():
+    tokenizer = SentencePieceTokenizer.train(CORPUS, 22)
+    ids = tokenizer.tokenize(["the the"])
+    tokens = [token.decode() for token in tokenizer.tokens(ids[0]).numpy()]
+    assert tokens == ["▁the", "▁the"]
+
+
+def test_text_is_normalised():
+    tokenizer = SentencePieceTokenizer.train(CORPUS, 22)
+    ids = tokenizer.tokenize(["  the\u00a0 ｃａｔ\n"])
+    assert tokenizer.detokenize(ids).numpy() == [b"the cat"]
+
+
+def test_an_unknown_character_stays_in_its_word():
+    tokenizer = SentencePieceTokenizer.train(CORPUS, 22)
+    ids = tokenizer.tokenize(["the c€t €"])
+    assert tokenizer.detokenize(ids).numpy()[0].decode() == "the c⁇t ⁇"
+    tokens = [token.decode() for token in tokenizer.tokens(ids[0]).numpy()]
+    assert max(tokenizer.word_indices(tokens)) == 2
+
+
+def test_from_a_large_corpus_sentences_are_drawn_from_all_of_it():
+    letters = [chr(0x4E00 + i) for i in range(300)]
+    tokenizer = SentencePieceTokenizer.train(letters, 35, sample=30)  # with "▁", 35 ids exactly
+    drawn = [i for i, row in enumerate(tokenizer.tokenize(letters).to_list()) if 1 not in row]
+    assert len(drawn) == 30
+    assert 5 <= sum(i < 100 for i in drawn) <= 16
+    assert 5 <= sum(i >= 200 for i in drawn) <= 16
+    again = SentencePieceTokenizer.train(letters, 35, sample=30)
+    assert again.get_config() == tokenizer.get_config()
+
+
+def test_coverage_leaves_out_the_rarest_characters():
+    corpus = ["aaaa bbbb"] * 100 + ["z"]
+    sizes = {"vocabulary_size": 9}
+    assert 1 not in SentencePieceTokenizer.train(corpus, **sizes).tokenize(["z"]).to_list()[0]
+    covering_less = SentencePieceTokenizer.train(corpus, **sizes, character_coverage=0.99)
+    assert 1 in covering_less.tokenize(["z"]).to_list()[0]
+
+
+def test_a_vocabulary_beyond_the_corpus_is_refused_with_the_largest_that_is_possible():
+    with pytest.raises(ValueError, match=r"of at most (\d+), .* vocabulary_size=8000\.") as caught:
+        SentencePieceTokenizer.train(CORPUS, 8000)
+    largest = int(str(caught.value).split("at most ")[1].split(",")[0])
+    assert SentencePieceTokenizer.train(CORPUS, largest).vocabulary_size == largest
+    with pytest.raises(ValueError, match=f"at most {largest}, .* vocabulary_size={largest + 1}"):
+        SentencePieceTokenizer.train(CORPUS, largest + 1)
+
+
+def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_smallest():
+    with pytest.raises(ValueError, match=r"of at least 17, .* Received: vocabulary_size=10\."):
+        SentencePieceTokenizer.train(CORPUS, 10)  # 12 letters and the space, and the four ids
+    assert SentencePieceTokenizer.train(CORPUS, 20).vocabulary_size == 20
+
+
+def test_what_is_no_model_is_refused():
+    for model in (b"no model", b"", "a path", None):
+        with pytest.raises(ValueError, match="Expected the bytes of a SentencePiece model"):
+            SentencePieceTokenizer(model)
+
+
+def test_a_model_with_other_ids_is_refused():
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS), model_writer=model, vocab_size=21, minloglevel=2
+    )
+    with pytest.raises(ValueError, match=r"pad_id=0, .* Received: a model with \(-1, 0, 1, 2\)"):
+        SentencePieceTokenizer(model.getvalue())
+
+
+def test_training_prints_nothing(capfd):
+    SentencePieceTokenizer.train(CORPUS, 22)
+    assert capfd.readouterr() == ("", "")
