@@ -1,5 +1,7 @@
 """Batches of ids from pairs of sentences."""
 
+from collections.abc import Iterable
+
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, START_ID
@@ -7,7 +9,7 @@ from kerasnmt.text import Tokenizer
 
 
 def batches(
-    pairs: tf.data.Dataset,
+    pairs: tf.data.Dataset | Iterable[tuple[str, str]],
     source_tokenizer: Tokenizer,
     target_tokenizer: Tokenizer | None = None,
     *,
@@ -36,7 +38,8 @@ def batches(
     ```
 
     Args:
-        pairs: a dataset of `(source, target)` string scalars, as `read_parallel` gives.
+        pairs: a dataset of `(source, target)` string scalars, as `read_parallel` gives; or tuples
+            of `str` that begin so, as `builtin_corpus` gives.
         source_tokenizer: makes ids of the sources.
         target_tokenizer: makes ids of the targets; `source_tokenizer` where it is None.
         tokens_per_batch: how many positions the longer side of a batch has at most; the number of
@@ -57,9 +60,9 @@ def batches(
         `sample_weight`, float32 of the same shape, is 1 for their tokens and 0 for padding.
 
     Raises:
-        ValueError: if `pairs` is no dataset of pairs of strings, or a size is too small.
+        ValueError: if `pairs` are no pairs of strings, or a size is too small.
     """
-    _check_pairs(pairs)
+    pairs = _as_dataset(pairs)
     _check_at_least("tokens_per_batch", tokens_per_batch, 1)
     _check_at_least("batch_size", 1 if batch_size is None else batch_size, 1)
     _check_at_least("max_length", max_length, 2)
@@ -144,10 +147,16 @@ def _check_at_least(name: str, value: int, least: int) -> None:
         raise ValueError(f"Expected {name} to be at least {least}. Received: {name}={value}.")
 
 
-def _check_pairs(pairs: tf.data.Dataset) -> None:
-    spec = getattr(pairs, "element_spec", None)
-    if spec != (tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.string)):
-        raise ValueError(
-            "Expected a tf.data.Dataset of (source, target) string scalars, as read_parallel "
-            f"gives. Received: pairs={pairs!r}."
-        )
+def _as_dataset(pairs: tf.data.Dataset | Iterable[tuple[str, str]]) -> tf.data.Dataset:
+    if isinstance(pairs, tf.data.Dataset):
+        text = tf.TensorSpec([], tf.string)
+        if pairs.element_spec == (text, text):
+            return pairs
+    elif isinstance(pairs, Iterable):
+        sides = [pair[:2] if isinstance(pair, tuple | list) else () for pair in pairs]
+        if sides and all([*map(type, pair)] == [str, str] for pair in sides):
+            return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*sides, strict=True))))
+    raise ValueError(
+        "Expected a tf.data.Dataset of (source, target) string scalars, as read_parallel gives, or "
+        f"an iterable of tuples of str. Received: pairs={pairs!r:.200}."
+    )

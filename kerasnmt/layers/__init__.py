@@ -5,6 +5,7 @@ from kerasnmt.layers.attention import Attention
 from kerasnmt.layers.backward_state_bridge import BackwardStateBridge
 from kerasnmt.layers.bahdanau_attention import BahdanauAttention
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
+from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.gru_cell import GRUCell
 from kerasnmt.layers.masked_softmax import masked_softmax
 from kerasnmt.layers.maxout_readout import MaxoutReadout
@@ -26,6 +27,7 @@ __all__ = [
     "RecurrentEncoder",
     "TiedVocabularyProjection",
     "VocabularyProjection",
+    "build_once",
     "masked_softmax",
     "token_log_probability",
 ]

@@ -26,15 +26,14 @@ class AdditiveScore(keras.layers.Layer):
         self.memory_projection = keras.layers.Dense(units, name="memory_projection")
         self.query_projection = keras.layers.Dense(units, use_bias=False, name="query_projection")
 
-    def build(self, query_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights.
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Make the weights of `call`; those of `project` are made where it is first used.
 
         Args:
             query_shape: `(..., query_units)`.
-            memory_shape: `(..., memory_units)`, of the memory before `project`.
+            keys_shape: `(batch, source_length, units)`.
         """
         self.query_projection.build(query_shape)
-        self.memory_projection.build(memory_shape)
         self.energy = self.add_weight(
             shape=(self.units, 1), initializer="glorot_uniform", name="energy"
         )

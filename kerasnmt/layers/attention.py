@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.masked_softmax import masked_softmax
 
 
@@ -31,14 +32,14 @@ class Attention(keras.layers.Layer):
         super().__init__(**kwargs)
         self.score = score
 
-    def build(self, query_shape: tuple, memory_shape: tuple) -> None:
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
         """Make the weights of the score.
 
         Args:
             query_shape: `(..., query_units)`.
-            memory_shape: `(..., memory_units)`, of the memory before `project`.
+            keys_shape: `(batch, source_length, key_units)`.
         """
-        self.score.build(query_shape, memory_shape)
+        build_once(self.score, query_shape, keys_shape)
 
     def project(self, memory: Any) -> Any:
         """Turn a memory `[batch, source_length, memory_units]` into the score's keys."""

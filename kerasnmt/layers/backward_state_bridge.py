@@ -23,6 +23,10 @@ class BackwardStateBridge(keras.layers.Layer):
         self.units = units
         self.projection = keras.layers.Dense(units, activation="tanh", name="projection")
 
+    def build(self, encoder_units: int) -> None:
+        """Make the weights for encoder states of this size."""
+        self.projection.build((None, encoder_units))
+
     def call(self, encoder_states: tuple[Any, Any]) -> list[Any]:
         """Make the decoder cell's first state.
 

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.build_once import build_once
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BahdanauDecoderCell(keras.layers.Layer):
@@ -42,8 +44,9 @@ class BahdanauDecoderCell(keras.layers.Layer):
             input_shape: `(..., features)` of the embedded target.
             memory_shape: `(batch, source_length, memory_units)`.
         """
-        self.cell.build()
-        self.attention.build((None, self.cell.units), memory_shape)
+        build_once(self.cell, (None, self.cell.input_size))
+        keys = self.attention.project(keras.KerasTensor(memory_shape))
+        build_once(self.attention, (None, self.cell.units), keys.shape)
         self.input_projection.build(input_shape)
         self.context_projection.build(memory_shape)
 

@@ -31,8 +31,8 @@ class GRUCell(keras.layers.Layer):
         self.state_size = [units]
         self.input_size = 3 * units
 
-    def build(self, input_shape: tuple | None = None) -> None:
-        """Make the weights; they do not depend on the shape of the input."""
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., 3 * units)`."""
         self.recurrent_kernel = self.add_weight(
             shape=(self.units, 3 * self.units), initializer="orthogonal", name="recurrent_kernel"
         )

@@ -4,6 +4,8 @@ from typing import Any
 
 import keras
 
+from kerasnmt.layers.build_once import build_once
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class RecurrentDecoder(keras.layers.Layer):
@@ -44,10 +46,11 @@ class RecurrentDecoder(keras.layers.Layer):
     def build(self, memory_shape: tuple) -> None:
         """Make the weights for a memory `(batch, source_length, memory_units)`."""
         embedded_shape = (None, None, self.embedding.output_dim)
-        self.embedding.build()
-        self.cell.build(embedded_shape, memory_shape)
-        self.readout.build(embedded_shape, (None, self.cell.cell.units), memory_shape)
-        self.generator.build((None, self.readout.units), self.embedding.embeddings.shape)
+        state_shape = (None, None, self.cell.cell.units)
+        build_once(self.embedding)
+        build_once(self.cell, embedded_shape, memory_shape)
+        build_once(self.readout, embedded_shape, state_shape, memory_shape)
+        build_once(self.generator, (None, self.readout.units), self.embedding.embeddings.shape)
         self.loop.built = True
 
     def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.ids import PAD_ID
+from kerasnmt.layers.build_once import build_once
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -35,7 +36,7 @@ class RecurrentEncoder(keras.layers.Layer):
 
     def build(self, input_shape: tuple) -> None:
         """Make the weights for ids of shape `(batch, source_length)`."""
-        self.embedding.build()
+        build_once(self.embedding)
         self.rnn.build((*input_shape, self.embedding.output_dim))
 
     def call(self, source_ids: Any, training: bool = False) -> tuple[Any, Any, Any]:

@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.decoding import Hypotheses, beam_search, greedy_search
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.layers import build_once
 from kerasnmt.models.perplexity import Perplexity
 
 
@@ -60,8 +61,9 @@ class Seq2Seq(keras.Model):
 
     def build(self, input_shape: Any = None) -> None:
         """Make all weights; their shapes do not depend on the inputs."""
-        self.encoder.build((None, None))
-        self.decoder.build((None, None, self.encoder.memory_units))
+        build_once(self.encoder, (None, None))
+        build_once(self.bridge, self.encoder.units)
+        build_once(self.decoder, (None, None, self.encoder.memory_units))
 
     def encode(self, source_ids: Any, training: bool = False) -> tuple[list[Any], dict[str, Any]]:
         """Read the source.

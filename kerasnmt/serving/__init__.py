@@ -1,1 +1,23 @@
 """What TF Serving is given, and the proof that it can serve it."""
+
+from importlib import import_module
+from typing import Any
+
+# Loaded when first asked for: the process that plays the server must not import TensorFlow.
+_HOMES = {
+    "CheckReport": "kerasnmt.serving.check_report",
+    "TextModule": "kerasnmt.serving.text_module",
+    "Translator": "kerasnmt.serving.translator",
+    "check_export": "kerasnmt.serving.check",
+    "export_model": "kerasnmt.serving.export",
+    "export_next_version": "kerasnmt.serving.export",
+    "load_export": "kerasnmt.serving.export",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -8,7 +8,6 @@ Source: `tensorflow/c/c_api.h`, `tf_tensor.h`, `tf_tstring.h`.
 import ctypes
 import functools
 import importlib.util
-import math
 import os
 import sys
 from pathlib import Path
@@ -81,7 +80,6 @@ _PROTOTYPES = {
     "TF_StringCopy": (None, _pointer, _text, _size),
     "TF_StringGetDataPointer": (_pointer, _pointer),
     "TF_StringGetSize": (_size, _pointer),
-    "TF_StringDealloc": (None, _pointer),
 }
 
 
@@ -148,7 +146,7 @@ def take_buffer(buffer: Any) -> bytes:
     return held
 
 
-def outputs(graph: int, tensors: list[str]) -> ctypes.Array:
+def find_outputs(graph: int, tensors: list[str]) -> ctypes.Array:
     """Finds tensors of a graph by their names.
 
     Args:
@@ -172,7 +170,7 @@ def outputs(graph: int, tensors: list[str]) -> ctypes.Array:
 
 
 def new_tensor(value: Any, dtype: str) -> int:
-    """Copies a value into a new `TF_Tensor`, which `delete_new_tensor` frees.
+    """Copies a value into a new `TF_Tensor`, which `TF_DeleteTensor` frees with its strings.
 
     Args:
         value: A NumPy array or nested lists, of `str` (written as UTF-8) or `bytes` for strings.
@@ -180,13 +178,18 @@ def new_tensor(value: Any, dtype: str) -> int:
 
     Returns:
         The address of the `TF_Tensor`.
+
+    Raises:
+        ValueError: If the dtype is none of `DTYPES`.
     """
+    if dtype not in _DTYPE_NUMBERS:
+        raise ValueError(f"Expected a dtype of {list(_DTYPE_NUMBERS)}. Received: {dtype=}")
     tf = library()
     array = np.asarray(value, object if dtype == "string" else dtype, order="C")
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     number = _DTYPE_NUMBERS[dtype]
     if dtype == "string":
-        items = [item.encode() if isinstance(item, str) else bytes(item) for item in array.flat]
+        items = [item.encode() if isinstance(item, str) else item for item in array.flat]
         tensor = tf.TF_AllocateTensor(number, shape, array.ndim, _STRING_SIZE * len(items))
         for place, item in zip(_strings(tensor, len(items)), items, strict=True):
             tf.TF_StringInit(place)
@@ -210,7 +213,7 @@ def read_tensor(tensor: int) -> np.ndarray:
         RuntimeError: If its dtype is none of `DTYPES`.
     """
     tf = library()
-    shape = _shape(tensor)
+    shape = [tf.TF_Dim(tensor, axis) for axis in range(tf.TF_NumDims(tensor))]
     number = tf.TF_TensorType(tensor)
     if number not in DTYPES:
         raise RuntimeError(f"Expected a dtype of {list(DTYPES.values())}. Received: {number=}")
@@ -223,19 +226,6 @@ def read_tensor(tensor: int) -> np.ndarray:
     array = np.empty(shape, DTYPES[number])
     ctypes.memmove(array.ctypes.data, tf.TF_TensorData(tensor), array.nbytes)
     return array
-
-
-def delete_new_tensor(tensor: int) -> None:
-    """Frees a tensor of `new_tensor`, with its strings, which the C API leaves to their maker.
-
-    Tensors that a session returned are freed by `TF_DeleteTensor` alone: their strings may belong
-    to a constant of the graph.
-    """
-    tf = library()
-    if DTYPES[tf.TF_TensorType(tensor)] == "string":
-        for place in _strings(tensor, math.prod(_shape(tensor))):
-            tf.TF_StringDealloc(place)
-    tf.TF_DeleteTensor(tensor)
 
 
 def _checked(loaded: ctypes.CDLL, name: str, *arguments: Any) -> Any:
@@ -256,10 +246,6 @@ def _package(name: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError(f"Expected the package {name!r}, which is not installed: install it")
     return Path(spec.submodule_search_locations[0])
-
-
-def _shape(tensor: int) -> list[int]:
-    return [library().TF_Dim(tensor, axis) for axis in range(library().TF_NumDims(tensor))]
 
 
 def _strings(tensor: int, count: int) -> list[int]:

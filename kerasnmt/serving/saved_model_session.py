@@ -83,8 +83,8 @@ class SavedModelSession:
                 f"Expected the inputs {sorted(known_inputs)} of the signature {signature!r}. "
                 f"Received: inputs={sorted(inputs)}"
             )
-        sources = c_api.outputs(self._graph, [info.tensor for info in known_inputs.values()])
-        wanted = c_api.outputs(self._graph, [info.tensor for info in known_outputs.values()])
+        sources = c_api.find_outputs(self._graph, [info.tensor for info in known_inputs.values()])
+        wanted = c_api.find_outputs(self._graph, [info.tensor for info in known_outputs.values()])
         fed = (ctypes.c_void_p * len(sources))()
         fetched = (ctypes.c_void_p * len(wanted))()
         try:
@@ -95,11 +95,8 @@ class SavedModelSession:
             c_api.call("TF_SessionRun", self._session, None, *feeds, *fetches, None, 0, None)
             return dict(zip(known_outputs, map(c_api.read_tensor, fetched), strict=True))
         finally:
-            # An output can share the strings of an input: the inputs go last.
-            for tensor in filter(None, fetched):
+            for tensor in filter(None, [*fetched, *fed]):
                 c_api.library().TF_DeleteTensor(tensor)
-            for tensor in filter(None, fed):
-                c_api.delete_new_tensor(tensor)
 
     def close(self) -> None:
         """Frees the model. A closed session runs nothing more; closing it again does nothing."""

@@ -18,7 +18,7 @@ class CharacterTokenizer(Tokenizer):
     """Unicode characters (code points), the space among them.
 
     Args:
-        characters: the characters from id 4 on, in the order of their ids.
+        characters: the characters from id 4 on, in the order of their ids; a list or a string.
 
     Raises:
         ValueError: if `characters` holds one twice, or anything but single characters.
@@ -27,6 +27,7 @@ class CharacterTokenizer(Tokenizer):
     kind = "characters"
 
     def __init__(self, characters: Sequence[str]) -> None:
+        characters = list(characters)
         check_entries("characters", characters)
         for character in characters:
             if len(character) != 1:
@@ -34,7 +35,7 @@ class CharacterTokenizer(Tokenizer):
                     f"Expected single characters. Received: characters with {character!r}."
                 )
         super().__init__(["▁" if character == " " else character for character in characters])
-        self._characters = list(characters)
+        self._characters = characters
         with tf.init_scope():
             # The four first ids write nothing but the unknown one, whose sign is "⁇".
             self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])

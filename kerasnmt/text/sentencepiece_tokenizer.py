@@ -50,8 +50,7 @@ class SentencePieceTokenizer(Tokenizer):
             processor.LoadFromSerializedProto(model)
         except (RuntimeError, TypeError) as error:
             raise ValueError(
-                "Expected the bytes of a SentencePiece model. "
-                f"Received: model={model[:20]!r}…, of type {type(model).__name__}."
+                f"Expected the bytes of a SentencePiece model. Received: model={model!r:.40}."
             ) from error
         ids = (processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id())
         if ids != (PAD_ID, UNKNOWN_ID, START_ID, END_ID):
@@ -110,6 +109,7 @@ class SentencePieceTokenizer(Tokenizer):
                 bos_id=START_ID,
                 eos_id=END_ID,
                 unk_surface="⁇",
+                max_sentence_length=2**30,  # longer ones would be left out in silence
                 num_threads=2,  # fixed: sums over another number of threads round differently
                 minloglevel=2,
             )

@@ -10,8 +10,8 @@ def sentences(dataset: Any) -> Iterator[str]:
     """Yields every sentence of a corpus that is not blank, of all sides, in the corpus' order.
 
     Args:
-        dataset: a `tf.data.Dataset` of strings or of tuples of strings, batched or not; or any
-            iterable of `str` or of tuples of `str`.
+        dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; or
+            any iterable of `str` or of tuples of `str`, which may hold more after these two.
 
     Yields:
         The sentences as `str`; bytes that are not UTF-8 become U+FFFD.
@@ -58,7 +58,7 @@ def _flat(corpus: Iterable) -> Iterator[str]:
             f"Received: dataset={corpus!r}."
         )
     for element in corpus:
-        sides = element if isinstance(element, tuple | list) else (element,)
+        sides = element[:2] if isinstance(element, tuple | list) else (element,)
         if not all(isinstance(text, str) for text in sides):
             raise ValueError(
                 "Expected an iterable of str or of (source, target) pairs of str. "

@@ -5,36 +5,32 @@ import sentencepiece
 
 from kerasnmt.text import SentencePieceTokenizer
 
-CORPUS = [
-    "the cat sat on the mat",
-    "the dog sat on the log",
-    "a cat and a dog sat on the mat and the log",
-    "the cat and the goat sat",
-    "the goat ate a hat",
-]
+ANIMALS = ["cat", "dog", "goat", "horse"]
+VERBS = ["sees", "hears", "follows"]
+CORPUS = [f"the {one} {verb} a {other}" for one in ANIMALS for verb in VERBS for other in ANIMALS]
 
 
 def test_the_vocabulary_is_exactly_as_large_as_asked():
-    for size in (20, 22):
+    for size in (20, 25):
         tokenizer = SentencePieceTokenizer.train(CORPUS, size)
         assert tokenizer.vocabulary_size == size
 
 
 def test_frequent_words_become_one_piece():
-    tokenizer = SentencePieceTokenizer.train(CORPUS, 22)
-    ids = tokenizer.tokenize(["the the"])
+    tokenizer = SentencePieceTokenizer.train(CORPUS, 25)
+    ids = tokenizer.tokenize(["horse cats"])
     tokens = [token.decode() for token in tokenizer.tokens(ids[0]).numpy()]
-    assert tokens == ["▁the", "▁the"]
+    assert tokens == ["▁horse", "▁cat", "s"]
 
 
 def test_text_is_normalised():
-    tokenizer = SentencePieceTokenizer.train(CORPUS, 22)
+    tokenizer = SentencePieceTokenizer.train(CORPUS, 25)
     ids = tokenizer.tokenize(["  the\u00a0 ｃａｔ\n"])
     assert tokenizer.detokenize(ids).numpy() == [b"the cat"]
 
 
 def test_an_unknown_character_stays_in_its_word():
-    tokenizer = SentencePieceTokenizer.train(CORPUS, 22)
+    tokenizer = SentencePieceTokenizer.train(CORPUS, 25)
     ids = tokenizer.tokenize(["the c€t €"])
     assert tokenizer.detokenize(ids).numpy()[0].decode() == "the c⁇t ⁇"
     tokens = [token.decode() for token in tokenizer.tokens(ids[0]).numpy()]
@@ -50,6 +46,11 @@ def test_from_a_large_corpus_sentences_are_drawn_from_all_of_it():
     assert 5 <= sum(i >= 200 for i in drawn) <= 16
     again = SentencePieceTokenizer.train(letters, 35, sample=30)
     assert again.get_config() == tokenizer.get_config()
+
+
+def test_a_text_of_any_length_counts():
+    tokenizer = SentencePieceTokenizer.train([*CORPUS, "zebra " * 2_000], 27)
+    assert 1 not in tokenizer.tokenize(["zebra"]).to_list()[0]
 
 
 def test_coverage_leaves_out_the_rarest_characters():
@@ -70,8 +71,8 @@ def test_a_vocabulary_beyond_the_corpus_is_refused_with_the_largest_that_is_poss
 
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_smallest():
-    with pytest.raises(ValueError, match=r"of at least 17, .* Received: vocabulary_size=10\."):
-        SentencePieceTokenizer.train(CORPUS, 10)  # 12 letters and the space, and the four ids
+    with pytest.raises(ValueError, match=r"of at least 18, .* Received: vocabulary_size=10\."):
+        SentencePieceTokenizer.train(CORPUS, 10)  # 13 letters and the space, and the four ids
     assert SentencePieceTokenizer.train(CORPUS, 20).vocabulary_size == 20
 
 
@@ -84,12 +85,12 @@ def test_what_is_no_model_is_refused():
 def test_a_model_with_other_ids_is_refused():
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS), model_writer=model, vocab_size=21, minloglevel=2
+        sentence_iterator=iter(CORPUS), model_writer=model, vocab_size=24, minloglevel=2
     )
     with pytest.raises(ValueError, match=r"pad_id=0, .* Received: a model with \(-1, 0, 1, 2\)"):
         SentencePieceTokenizer(model.getvalue())
 
 
 def test_training_prints_nothing(capfd):
-    SentencePieceTokenizer.train(CORPUS, 22)
+    SentencePieceTokenizer.train(CORPUS, 25)
     assert capfd.readouterr() == ("", "")

@@ -10,6 +10,7 @@ IN_ORDER = ["one", "eins", "two", "drei"]
 def test_an_iterable_of_strings_or_pairs_is_flattened_without_blanks():
     assert list(sentences(PAIRS)) == IN_ORDER
     assert list(sentences(iter(["b", "", "a", "a"]))) == ["b", "a", "a"]
+    assert list(sentences([("one", "eins", (0, 0), "no text")])) == ["one", "eins"]
 
 
 def test_a_dataset_gives_the_same_sentences_batched_or_not():

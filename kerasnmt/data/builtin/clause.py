@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kerasnmt.data.builtin.lexicon import BE, DO, HAVE, MODALS, WERDEN, Verb
-from kerasnmt.data.builtin.nominals import PLURAL, THIRD
-from kerasnmt.data.builtin.phrase import Phrase, Words, words
+from kerasnmt.data.builtin.nominals import THIRD
+from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, words
 
 _HAVE = HAVE._replace(auxiliary=True)
 _HABEN = (HAVE.target_present, HAVE.target_past)
@@ -17,9 +17,9 @@ _SEIN = (BE.target_present, BE.target_past)
 class VerbGroup(NamedTuple):
     """The verbs of a clause.
 
-    English: an `auxiliary` that goes before the subject of a question and before "not", and the
-    `rest`. German: the `finite` verb, what closes a main clause (`final`), and the whole group as it
-    closes a subordinate clause (`last`).
+    English has an `auxiliary`, which goes before the subject of a question and before "not", and
+    the `rest`. German has the `finite` verb, what closes a main clause (`final`), and the whole
+    group as it closes a subordinate clause (`last`).
     """
 
     auxiliary: Words
@@ -53,7 +53,7 @@ def verb_group(
 
     Args:
         verb: the verb.
-        agreement: `I`, `THIRD` or `PLURAL`.
+        agreement: `FIRST`, `THIRD` or `PLURAL`.
         tense: `"present"`, `"past"`, `"perfect"`, `"pluperfect"` or a key of `MODALS`.
         passive: whether the verb is in the passive (werden).
         support: whether English needs "do" where it has no auxiliary (questions, negation).
@@ -80,9 +80,7 @@ def verb_group(
             forms = (_SEIN if passive or verb.perfect_with_sein else _HABEN)[tense == "pluperfect"]
             infinitive, werden = zweites_partizip, "worden"
             base, be, to = participle, "been", ()
-        auxiliary, rest = _finite(
-            head, source_tense or "present", agreement, support, finite_key
-        )
+        auxiliary, rest = _finite(head, source_tense, agreement, support, finite_key)
         if passive:
             base = words(be, passive_key) + participle
             infinitive = zweites_partizip + words(werden, passive_key)
@@ -110,7 +108,7 @@ class Clause:
     Attributes:
         verb: the main verb.
         subject: the subject, in the nominative.
-        agreement: what the verb agrees with: `I`, `THIRD` or `PLURAL`.
+        agreement: what the verb agrees with: `FIRST`, `THIRD` or `PLURAL`.
         tense: see `verb_group`.
         passive: whether the verb is in the passive.
         front: what stands first: an adverbial, a conjunction, a question word, another clause.
@@ -129,14 +127,14 @@ class Clause:
     agreement: int = THIRD
     tense: str = "present"
     passive: bool = False
-    front: Phrase = Phrase()
-    negation: Phrase = Phrase()
-    adverb: Phrase = Phrase()
-    pronouns: Phrase = Phrase()
-    objects: Phrase = Phrase()
-    complements: Phrase = Phrase()
-    time: Phrase = Phrase()
-    clauses: Phrase = Phrase()
+    front: Phrase = NOTHING
+    negation: Phrase = NOTHING
+    adverb: Phrase = NOTHING
+    pronouns: Phrase = NOTHING
+    objects: Phrase = NOTHING
+    complements: Phrase = NOTHING
+    time: Phrase = NOTHING
+    clauses: Phrase = NOTHING
 
     def statement(self) -> Phrase:
         """A main clause: the German finite verb is second."""
@@ -198,8 +196,3 @@ class Clause:
         source = sum(reversed(inner) if inverted else inner, self.front.source)
         source += self.negation.source + self.adverb.source + group.rest + self._source_tail()
         return Phrase(source, sum(target, ()) + self.clauses.target)
-
-
-def agreement_of(plural: bool) -> int:
-    """The agreement of a noun phrase."""
-    return PLURAL if plural else THIRD

@@ -84,9 +84,7 @@ def verb(entry: str) -> Verb:
     english, german, *forms = entry.split()
     sein = forms[-1:] == ["sein"]
     forms = forms[: len(forms) - sein]
-    (base, particle), *irregular = (
-        (*form.split("_"), "")[:2] for form in english.split("/")
-    )
+    (base, particle), *irregular = ((*form.split("_"), "")[:2] for form in english.split("/"))
     past, participle = [form for form, _ in irregular] or [_with_ed(base)] * 2
     prefix, _, infinitive = german.rpartition("|")
     present, preterite, target_participle = forms or _weak_forms(infinitive)
@@ -170,7 +168,8 @@ _NOUNS = {
         violin Geige f Geigen; ball Ball m Bälle; map Karte f Karten; boat Boot n Boote;
         umbrella Regenschirm m Regenschirme; coin Münze f Münzen; pen Stift m Stifte;
         mirror Spiegel m Spiegel; carpet Teppich m Teppiche; candle Kerze f Kerzen;
-        stone Stein m Steine; blanket Decke f Decken; present Geschenk n Geschenke""",
+        stone Stein m Steine; blanket Decke f Decken; present Geschenk n Geschenke;
+        bed Bett n Betten; sofa Sofa n Sofas; shelf/shelves Regal n Regale; desk Schreibtisch m Schreibtische""",
     "device": """
         lamp Lampe f Lampen; machine Maschine f Maschinen; radio Radio n Radios;
         camera Kamera f Kameras; computer Computer m Computer; clock Uhr f Uhren;
@@ -206,9 +205,7 @@ _NOUNS = {
         beach Strand m Strände on an; farm Bauernhof m Bauernhöfe on auf;
         street Straße f Straßen in auf""",
 }
-NOUNS = {
-    kind: [noun(entry, kind) for entry in table.split(";")] for kind, table in _NOUNS.items()
-}
+NOUNS = {kind: [noun(entry, kind) for entry in table.split(";")] for kind, table in _NOUNS.items()}
 
 # --- Adjectives ----------------------------------------------------------------------------------
 
@@ -253,8 +250,8 @@ ADJECTIVES = {
 ADJECTIVES["device"] = ADJECTIVES["thing"]
 ADJECTIVES["drink"] = ADJECTIVES["food"]
 COMPARATIVES = _adjectives("""
-    older älter; younger jünger; stronger stärker; richer reicher; poorer ärmer; happier glücklicher;
-    friendlier freundlicher; faster schneller; lazier fauler; braver mutiger""")
+    older älter; younger jünger; stronger stärker; richer reicher; poorer ärmer;
+    happier glücklicher; friendlier freundlicher; faster schneller; lazier fauler; braver mutiger""")
 DEGREES = _adjectives("very sehr; too zu; quite ziemlich; really wirklich")
 
 # --- Verbs ---------------------------------------------------------------------------------------
@@ -398,7 +395,9 @@ class Modal(NamedTuple):
 
 def _modal(source: str, *target: str) -> Modal:
     form = (source,) * 3
-    return Modal(Verb(source, form, form, "", "", "", form, form, "", auxiliary=True), "", target)
+    return Modal(
+        Verb(source, form, form, "", "", "", form, form, "", auxiliary=True), "present", target
+    )
 
 
 _WANT = verb("want wollen will wollte gewollt")
@@ -414,8 +413,8 @@ MODALS = {
     "had": Modal(HAVE, "past", ("musste", "musste", "mussten")),
 }
 
-# --- Adverbials ----------------------------------------------------------------------------------
-# Words are linked in order; `_` joins what is linked to one word of the other side.
+# --- Fixed phrases -------------------------------------------------------------------------------
+# Words are linked in order; `_` joins words that are linked to one word of the other side.
 
 
 def _phrases(table: str) -> list[tuple[str, str]]:
@@ -427,20 +426,56 @@ _ANY_TIME = """
     in the night|in der Nacht; at noon|am Mittag; in spring|im Frühling; in summer|im Sommer;
     in autumn|im Herbst; in winter|im Winter; at_the weekend|am Wochenende;"""
 TIMES = {
-    group: _phrases(table)
+    group: _phrases(_ANY_TIME + table)
     for group, table in {
-        "present": _ANY_TIME
-        + """
-        today|heute; now|jetzt; every day|jeden Tag; every week|jede Woche; every year|jedes Jahr;
-        every morning|jeden Morgen; every evening|jeden Abend; every month|jeden Monat""",
-        "past": _ANY_TIME
-        + """
-        yesterday|gestern; last week|letzte Woche; last month|letzten Monat;
-        last year|letztes Jahr; last summer|letzten Sommer; last night|letzte Nacht;
-        at that time|zu jener Zeit""",
-        "future": _ANY_TIME
-        + """
-        tomorrow|morgen; next week|nächste Woche; next month|nächsten Monat;
-        next year|nächstes Jahr; next summer|nächsten Sommer; soon|bald; today|heute""",
+        "present": """
+            today|heute; now|jetzt; every day|jeden Tag; every week|jede Woche;
+            every year|jedes Jahr; every morning|jeden Morgen; every evening|jeden Abend""",
+        "past": """
+            yesterday|gestern; last week|letzte Woche; last month|letzten Monat;
+            last year|letztes Jahr; last summer|letzten Sommer; last night|letzte Nacht""",
+        "future": """
+            tomorrow|morgen; next week|nächste Woche; next month|nächsten Monat;
+            next year|nächstes Jahr; next summer|nächsten Sommer; soon|bald; today|heute""",
     }.items()
+}
+WEEKDAYS = _phrases("""
+    Monday|Montag; Tuesday|Dienstag; Wednesday|Mittwoch; Thursday|Donnerstag; Friday|Freitag;
+    Saturday|Samstag; Sunday|Sonntag""")
+MONTHS = _phrases("""
+    January|Januar; February|Februar; March|März; April|April; May|Mai; June|Juni; July|Juli;
+    August|August; September|September; October|Oktober; November|November; December|Dezember""")
+SPANS = _phrases("days|Tagen; weeks|Wochen; months|Monaten; years|Jahren; hours|Stunden")
+# Adverbs before the English verb, by the tenses that they go with.
+ADVERBS = {
+    "present": _phrases("""
+        often|oft; always|immer; never|nie; sometimes|manchmal; rarely|selten; usually|meistens;
+        still|noch; also|auch"""),
+    "past": _phrases("often|oft; always|immer; never|nie; sometimes|manchmal; rarely|selten"),
+    "perfect": _phrases("already|schon; just|gerade; never|nie; often|oft"),
+    "modal": _phrases("always|immer; also|auch; often|oft"),
+}
+MANNERS = _phrases("""
+    quickly|schnell; slowly|langsam; carefully|vorsichtig; secretly|heimlich; together|zusammen;
+    willingly|freiwillig; alone|allein""")
+# Prepositions of things that stand or are put somewhere; dative for where, accusative for where to.
+POSITIONS = _phrases("on|auf; under|unter; behind|hinter; beside|neben; on|auf")
+# Conjunctions, with the German one of the present and that of the past.
+CONJUNCTIONS = _phrases("""
+    because|weil|weil; although|obwohl|obwohl; when|wenn|als; if|wenn|; while|während|während;
+    before|bevor|bevor; after|nachdem|nachdem; so that|damit|damit; because|weil|weil""")
+# Nouns by what else they are good for.
+_GROUPS = {
+    "furniture": "table chair wardrobe piano television mirror basket lamp bed sofa shelf desk",
+    "profession": """
+        teacher doctor student baker farmer singer painter policeman soldier judge waiter lawyer
+        pilot captain hunter gardener professor mayor journalist musician nurse actress queen
+        princess""",
+    "relation": """
+        friend neighbour mother father brother sister uncle aunt grandmother grandfather daughter
+        son colleague""",
+}
+GROUPS = {
+    group: [noun for nouns in NOUNS.values() for noun in nouns if noun.source in members.split()]
+    for group, members in _GROUPS.items()
 }

@@ -8,7 +8,7 @@ from kerasnmt.data.builtin.lexicon import Adjective, Noun
 from kerasnmt.data.builtin.numerals import cardinal, ordinal
 from kerasnmt.data.builtin.phrase import Phrase, Words, aligned, linked, words
 
-I, THIRD, PLURAL = range(3)  # agreement: also the place of the form in the verb tables
+FIRST, THIRD, PLURAL = range(3)  # agreement: also the place of the form in the verb tables
 
 
 def _cases(nominative: str, accusative: str, dative: str) -> dict[str, list[str]]:
@@ -70,7 +70,7 @@ DETERMINERS = {
 }
 # Agreement, then English and German subject, accusative and dative ("you" is the polite one).
 PRONOUNS = {
-    "I": (I, "I ich", "me mich", "me mir"),
+    "I": (FIRST, "I ich", "me mich", "me mir"),
     "he": (THIRD, "he er", "him ihn", "him ihm"),
     "she": (THIRD, "she sie", "her sie", "her ihr"),
     "we": (PLURAL, "we wir", "us uns", "us uns"),
@@ -83,8 +83,9 @@ _IT = {"m": "er", "f": "sie", "n": "es"}
 class Nominal(NamedTuple):
     """A noun phrase, name or pronoun with what verbs and relative pronouns agree with.
 
-    `kind` is that of the noun (`"person"`, `"animal"`, `"thing"`, …); `definite` tells whether the
-    phrase is one that a negated clause can be about.
+    `kind` is that of the noun (`"person"`, `"animal"`, `"thing"`, …); `person` is the key in
+    `PRONOUNS` if it is a pronoun; `definite` tells whether a negated clause can be about it and a
+    pronoun can take it up.
     """
 
     phrase: Phrase
@@ -92,6 +93,7 @@ class Nominal(NamedTuple):
     gender: str = "m"
     kind: str = "person"
     name: bool = False
+    person: str = ""
     definite: bool = True
 
 
@@ -164,16 +166,21 @@ def pronoun(person: str, case: str) -> Phrase:
 
 
 def pronoun_for(nominal: Nominal) -> Nominal:
-    """The subject pronoun that takes up a third-person noun phrase or name."""
-    if nominal.agreement == PLURAL:
-        return nominal._replace(phrase=linked("they", "sie"), name=False, definite=True)
-    source = {"m": "he", "f": "she", "n": "it"}[nominal.gender] if nominal.kind == "person" else "it"
-    return nominal._replace(
-        phrase=linked(source, _IT[nominal.gender]), name=False, definite=True
-    )
+    """The subject pronoun that takes up a noun phrase, name or pronoun."""
+    if nominal.person:
+        phrase = pronoun(nominal.person, "nom")
+    elif nominal.agreement == PLURAL:
+        phrase = pronoun("they", "nom")
+    elif nominal.kind == "person":
+        phrase = linked({"m": "he", "f": "she", "n": "it"}[nominal.gender], _IT[nominal.gender])
+    else:
+        phrase = linked("it", _IT[nominal.gender])
+    return nominal._replace(phrase=phrase, name=False, person=nominal.person or "it")
 
 
-def relative_pronoun(nominal: Nominal, case: str, preposition: tuple[str, str] = ("", "")) -> Phrase:
+def relative_pronoun(
+    nominal: Nominal, case: str, preposition: tuple[str, str] = ("", "")
+) -> Phrase:
     """The comma and pronoun, with a preposition before it, that open a relative clause.
 
     English puts a comma only after a name; the German comma is linked to it or to the pronoun.

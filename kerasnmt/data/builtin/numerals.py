@@ -1,15 +1,13 @@
 """Cardinal and ordinal numbers from 1 to 99 in English and German."""
 
-_ONES = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_EINER = (
-    "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn "
-    "sechzehn siebzehn achtzehn neunzehn"
-).split()
-_ZEHNER = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
+_WORDS = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen;
+    twenty thirty forty fifty sixty seventy eighty ninety;
+    eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
+    sechzehn siebzehn achtzehn neunzehn;
+    zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"""
+_ONES, _TENS, _EINER, _ZEHNER = (row.split() for row in _WORDS.split(";"))
 _ORDINALS = {
     "one": "first",
     "two": "second",

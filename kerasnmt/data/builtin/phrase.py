@@ -53,6 +53,9 @@ class Phrase:
         )
 
 
+NOTHING = Phrase()
+
+
 def linked(source: str, target: str) -> Phrase:
     """A phrase in which every word of `source` is linked to every word of `target`."""
     key = object()
@@ -66,7 +69,7 @@ def aligned(source: str, target: str) -> Phrase:
             f"Expected equally many words on both sides. Received: source={source!r}, "
             f"target={target!r}. Use `linked` for other phrases."
         )
-    phrase = Phrase()
+    phrase = NOTHING
     for pair in zip(source.split(), target.split(), strict=True):
         phrase += linked(*pair)
     return phrase

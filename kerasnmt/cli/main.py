@@ -1,0 +1,60 @@
+"""The program `kerasnmt`."""
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from kerasnmt.version import __version__
+
+_VERBS = ("demo", "models", "train", "translate", "evaluate", "export", "check", "attention")
+
+app = typer.Typer(
+    help="Attention-based sequence-to-sequence models: train, translate, export.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
+    pretty_exceptions_enable=False,
+)
+for _verb in _VERBS:
+    if find_spec(f"kerasnmt.cli.{_verb}") is None:  # XXX until all verbs are there
+        continue
+    app.command(_verb)(getattr(import_module(f"kerasnmt.cli.{_verb}"), _verb))
+
+
+def main() -> None:
+    """Runs the program; an error that the user can mend is one line and exit code 2."""
+    # Before TensorFlow is loaded: its messages about the machine are not about the user's work.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        app(prog_name="kerasnmt")
+    except (ValueError, OSError) as error:
+        print(f"error: {_one_line(error)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"kerasnmt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass

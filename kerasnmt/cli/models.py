@@ -1,0 +1,49 @@
+"""`kerasnmt models`."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from kerasnmt.cli.console import print_table
+
+_VOCABULARY = 8_000
+
+
+def models(
+    name: Annotated[str | None, typer.Argument(help="A model, to see all about it.")] = None,
+) -> None:
+    """List the models of the zoo, or describe one."""
+    from kerasnmt import zoo
+
+    if name is not None:
+        _describe(zoo.get_model(name))
+        return
+    rows = [("model", "parameters", "source")]
+    for known in zoo.list_models():
+        constructor = zoo.get_model(known)
+        parameters = constructor(_VOCABULARY).count_params()
+        rows.append((known, f"{parameters:,}", _paper(constructor)))
+    print_table(rows)
+    print(f"\nParameters are those of the default sizes, with a vocabulary of {_VOCABULARY:,}.")
+
+
+def _describe(constructor: Callable) -> None:
+    """Print a constructor's description, its default sizes, and the layers."""
+    description, _, _ = inspect.getdoc(constructor).partition("\nArgs:")
+    print(description)
+    print(f"Default sizes, as keys under `model` in a recipe (name: {constructor.__name__}):")
+    defaults = inspect.signature(constructor).parameters.values()
+    for parameter in defaults:
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            print(f"  {parameter.name}: {str(parameter.default).lower()}")
+    print(f"\nLayers, with a vocabulary of {_VOCABULARY:,}:")
+    constructor(_VOCABULARY).summary(line_length=100, print_fn=print)
+
+
+def _paper(constructor: Callable) -> str:
+    """The first source of a constructor's docstring, up to the end of the sentence."""
+    _, _, source = inspect.getdoc(constructor).partition("Source:")
+    first, _, _ = " ".join(source.partition("\n\n")[0].split()).partition(". ")
+    return first

@@ -1,0 +1,61 @@
+"""`kerasnmt train`."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kerasnmt.cli.console import print_table, progress_console
+
+
+def train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe, in YAML.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KEY=VALUE]...",
+            help="Changes to the recipe, such as model.units=512 data.max_length=50.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", metavar="RUN", help="Folder of the run.")
+    ] = ...,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+) -> None:
+    """Train the model of a recipe.
+
+    RUN will hold the recipe, the tokenizers, checkpoints, the best model (model.keras), TensorBoard
+    logs and results.json. Progress goes to standard error, a table of results to standard output.
+    """
+    from kerasnmt import training
+
+    loaded = training.Recipe.load(recipe, overrides or [])
+    console = progress_console()
+    try:
+        results = training.train(loaded, output, resume=resume, console=console)
+    except KeyboardInterrupt:
+        if training.RunFolder(output).recipe.exists():
+            words = ["kerasnmt", "train", recipe, *(overrides or []), "--output", output]
+            command = shlex.join([*map(str, words), "--resume"])
+            console.print(
+                f"interrupted; to go on: {command}", markup=False, highlight=False, soft_wrap=True
+            )
+        raise
+    run = training.RunFolder(output)
+    test = results["test"]
+    print_table(
+        [
+            ("model", f"{results['model']}, {results['parameters']:,} parameters"),
+            (f"BLEU ({test})", f"{results['bleu']:.2f}  {results['bleu_signature']}"),
+            (f"chrF ({test})", f"{results['chrf']:.2f}  {results['chrf_signature']}"),
+            (f"perplexity ({test})", f"{results['perplexity']:.3f}"),
+            ("epochs", str(results["epochs"])),
+            ("seconds", f"{results['train_seconds']:,.0f}"),
+            ("CPU seconds", f"{results['train_cpu_seconds']:,.0f}"),
+            ("target tokens/s", f"{results['target_tokens_per_second']:,.0f}"),
+            ("best model", str(run.model)),
+            ("results", str(run.results)),
+            ("TensorBoard", shlex.join(["tensorboard", "--logdir", str(run.logs)])),
+        ]
+    )

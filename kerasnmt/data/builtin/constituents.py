@@ -1,0 +1,254 @@
+"""Random constituents: noun phrases, names, pronouns, adverbials of time and place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar
+
+from kerasnmt.data.builtin import lexicon
+from kerasnmt.data.builtin.lexicon import ADJECTIVES, NOUNS, Noun
+from kerasnmt.data.builtin.names import draw_name
+from kerasnmt.data.builtin.nominals import (
+    PLURAL,
+    PRONOUNS,
+    THIRD,
+    Nominal,
+    date,
+    noun_phrase,
+    prepositional,
+    pronoun,
+)
+from kerasnmt.data.builtin.numerals import cardinal
+from kerasnmt.data.builtin.phrase import NOTHING, Phrase, linked
+
+T = TypeVar("T")
+
+_OWNERS = ("my", "his", "her", "our", "their", "your")
+_SINGULAR = {"the": 9, "a": 5, "own": 4, "this": 2, "every": 0.8, "no": 0.6}
+_PLURAL = {"the": 5, "": 3, "own": 2, "this": 1, "some": 1, "many": 1, "few": 0.6, "all": 1}
+_MASS = {"the": 5, "": 5, "own": 2, "this": 1}
+_DEFINITE = {"the": 5, "own": 2, "this": 1}
+
+
+class Constituents:
+    """Draws constituents from the lexicon and the names.
+
+    Only `rng.random()` is asked, whose values for a seed are the same on every version of Python.
+
+    Args:
+        rng: the source of all choices.
+        unseen: whether names are of the population set apart as unseen, and more frequent.
+    """
+
+    def __init__(self, rng: Random, *, unseen: bool = False) -> None:
+        self._rng = rng
+        self._unseen = unseen
+        self._name_rate = 0.65 if unseen else 0.25
+        self._names: set[str] = set()  # those of the sentence that is being made
+
+    # --- Choices ---------------------------------------------------------------------------------
+
+    def _chance(self, probability: float) -> bool:
+        return self._rng.random() < probability
+
+    def _pick(self, items: Sequence[T]) -> T:
+        return items[int(self._rng.random() * len(items))]
+
+    def _between(self, low: int, high: int) -> int:
+        return low + int(self._rng.random() * (high - low + 1))
+
+    def _weighted(self, weights: dict[T, float]) -> T:
+        left = self._rng.random() * sum(weights.values())
+        for item, weight in weights.items():
+            left -= weight
+            if left < 0:
+                return item
+        return item  # rounding has left a trace of weight
+
+    def _maybe(self, probability: float, make: Callable[..., Phrase], *args: object) -> Phrase:
+        return make(*args) if self._chance(probability) else NOTHING
+
+    def _entry(self, table: Sequence[tuple[str, str]]) -> Phrase:
+        """An entry of a table of fixed phrases, linked word by word."""
+        phrase = NOTHING
+        for source, target in zip(*map(str.split, self._pick(table)), strict=True):
+            phrase += linked(source.replace("_", " "), target)
+        return phrase
+
+    # --- Noun phrases ----------------------------------------------------------------------------
+
+    def _name(self, kind: str) -> Phrase:
+        """A name that the sentence does not have yet."""
+        while (name := draw_name(self._rng, kind, self._unseen)) in self._names:
+            pass
+        self._names.add(name)
+        return linked(name, name)
+
+    def _person_name(self) -> Nominal:
+        gender = self._pick("mf")
+        return Nominal(self._name(gender), gender=gender, name=True)
+
+    def _nominal(
+        self,
+        noun: Noun,
+        case: str,
+        *,
+        determiners: dict[str, float] | None = None,
+        negation: object = None,
+    ) -> Nominal:
+        """A noun with what may stand before and after it.
+
+        Args:
+            noun: the noun.
+            case: `"nom"`, `"acc"` or `"dat"`.
+            determiners: the weights of the determiners, where not all of them fit.
+            negation: the key of a "not" that German puts into the phrase (kein).
+        """
+        plural = bool(noun.plural) and self._chance(0.28)
+        if negation:
+            determiners = {"a" if noun.plural and not plural else "": 1}
+        weights = determiners or ((_PLURAL if plural else _SINGULAR) if noun.plural else _MASS)
+        determiner = self._weighted(weights)
+        number = None
+        if plural and determiner in ("", "the", "own") and not negation and self._chance(0.45):
+            number = self._number()
+        degree = None
+        adjective = self._pick(ADJECTIVES[noun.kind]) if self._chance(0.3) else None
+        if adjective and self._chance(0.1):
+            degree = lexicon.DEGREES[0]
+        if determiner == "own":
+            determiner = self._pick(_OWNERS)
+        phrase = noun_phrase(
+            noun,
+            determiner,
+            case,
+            plural=plural,
+            number=number,
+            adjective=adjective,
+            degree=degree,
+            negation=negation,
+        )
+        if noun.kind == "person" and determiner in ("the", "a"):
+            phrase += self._maybe(self._name_rate / 3, self._origin, noun)
+        definite = determiner in _OWNERS or determiner in _DEFINITE
+        return Nominal(
+            phrase, PLURAL if plural else THIRD, noun.gender, noun.kind, definite=definite
+        )
+
+    def _origin(self, noun: Noun) -> Phrase:
+        """What tells a person from others: a friend of Miranda, a doctor from Kalonburg."""
+        if noun in lexicon.GROUPS["relation"]:
+            return linked("of", "von") + self._name(self._pick("mf"))
+        return linked("from", "aus") + self._name("place")
+
+    def _number(self) -> int:
+        """A number from 2 on, most often a small one."""
+        if self._chance(0.7):
+            return self._between(2, 12)
+        return self._between(13, 99) if self._chance(0.7) else self._between(100, 999)
+
+    def _subject(
+        self, kinds: Sequence[str] = ("person",) * 7 + ("animal", "thing"), *, pronoun: float = 0.25
+    ) -> Nominal:
+        kind = self._pick(kinds)
+        if kind == "thing":
+            kind = self._pick(("thing", "device", "container", "text", "place"))
+        if kind == "person":
+            if self._chance(pronoun):
+                return self._pronoun(self._pick(tuple(PRONOUNS)), "nom")
+            if self._chance(0.06):
+                return self._couple()
+            if self._chance(self._name_rate):
+                return self._person_name()
+        return self._nominal(self._pick(NOUNS[kind]), "nom")
+
+    def _pronoun(self, person: str, case: str) -> Nominal:
+        return Nominal(pronoun(person, case), PRONOUNS[person][0], person=person)
+
+    def _couple(self) -> Nominal:
+        """Two persons."""
+        named = self._chance(3 * self._name_rate)
+        first = (
+            self._person_name()
+            if named
+            else self._nominal(self._pick(NOUNS["person"]), "nom", determiners=_DEFINITE)
+        )
+        second = self._nominal(self._pick(NOUNS["person"]), "nom", determiners=_DEFINITE)
+        phrase = first.phrase + linked("and", "und") + second.phrase
+        return Nominal(phrase, PLURAL, kind="couple", definite=first.definite)
+
+    def _object(self, kinds: Sequence[str], case: str, *, definite: bool) -> Nominal:
+        """An object; `definite` asks for one that can stay when the clause is negated."""
+        kind = self._pick(kinds)
+        if kind == "person" and self._chance(self._name_rate):
+            return self._person_name()
+        noun = self._pick(NOUNS[kind])
+        return self._nominal(noun, case, determiners=_DEFINITE if definite else None)
+
+    # --- Adverbials ------------------------------------------------------------------------------
+
+    def _place(self) -> Phrase:
+        """Where: in the old garden, at the station, in Kalonburg."""
+        if self._chance(self._name_rate):
+            return linked("in", "in") + self._name("place")
+        noun = self._pick(NOUNS["place"])
+        phrase = self._nominal(noun, "dat", determiners=_DEFINITE).phrase
+        return prepositional(noun.prepositions, phrase)
+
+    def _direction(self) -> Phrase:
+        """Where to: into the house, to the station, to Kalonburg."""
+        if self._chance(self._name_rate * 1.5):
+            origin = self._chance(0.25)
+            phrase = linked("from", "von") + self._name("place") if origin else NOTHING
+            return phrase + linked("to", "nach") + self._name("place")
+        noun = self._pick(NOUNS["place"])
+        into = noun.prepositions == ("in", "in") and self._chance(0.5)
+        case = "acc" if into else "dat"
+        phrase = self._nominal(noun, case, determiners=_DEFINITE).phrase
+        return prepositional(("into", "in") if into else ("to", "zu"), phrase)
+
+    def _position(self, case: str) -> Phrase:
+        """On, under, behind or beside furniture: where (dative) or where to (accusative)."""
+        noun = self._pick(lexicon.GROUPS["furniture"])
+        phrase = self._nominal(noun, case, determiners=_DEFINITE).phrase
+        return prepositional(self._pick(lexicon.POSITIONS), phrase)
+
+    def _time(self, frame: str) -> Phrase:
+        """When, in the `"present"`, `"past"` or `"future"`."""
+        kind = self._weighted({"fixed": 6, "weekday": 2, "clock": 1, "date": 1.5, "span": 1.5})
+        if kind == "weekday":
+            return (
+                linked("on", "am") + self._entry(lexicon.WEEKDAYS) + self._maybe(0.3, self._clock)
+            )
+        if kind == "clock":
+            return self._clock()
+        if kind == "date":
+            year = self._between(1800, 2029)
+            if frame == "past" and self._chance(0.4):
+                return (
+                    linked("in the", "im") + linked("year", "Jahr") + linked(str(year), str(year))
+                )
+            month = self._pick(lexicon.MONTHS)
+            dated = frame == "past" and self._chance(0.4)
+            return date(self._between(1, 30), month, year if dated else None)
+        if kind == "span" and frame != "present":
+            number = linked(*cardinal(self._between(2, 30)))
+            span = self._entry(lexicon.SPANS)
+            if frame == "future":
+                return linked("in", "in") + number + span
+            before = linked("ago", "vor")
+            return Phrase(
+                number.source + span.source + before.source,
+                before.target + number.target + span.target,
+            )
+        return self._entry(lexicon.TIMES[frame])
+
+    def _clock(self) -> Phrase:
+        hour = cardinal(self._between(2, 12))
+        return linked("at", "um") + linked(*hour) + linked("o'clock", "Uhr")
+
+    def _adverb(self, tense: str) -> Phrase:
+        """An adverb that stands before the English verb."""
+        group = {"pluperfect": "perfect"}.get(tense, tense)
+        return self._entry(lexicon.ADVERBS.get(group, lexicon.ADVERBS["modal"]))

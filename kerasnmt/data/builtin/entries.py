@@ -1,0 +1,138 @@
+"""Lexicon entries: what is kept of a word of both languages, and how a table row gives it.
+
+Tables are strings, rows divided by `;`. English forms that are not regular follow a slash.
+
+- Nouns: `english[/plural] German gender plural`. Gender `mn` marks masculine nouns that take their
+  plural form in the accusative and dative too (der Junge, den Jungen). A plural `-` marks a mass
+  noun. Places end with the English and German preposition of "in the house", "at the station".
+- Adjectives: `english german[/stem before an ending]`.
+- Verbs: `english[/past/participle] infinitive [present past participle] [sein]`. The four German
+  forms are those of "er" (present, past) and the infinitive and participle without a separable
+  prefix, which `|` divides off; weak verbs give the infinitive only. An English particle is joined
+  by `_`. `sein` marks the auxiliary of the perfect.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Noun(NamedTuple):
+    """A noun of both languages; `plural` and `target_plural` are empty for mass nouns."""
+
+    kind: str
+    source: str
+    plural: str
+    target: str
+    gender: str
+    target_plural: str
+    weak: bool = False
+    prepositions: tuple[str, str] = ("", "")
+
+
+class Adjective(NamedTuple):
+    """An adjective; `stem` is what German endings are put to."""
+
+    source: str
+    target: str
+    stem: str
+
+
+class Verb(NamedTuple):
+    """A verb; present and past hold the forms for I, for he, and for they."""
+
+    base: str
+    present: tuple[str, str, str]
+    past: tuple[str, str, str]
+    participle: str
+    particle: str
+    infinitive: str
+    target_present: tuple[str, str, str]
+    target_past: tuple[str, str, str]
+    target_participle: str
+    prefix: str = ""
+    perfect_with_sein: bool = False
+    auxiliary: bool = False
+
+
+def _with_s(word: str) -> str:
+    if word.endswith(("s", "x", "ch", "sh")):
+        return word + "es"
+    return word[:-1] + "ies" if word[-1] == "y" and word[-2] not in "aeou" else word + "s"
+
+
+def _with_ed(word: str) -> str:
+    if word.endswith("e"):
+        return word + "d"
+    return word[:-1] + "ied" if word[-1] == "y" and word[-2] not in "aeou" else word + "ed"
+
+
+def _weak_forms(infinitive: str) -> list[str]:
+    """Present and past of "er", and the participle, of a German weak verb."""
+    stem = infinitive.removesuffix("en")
+    link = "e" if stem[-1] in "td" or stem.endswith(("fn", "chn")) else ""
+    no_ge = infinitive.startswith(("be", "emp", "ent", "er", "ge", "ver", "zer"))
+    no_ge = no_ge or infinitive.endswith("ieren")
+    return [f"{stem}{link}t", f"{stem}{link}te", f"{'' if no_ge else 'ge'}{stem}{link}t"]
+
+
+def verb(entry: str) -> Verb:
+    """Reads one entry of a verb table."""
+    english, german, *forms = entry.split()
+    sein = forms[-1:] == ["sein"]
+    forms = forms[: len(forms) - sein]
+    (base, particle), *irregular = ((*form.split("_"), "")[:2] for form in english.split("/"))
+    past, participle = [form for form, _ in irregular] or [_with_ed(base)] * 2
+    prefix, _, infinitive = german.rpartition("|")
+    present, preterite, target_participle = forms or _weak_forms(infinitive)
+    return Verb(
+        base,
+        (base, _with_s(base) if base != "go" else "goes", base),
+        (past, past, past),
+        participle,
+        particle,
+        infinitive,
+        ("weiß" if infinitive == "wissen" else infinitive[:-1], present, infinitive),
+        (preterite, preterite, preterite + ("n" if preterite.endswith("e") else "en")),
+        target_participle,
+        prefix,
+        sein,
+    )
+
+
+def verbs(table: str) -> list[Verb]:
+    """Reads a table of verbs."""
+    return [verb(entry) for entry in table.split(";")]
+
+
+def adjectives(table: str) -> list[Adjective]:
+    """Reads a table of adjectives."""
+    rows = (entry.replace("/", " ").split() for entry in table.split(";"))
+    return [Adjective(row[0], row[1], row[-1]) for row in rows]
+
+
+def noun(entry: str, kind: str) -> Noun:
+    """Reads one entry of a noun table."""
+    english, german, gender, german_plural, *rest = entry.split()
+    singular, _, plural = english.partition("/")
+    mass = german_plural == "-"
+    return Noun(
+        kind,
+        singular,
+        "" if mass else plural or _with_s(singular),
+        german,
+        gender[0],
+        "" if mass else german_plural,
+        gender == "mn",
+        tuple(rest) or ("", ""),
+    )
+
+
+def nouns(table: str, kind: str) -> list[Noun]:
+    """Reads a table of nouns."""
+    return [noun(entry, kind) for entry in table.split(";")]
+
+
+def phrases(table: str) -> list[tuple[str, ...]]:
+    """Reads a table of fixed phrases, whose columns are divided by `|`."""
+    return [tuple(entry.strip().split("|")) for entry in table.split(";")]

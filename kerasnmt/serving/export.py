@@ -1,0 +1,135 @@
+"""Writing and loading exports."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import keras
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
+
+from kerasnmt.serving.text_module import TextModule
+
+_DESCRIPTION = Path("assets.extra", "kerasnmt.json")
+
+
+def export_model(model: keras.Model, directory: str | Path, **options) -> str:
+    """Write a SavedModel whole or not at all.
+
+    It is written into a hidden folder beside its place and moved there in one step; a server that
+    watches the parent folder never sees half a version.
+
+    Args:
+        model: a `kerasnmt.models.Seq2Seq` with tokenizers.
+        directory: where to write, `<name>/<version>`; must not exist, its parents may.
+        **options: of `TextModule`.
+
+    Returns:
+        the directory.
+
+    Raises:
+        ValueError: the directory exists, its name is no version number, or the model cannot be
+            exported.
+    """
+    directory = Path(directory)
+    if not directory.name.isdecimal():
+        raise ValueError(
+            "Expected a directory whose name is a version number, as TF Serving wants it: "
+            f"'{directory}/1'. Received: directory='{directory}'"
+        )
+    _refuse_existing(directory)
+    module = TextModule(model, **options)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
+    try:
+        with tf.device("CPU"):
+            tf.saved_model.save(
+                module,
+                str(unfinished),
+                signatures={
+                    name: function.get_concrete_function()
+                    for name, function in module.signatures.items()
+                },
+            )
+        description = unfinished / _DESCRIPTION
+        description.parent.mkdir()
+        description.write_text(json.dumps(module.description, indent=2) + "\n", encoding="utf-8")
+        unfinished.chmod(0o755)
+        _refuse_existing(directory)
+        os.rename(unfinished, directory)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return str(directory)
+
+
+def export_next_version(model: keras.Model, directory: str | Path, **options) -> str:
+    """Write the version after the newest one under `directory`, beginning with 1.
+
+    Args:
+        model: a `kerasnmt.models.Seq2Seq` with tokenizers.
+        directory: the model's folder, `<name>`.
+        **options: of `TextModule`.
+
+    Returns:
+        the directory of the version.
+    """
+    newest = newest_version(directory)
+    version = int(newest.name) + 1 if newest else 1
+    return export_model(model, Path(directory) / str(version), **options)
+
+
+def newest_version(directory: str | Path) -> Path | None:
+    """Find the version that a server would choose.
+
+    Args:
+        directory: the model's folder, `<name>`, with a folder for each version.
+
+    Returns:
+        the folder with the highest number, or None where there is none.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        return None
+    versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
+    return max(versions, key=lambda path: int(path.name), default=None)
+
+
+def load_export(directory: str | Path) -> Any:
+    """Load an export for `Translator`.
+
+    Args:
+        directory: `<name>/<version>`, or `<name>` for its newest version.
+
+    Returns:
+        an object with `signatures`, `source_lengths` and `description`.
+
+    Raises:
+        ValueError: there is no export.
+    """
+    directory = Path(directory)
+    if not (directory / "saved_model.pb").exists():
+        directory = newest_version(directory) or directory
+    if not (directory / _DESCRIPTION).exists():
+        raise ValueError(
+            f"Expected an export of kerasnmt, <name>/<version> with {_DESCRIPTION}. Received: "
+            f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
+        )
+    loaded = tf.saved_model.load(str(directory))
+    return SimpleNamespace(
+        signatures=loaded.signatures,
+        source_lengths=loaded.source_lengths,
+        description=json.loads((directory / _DESCRIPTION).read_text(encoding="utf-8")),
+        loaded=loaded,  # the variables live as long as it does
+    )
+
+
+def _refuse_existing(directory: Path) -> None:
+    if directory.exists():
+        raise ValueError(
+            f"Expected a directory that does not exist. Received: directory='{directory}'. "
+            "Export to the next version."
+        )

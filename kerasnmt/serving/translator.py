@@ -1,0 +1,137 @@
+"""Many texts through the signatures of one model or export."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+
+class SentenceAttention(NamedTuple):
+    """Where a translation looked.
+
+    Attributes:
+        source_tokens: the tokens of the source, the end token included.
+        target_tokens: the tokens of the translation, likewise.
+        weights: float32 `[target tokens, source tokens]`.
+    """
+
+    source_tokens: list[str]
+    target_tokens: list[str]
+    weights: np.ndarray
+
+
+class Translator:
+    """Translate lists of texts, in batches of texts of like length, in order.
+
+    It holds to what a `TextModule` and a loaded export have in common, and so treats both alike.
+
+    Args:
+        served: a `TextModule`, or what `load_export` returns: an object with `signatures`, a
+            mapping from names to functions, `source_lengths` and `description`.
+    """
+
+    def __init__(self, served: Any) -> None:
+        self._served = served
+        self.description = served.description
+
+    def translate(self, texts: Sequence[str], *, batch_size: int = 64) -> list[str]:
+        """Return the best translation of each text."""
+        return [translation for translation, _ in self.best(texts, batch_size=batch_size)]
+
+    def best(self, texts: Sequence[str], *, batch_size: int = 64) -> list[tuple[str, float]]:
+        """Return the best translation of each text with its score.
+
+        Args:
+            texts: one sentence each.
+            batch_size: number of texts translated at once.
+
+        Returns:
+            (translation, log-probability divided by the length penalty) for each text, in order.
+        """
+
+        def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
+            return zip(_decode(outputs["translation"]), outputs["score"].tolist(), strict=True)
+
+        return self._run("serving_default", texts, batch_size, rows)
+
+    def n_best(
+        self, texts: Sequence[str], *, batch_size: int = 64
+    ) -> list[list[tuple[str, float]]]:
+        """Return the translations of the beam with their scores for each text, best first."""
+
+        def rows(outputs: dict[str, np.ndarray]) -> Iterator[list[tuple[str, float]]]:
+            for translations, scores in zip(
+                outputs["translations"], outputs["scores"].tolist(), strict=True
+            ):
+                ranked = zip(_decode(translations), scores, strict=True)
+                yield [(text, score) for text, score in ranked if score > -1e9]
+
+        return self._run("n_best", texts, batch_size, rows)
+
+    def attention(self, texts: Sequence[str], *, batch_size: int = 64) -> list[SentenceAttention]:
+        """Return the tokens of each text and of its best translation, and their weights.
+
+        Raises:
+            ValueError: the model has no attention.
+        """
+        if "attention" not in self._served.signatures:
+            raise ValueError(
+                "Expected a model with attention. Received: one without the signature 'attention'."
+            )
+
+        def rows(outputs: dict[str, np.ndarray]) -> Iterator[SentenceAttention]:
+            for source, target, weights in zip(
+                outputs["source_tokens"], outputs["target_tokens"], outputs["weights"], strict=True
+            ):
+                source = [token for token in _decode(source) if token]
+                target = [token for token in _decode(target) if token]
+                yield SentenceAttention(source, target, weights[: len(target), : len(source)])
+
+        return self._run("attention", texts, batch_size, rows)
+
+    def _run(
+        self,
+        signature: str,
+        texts: Sequence[str],
+        batch_size: int,
+        rows: Callable[[dict[str, np.ndarray]], Iterator],
+    ) -> list:
+        if isinstance(texts, str):
+            raise ValueError(f"Expected a list of texts. Received: texts={texts!r}, one string.")
+        if batch_size < 1:
+            raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
+        if not texts:
+            return []
+        self._warn_of_cuts(texts)
+        answers: list = [None] * len(texts)
+        # Texts of like length together: little padding, and few steps wasted on ended rows.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for start in range(0, len(order), batch_size):
+            places = order[start : start + batch_size]
+            batch = tf.constant([texts[i] for i in places])
+            outputs = self._served.signatures[signature](text=batch)
+            outputs = {name: value.numpy() for name, value in outputs.items()}
+            for place, answer in zip(places, rows(outputs), strict=True):
+                answers[place] = answer
+        return answers
+
+    def _warn_of_cuts(self, texts: Sequence[str]) -> None:
+        limit = self.description["max_length"]
+        # A token is at least one character, except where a word of one character is two pieces.
+        candidates = [i for i, text in enumerate(texts) if 2 * len(text) >= limit]
+        if not candidates:
+            return
+        lengths = self._served.source_lengths(tf.constant([texts[i] for i in candidates])).numpy()
+        for i, length in zip(candidates, lengths, strict=True):
+            if length > limit:
+                warnings.warn(
+                    f"text {i + 1} has {length} tokens and was cut to {limit}, the most that this "
+                    "model takes",
+                    stacklevel=4,
+                )
+
+
+def _decode(strings: np.ndarray) -> list[str]:
+    return [string.decode("utf-8", errors="replace") for string in strings]

@@ -1,0 +1,28 @@
+"""Recipes, the training that they describe, and callbacks for any `model.fit`."""
+
+from importlib import import_module
+from typing import Any
+
+# Loaded when first asked for: a recipe is to be read without TensorFlow.
+_HOMES = {
+    "AttentionImages": "kerasnmt.training.attention_images",
+    "BestModel": "kerasnmt.training.best_model",
+    "Checkpoint": "kerasnmt.training.checkpoint",
+    "EpochHistory": "kerasnmt.training.epoch_history",
+    "Recipe": "kerasnmt.training.recipe",
+    "RunFolder": "kerasnmt.training.run_folder",
+    "Throughput": "kerasnmt.training.throughput",
+    "TrainingProgress": "kerasnmt.training.training_progress",
+    "TranslationQuality": "kerasnmt.training.translation_quality",
+    "learning_rate_schedule": "kerasnmt.training.schedules",
+    "train": "kerasnmt.training.train_recipe",
+    "translation_scores": "kerasnmt.training.scoring",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

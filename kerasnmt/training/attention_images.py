@@ -1,0 +1,55 @@
+"""Attention heat maps in TensorBoard."""
+
+import os
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.viz import attention_figure, figure_to_image
+
+
+class AttentionImages(keras.callbacks.Callback):
+    """Draws the attention of a few fixed sentence pairs after each epoch, for TensorBoard.
+
+    The reference translation is fed to the model, so each epoch's pictures have the same labels.
+
+    Args:
+        log_dir: TensorBoard's folder; the pictures go to a run of their own in it, `attention`.
+        batches: a dataset of batches, as `kerasnmt.data.batches` gives; not shuffled, for the
+            sentences to stay the same.
+        sentences: how many pairs are drawn, the first ones.
+    """
+
+    def __init__(
+        self, log_dir: str | os.PathLike, batches: tf.data.Dataset, *, sentences: int = 4
+    ) -> None:
+        super().__init__()
+        self.log_dir = os.path.join(log_dir, "attention")
+        self.examples = list(batches.unbatch().batch(1).take(sentences))
+
+    def on_train_begin(self, logs: dict | None = None) -> None:
+        """Open the event file."""
+        self._writer = tf.summary.create_file_writer(self.log_dir)
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Write the pictures."""
+        with self._writer.as_default(step=epoch):
+            for number, (inputs, targets, _) in enumerate(self.examples, start=1):
+                source = _labels(self.model.source_tokenizer, inputs["source_ids"][0])
+                target = _labels(self.model.target_tokenizer, targets[0])
+                weights = keras.ops.convert_to_numpy(self.model.attend(inputs))[0]
+                figure = attention_figure(
+                    weights[: len(target), : len(source)], source, target, f"epoch {epoch + 1}"
+                )
+                tf.summary.image(f"attention/{number}", figure_to_image(figure)[None])
+        self._writer.flush()
+
+    def on_train_end(self, logs: dict | None = None) -> None:
+        """Close the event file."""
+        self._writer.close()
+
+
+def _labels(tokenizer: object, ids: tf.Tensor) -> list[str]:
+    """How the ids of a sentence, int32 `[length]`, are written; without padding."""
+    tokens = tokenizer.tokens(tf.boolean_mask(ids, ids != 0))
+    return [token.decode("utf-8") for token in tokens.numpy()]

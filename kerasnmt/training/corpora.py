@@ -1,0 +1,35 @@
+"""The sentence pairs that a recipe names."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from kerasnmt.data import builtin_corpus, read_parallel, read_tsv
+
+
+def read_pairs(section: Any, split: str) -> tf.data.Dataset:
+    """Reads the pairs of one section under a recipe's `data`.
+
+    Args:
+        section: with `source` and `target`, `pairs` or `builtin`.
+        split: the section's name; of the built-in corpus, the split of this name.
+
+    Returns:
+        a dataset of `(source, target)` string scalars, of known cardinality.
+
+    Raises:
+        ValueError: a file is missing or not as it should be.
+    """
+    if section.builtin:
+        pairs = builtin_corpus(section.builtin, split)
+        sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        return tf.data.Dataset.from_tensor_slices(sides)
+    if section.pairs:
+        return read_tsv(section.pairs)
+    return read_parallel(section.source, section.target)
+
+
+def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
+    """Returns the sources and the targets of a dataset of pairs, as `str`."""
+    sides = zip(*pairs.as_numpy_iterator(), strict=True)
+    return tuple([text.decode("utf-8") for text in side] for side in sides)

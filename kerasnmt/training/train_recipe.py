@@ -1,0 +1,249 @@
+"""The training that a recipe describes."""
+
+import json
+import math
+import os
+import statistics
+from typing import Any
+
+import keras
+import tensorflow as tf
+from rich.console import Console
+
+from kerasnmt.data import BatchStatistics, batches, describe_batches
+from kerasnmt.models import Seq2Seq
+from kerasnmt.training.attention_images import AttentionImages
+from kerasnmt.training.best_model import BestModel
+from kerasnmt.training.checkpoint import Checkpoint
+from kerasnmt.training.corpora import read_pairs, texts
+from kerasnmt.training.epoch_history import EpochHistory
+from kerasnmt.training.model_section import check_model
+from kerasnmt.training.recipe import Recipe
+from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.training.schedules import learning_rate_schedule
+from kerasnmt.training.scoring import translation_scores
+from kerasnmt.training.throughput import Throughput
+from kerasnmt.training.tokenizer_section import load_tokenizers, save_tokenizers, train_tokenizers
+from kerasnmt.training.training_progress import TrainingProgress
+from kerasnmt.training.translation_quality import TranslationQuality
+from kerasnmt.zoo import get_model
+
+
+def train(
+    recipe: Recipe,
+    output: str | os.PathLike,
+    *,
+    resume: bool = False,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Trains and scores a model.
+
+    After each epoch the validation sources are translated greedily, and the model is kept if its
+    BLEU is the best so far; the best model is scored in the end, by the recipe's search, on the
+    test data, or on the validation data where the recipe has no test data.
+
+    Args:
+        recipe: what to train, on what, and how.
+        output: the folder of the run, see `RunFolder`.
+        resume: whether to continue the run in `output` after its last whole epoch. A run that is
+            done stays as it is, unless the recipe asks for more epochs.
+        console: where progress is shown; None for nowhere.
+
+    Returns:
+        The results, as in `results.json`: `model`, `parameters`, `seed`; `test`, which data was
+        scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `perplexity`; `train_seconds`
+        and `train_cpu_seconds`, with validation and without reading the data; `epochs`;
+        `target_tokens_per_second` of the training steps; `history`, see `EpochHistory`.
+
+    Raises:
+        ValueError: something in the recipe does not suit the data or the zoo, `output` already
+            holds a run, or there is none to resume.
+    """
+    console = console or Console(quiet=True)
+    run = RunFolder(output)
+    if resume:
+        run.check_resumable()
+        _check_same_recipe(run, recipe)
+        if run.results.exists():
+            results = json.loads(run.results.read_text(encoding="utf-8"))
+            if results["epochs"] >= recipe.training.epochs:
+                console.print(f"{run.path}: the training is done; nothing to resume.")
+                return results
+    else:
+        run.check_unused()
+    check_model(recipe.model.name, recipe.model.keywords)
+
+    checkpoint = Checkpoint(run.checkpoints)
+    done = checkpoint.epochs if resume else 0
+    # Resumed, the epochs go on with other random numbers than those of the epochs that are done.
+    seed = recipe.training.seed + done
+    keras.utils.set_random_seed(seed)
+
+    pairs = {
+        split: read_pairs(section, split)
+        for split in ("train", "validation", "test")
+        if (section := getattr(recipe.data, split))
+    }
+    if resume:
+        tokenizers = load_tokenizers(run.tokenizers)
+    else:
+        console.print("training the tokenizers", highlight=False)
+        tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
+    # One tokenizer or two, in the constructor's order.
+    model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
+    train_batches, validation_batches = (
+        _batches(
+            recipe,
+            model,
+            pairs[split],
+            shuffle=split == "train",
+            seed=seed,
+            cache=recipe.training.cache,
+        )
+        for split in ("train", "validation")
+    )
+    batch_statistics = _describe(train_batches, "train")
+    _describe(validation_batches, "validation")
+    console.print(
+        f"{recipe.model.name}: {model.count_params():,} parameters; "
+        f"{batch_statistics.sentences:,} of {len(pairs['train']):,} pairs in "
+        f"{batch_statistics.batches:,} batches, "
+        f"{batch_statistics.padding_share:.1%} of the positions padding",
+        highlight=False,
+        soft_wrap=True,
+    )
+    _compile(model, recipe, steps=recipe.training.epochs * batch_statistics.batches)
+
+    if not resume:
+        save_tokenizers(run.tokenizers, tokenizers)
+    run.write_text(run.recipe, recipe.to_yaml())
+    checkpoint.restore(model)
+    history = EpochHistory(run.history, initial_epoch=done)
+    progress = TrainingProgress(console, batch_statistics.batches)
+    with progress:
+        model.fit(
+            train_batches,
+            validation_data=validation_batches,
+            epochs=recipe.training.epochs,
+            initial_epoch=done,
+            shuffle=False,
+            verbose=0,
+            callbacks=[
+                Throughput(),
+                TranslationQuality(*texts(pairs["validation"]), **_length_limit(recipe)),
+                BestModel(run.model, best=_best(history)),
+                AttentionImages(run.logs, validation_batches),
+                keras.callbacks.TensorBoard(run.logs, write_graph=False),
+                history,
+                checkpoint,
+                progress,
+            ],
+        )
+    test = "test" if recipe.data.test else "validation"
+    console.print(f"scoring the best model on the {test} data", highlight=False)
+    results = {
+        "model": recipe.model.name,
+        "parameters": model.count_params(),
+        "seed": recipe.training.seed,
+        "test": test,
+        **_evaluate(run, recipe, pairs[test]),
+        "train_seconds": history.seconds,
+        "train_cpu_seconds": history.cpu_seconds,
+        "epochs": len(history.records),
+        # Each epoch has the same tokens, so this is all tokens over all seconds.
+        "target_tokens_per_second": statistics.harmonic_mean(
+            record["target_tokens_per_second"] for record in history.records
+        ),
+        "history": history.records,
+    }
+    run.write_text(run.results, json.dumps(results, indent=2) + "\n")
+    return results
+
+
+def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
+    """Makes sure that a run goes on with its own recipe, but for the number of epochs."""
+    old, new = (_flat(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
+    for key in old | new:
+        if old.get(key) != new.get(key) and key != "training.epochs":
+            raise ValueError(
+                f"Expected the recipe of the run to resume, in {run.recipe}, where {key} is "
+                f"{old.get(key)!r}; only training.epochs may differ. "
+                f"Received: {key}={new.get(key)!r}"
+            )
+
+
+def _flat(section: dict, prefix: str = "") -> dict[str, Any]:
+    """The values of a nested dict by their dotted keys."""
+    flat = {}
+    for name, value in section.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _batches(
+    recipe: Recipe, model: Seq2Seq, pairs: tf.data.Dataset, **options: Any
+) -> tf.data.Dataset:
+    """Batches of ids, as the recipe has them."""
+    return batches(
+        pairs,
+        model.source_tokenizer,
+        model.target_tokenizer,
+        tokens_per_batch=recipe.training.tokens_per_batch or 4096,
+        batch_size=recipe.training.batch_size,
+        max_length=recipe.data.max_length,
+        **options,
+    )
+
+
+def _describe(dataset: tf.data.Dataset, split: str) -> BatchStatistics:
+    """Counts, and names the data in the error where there are none."""
+    try:
+        return describe_batches(dataset)
+    except ValueError as error:
+        raise ValueError(f"data.{split}: {error}") from error
+
+
+def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
+    """Compiles a model for a training of so many steps."""
+    training = recipe.training
+    learning_rate = learning_rate_schedule(
+        training.learning_rate,
+        steps,
+        schedule=training.learning_rate_schedule,
+        warmup_steps=training.warmup_steps,
+    )
+    model.compile(
+        keras.optimizers.Adam(learning_rate, global_clipnorm=training.clip_norm),
+        label_smoothing=training.label_smoothing,
+    )
+
+
+def _length_limit(recipe: Recipe) -> dict[str, int]:
+    """The keyword of `translate` for the recipe's limit; none leaves it to the default."""
+    limit = recipe.search.max_length
+    return {} if limit is None else {"max_length": limit}
+
+
+def _best(history: EpochHistory) -> float:
+    """The best validation BLEU so far."""
+    return max((record["val_bleu"] for record in history.records), default=-math.inf)
+
+
+def _evaluate(run: RunFolder, recipe: Recipe, pairs: tf.data.Dataset) -> dict[str, float | str]:
+    """Scores the best model, as it is on disk."""
+    model = keras.saving.load_model(run.model)
+    sources, references = texts(pairs)
+    translations = model.translate(
+        sources,
+        beam_size=recipe.search.beam_size,
+        length_penalty=recipe.search.length_penalty,
+        **_length_limit(recipe),
+    )
+    model.compile()
+    losses = model.evaluate(
+        _batches(recipe, model, pairs, shuffle=False), verbose=0, return_dict=True
+    )
+    return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}

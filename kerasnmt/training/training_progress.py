@@ -1,0 +1,77 @@
+"""What a training shows on a terminal."""
+
+from types import TracebackType
+from typing import Self
+
+import keras
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class TrainingProgress(keras.callbacks.Callback):
+    """Shows a progress bar for the epoch that runs, and prints a line for each that is done.
+
+    Where the console is no terminal there are the lines only. Used as a context manager around
+    `fit`, so that the terminal is left in order after an error, too; it should come last among the
+    callbacks, to know all that they log.
+
+    Args:
+        console: where to print.
+        steps: the number of batches of an epoch.
+    """
+
+    _SHOWN = ("loss", "perplexity", "val_loss", "val_perplexity", "val_bleu", "val_chrf")
+
+    def __init__(self, console: Console, steps: int) -> None:
+        super().__init__()
+        self.console = console
+        self.steps = steps
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("", total=steps, state="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Start the bar anew."""
+        description = f"epoch {epoch + 1}/{self.params['epochs']}"
+        self._progress.reset(self._task, description=description, state="")
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        """Move the bar."""
+        state = f"loss {logs['loss']:.3f}" if logs else ""
+        self._progress.update(self._task, completed=batch + 1, state=state)
+
+    def on_test_begin(self, logs: dict | None = None) -> None:
+        """Say that the steps are done."""
+        self._progress.update(self._task, state="validation")
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Print the epoch's line."""
+        logs = logs or {}
+        parts = [f"{name} {logs[name]:.4g}" for name in self._SHOWN if name in logs]
+        if "target_tokens_per_second" in logs:
+            parts.append(f"{logs['target_tokens_per_second']:,.0f} tokens/s")
+        self.console.print(
+            f"epoch {epoch + 1}/{self.params['epochs']}  {'  '.join(parts)}",
+            highlight=False,
+            soft_wrap=True,
+        )

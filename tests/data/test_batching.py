@@ -1,0 +1,258 @@
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.data import batches, describe_batches, read_parallel
+from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.text import CharacterTokenizer
+
+LETTERS = CharacterTokenizer("abcdefghij")  # ids 4 to 13
+DIGITS = CharacterTokenizer("0123456789")
+
+
+def dataset_of(pairs):
+    sources, targets = zip(*pairs, strict=True)
+    return tf.data.Dataset.from_tensor_slices((list(sources), list(targets)))
+
+
+def random_pairs(count, seed=0):
+    """Pairs of 3 to 40 letters, the second side within a fifth of the first in length."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        length = round(draw.triangular(3, 40, 12))
+        other = max(1, round(length * draw.uniform(0.8, 1.2)))
+        yield "".join(draw.choices("abcdefghij", k=length)), "".join(draw.choices("0123", k=other))
+
+
+PAIRS = list(random_pairs(1500))
+
+
+def text_of(dataset):
+    """Every pair of a dataset of batches, in order, read back from its ids."""
+    for inputs, targets, _ in dataset:
+        for source, target in zip(inputs["source_ids"].numpy(), targets.numpy(), strict=True):
+            yield (
+                "".join("abcdefghij"[i - 4] for i in source if i > END_ID),
+                "".join("0123456789"[i - 4] for i in target if i > END_ID),
+            )
+
+
+def widths_of(dataset):
+    return [inputs["source_ids"].shape[1] for inputs, _, _ in dataset]
+
+
+def test_a_batch_by_hand():
+    pairs = dataset_of([("abc", "10"), ("b", "2")])
+    dataset = batches(pairs, LETTERS, DIGITS, max_length=4, shuffle=False)
+    assert dataset.element_spec == (
+        {
+            "source_ids": tf.TensorSpec([None, None], tf.int32),
+            "target_ids": tf.TensorSpec([None, None], tf.int32),
+        },
+        tf.TensorSpec([None, None], tf.int32),
+        tf.TensorSpec([None, None], tf.float32),
+    )
+    ((inputs, targets, weights),) = dataset
+    np.testing.assert_array_equal(inputs["source_ids"], [[4, 5, 6, 3], [5, 3, 0, 0]])
+    np.testing.assert_array_equal(inputs["target_ids"], [[2, 5, 4, 0], [2, 6, 0, 0]])
+    np.testing.assert_array_equal(targets, [[5, 4, 3, 0], [6, 3, 0, 0]])
+    np.testing.assert_array_equal(weights, [[1, 1, 1, 0], [1, 1, 0, 0]])
+
+
+def test_tuples_that_begin_with_a_pair_will_do():
+    pairs = [("abc", "10", ((0, 0),)), ("b", "2", ())]
+    found = list(text_of(batches(iter(pairs), LETTERS, DIGITS, shuffle=False)))
+    assert found == [("abc", "10"), ("b", "2")]
+
+
+def test_one_tokenizer_serves_both_sides():
+    ((inputs, targets, _),) = batches(dataset_of([("ab", "ba")]), LETTERS, max_length=3)
+    np.testing.assert_array_equal(inputs["source_ids"], [[4, 5, 3]])
+    np.testing.assert_array_equal(targets, [[5, 4, 3]])
+
+
+@pytest.mark.parametrize("options", [{"tokens_per_batch": 300}, {"batch_size": 7}])
+def test_every_pair_comes_once_an_epoch(options):
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, **options)
+    for _ in range(2):
+        assert Counter(text_of(dataset)) == Counter(PAIRS)
+
+
+def test_the_contract_holds_in_every_batch():
+    for inputs, targets, weights in batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1):
+        source, target_ids = inputs["source_ids"].numpy(), inputs["target_ids"].numpy()
+        targets = targets.numpy()
+        np.testing.assert_array_equal(weights, targets != PAD_ID)
+        np.testing.assert_array_equal(target_ids != PAD_ID, targets != PAD_ID)
+        assert (target_ids[:, 0] == START_ID).all()
+        assert (target_ids != END_ID).all()
+        for row, shifted in zip(targets, target_ids, strict=True):
+            length = np.count_nonzero(row)
+            assert row[length - 1] == END_ID
+            assert not row[length:].any()
+            np.testing.assert_array_equal(shifted[1:length], row[: length - 1])
+        for row in source:
+            length = np.count_nonzero(row)
+            assert row[length - 1] == END_ID
+            assert not row[length:].any()
+
+
+def test_pairs_too_long_or_empty_are_left_out():
+    kept = [("abcd", "0123"), ("a", "0123"), ("abcd", "0")]  # five tokens with the end token
+    left_out = [("abcde", "0"), ("a", "01234"), ("", "0"), ("a", ""), ("", "")]
+    dataset = batches(dataset_of(kept + left_out), LETTERS, DIGITS, max_length=5)
+    assert Counter(text_of(dataset)) == Counter(kept)
+
+
+def test_widths():
+    """The sources' and targets' numbers of letters (a token fewer than with the end token)."""
+    widths_of_lengths = {
+        (1, 1): (8, 8),
+        (7, 4): (8, 8),
+        (8, 4): (10, 10),
+        (4, 9): (10, 10),
+        (10, 10): (12, 12),
+        (20, 11): (22, 22),
+        (11, 21): (22, 22),
+        (22, 22): (25, 25),
+        (22, 23): (25, 25),
+        (89, 40): (97, 97),
+        (40, 99): (100, 100),  # never beyond max_length
+        (29, 9): (31, 31),  # three times is not more than three times
+        (30, 9): (32, 16),
+        (10, 63): (16, 64),
+        (64, 10): (100, 16),
+        (1, 30): (8, 32),
+    }
+    pairs = dataset_of([("a" * source, "0" * target) for source, target in widths_of_lengths])
+    found = {}
+    for inputs, targets, _ in batches(pairs, LETTERS, DIGITS, batch_size=1):
+        ((source, target),) = text_of([(inputs, targets, None)])
+        found[len(source), len(target)] = (inputs["source_ids"].shape[1], targets.shape[1])
+    assert found == widths_of_lengths
+
+
+def test_few_shapes_and_little_padding():
+    statistics = describe_batches(batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1))
+    as_they_come = [PAIRS[start : start + 64] for start in range(0, len(PAIRS), 64)]
+    positions = sum(len(part) * max(len(t) + 1 for _, t in part) for part in as_they_come)
+    assert 1 - statistics.target_tokens / positions > 0.4
+    assert statistics.target_padding < 0.1
+    assert statistics.source_padding < 0.1
+    assert len({shape[1:] for shape in statistics.shapes}) <= 18
+
+
+@pytest.mark.parametrize("tokens", [100, 333])
+def test_a_token_batch_is_as_large_as_its_width_allows(tokens):
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=tokens, seed=1)
+    largest, partial = Counter(), Counter()
+    for inputs, _, _ in dataset:
+        size, width = inputs["source_ids"].shape
+        assert size <= tokens // width
+        largest[width] = max(largest[width], size)
+        partial[width] += size < tokens // width
+    assert all(count <= 1 for count in partial.values())  # what is left at the end
+    assert all(size == tokens // width for width, size in largest.items() if width < 30)
+
+
+def test_a_pair_longer_than_a_batch_makes_one():
+    pairs = dataset_of([("a" * 20, "0" * 20)] * 3)
+    statistics = describe_batches(batches(pairs, LETTERS, DIGITS, tokens_per_batch=10))
+    assert statistics.shapes == {(1, 22, 22): 3}
+
+
+def test_a_fixed_batch_size_overrides_tokens():
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=1, batch_size=16)
+    shapes = describe_batches(dataset).shapes
+    assert max(size for size, _, _ in shapes) == 16
+    for width in {shape[1:] for shape in shapes}:  # a width's batches are full, except one
+        assert sum(n for shape, n in shapes.items() if shape[1:] == width and shape[0] < 16) <= 1
+
+
+def test_the_seed_fixes_the_whole_sequence_of_epochs():
+    def epochs(seed):
+        dataset = batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, batch_size=8, seed=seed)
+        return [list(text_of(dataset)) for _ in range(3)]
+
+    first = epochs(seed=5)
+    assert first == epochs(seed=5)
+    assert first[0] != first[1] != first[2] != first[0]
+    assert first != epochs(seed=6)
+
+
+def test_batches_of_all_widths_come_mixed():
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=200, seed=1)
+    widths = np.array(widths_of(dataset))
+    place = np.arange(len(widths))
+    assert abs(np.corrcoef(place, widths)[0, 1]) < 0.25
+    repeats = np.mean(widths[1:] == widths[:-1])
+    assert repeats < 0.3
+    last = widths[-len(set(widths)) :]
+    assert list(last) != sorted(last)  # the small batches at the end too
+
+
+def test_without_shuffling_a_width_keeps_its_order():
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, shuffle=False)
+    first, second = list(text_of(dataset)), list(text_of(dataset))
+    assert first == second
+    place = {pair: number for number, pair in reversed(list(enumerate(PAIRS)))}
+    by_width = {}
+    for inputs, targets, weights in dataset:
+        width = inputs["source_ids"].shape[1]
+        by_width.setdefault(width, []).extend(text_of([(inputs, targets, weights)]))
+    for pairs in by_width.values():
+        places = [place[pair] for pair in pairs]
+        assert places == sorted(places)
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_cache_reads_the_text_once(tmp_path, cache):
+    source, target = tmp_path / "a.txt", tmp_path / "b.txt"
+    source.write_text("\n".join(a for a, _ in PAIRS))
+    target.write_text("\n".join(b for _, b in PAIRS))
+    pairs = read_parallel(source, target)
+    dataset = batches(pairs, LETTERS, DIGITS, seed=1, tokens_per_batch=300, cache=cache)
+    first = list(text_of(dataset))
+    source.unlink()
+    if cache:
+        second = list(text_of(dataset))
+        assert second != first
+        assert Counter(second) == Counter(first)
+    else:
+        with pytest.raises(tf.errors.NotFoundError):
+            list(text_of(dataset))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tokens_per_batch": 0}, "tokens_per_batch to be at least 1. .* tokens_per_batch=0"),
+        ({"batch_size": 0}, "batch_size to be at least 1. Received: batch_size=0"),
+        ({"max_length": 1}, "max_length to be at least 2. Received: max_length=1"),
+        ({"shuffle_buffer": 0}, "shuffle_buffer to be at least 1. Received: shuffle_buffer=0"),
+    ],
+)
+def test_sizes_too_small_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        batches(dataset_of(PAIRS), LETTERS, DIGITS, **options)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        None,
+        [],
+        ["ab", "cd e"],
+        [("a", "0"), ("a",)],
+        [("a", 0)],
+        tf.data.Dataset.from_tensor_slices(["a"]),
+        dataset_of([("a", "0")]).batch(1),
+        tf.data.Dataset.from_tensor_slices(([1], [2])),
+    ],
+)
+def test_what_is_no_dataset_of_pairs_is_refused(pairs):
+    with pytest.raises(ValueError, match=r"Dataset of \(source, target\) .* Received: pairs="):
+        batches(pairs, LETTERS, DIGITS)
