@@ -1,6 +1,5 @@
 """The program `kerasnmt`."""
 
-import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,8 +26,6 @@ for _verb in _VERBS:
 
 def main() -> None:
     """Runs the program; an error that the user can mend is one line and exit code 2."""
-    # Before TensorFlow is loaded: its messages about the machine are not about the user's work.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
         app(prog_name="kerasnmt")
     except (ValueError, OSError) as error:

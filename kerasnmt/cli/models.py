@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import print_table
+from kerasnmt.cli.quiet import load_tensorflow
 
 _VOCABULARY = 8_000
 
@@ -15,6 +16,7 @@ def models(
     name: Annotated[str | None, typer.Argument(help="A model, to see all about it.")] = None,
 ) -> None:
     """List the models of the zoo, or describe one."""
+    load_tensorflow()
     from kerasnmt import zoo
 
     if name is not None:
@@ -39,7 +41,7 @@ def _describe(constructor: Callable) -> None:
         if parameter.kind is parameter.KEYWORD_ONLY:
             print(f"  {parameter.name}: {str(parameter.default).lower()}")
     print(f"\nLayers, with a vocabulary of {_VOCABULARY:,}:")
-    constructor(_VOCABULARY).summary(line_length=100, print_fn=print)
+    constructor(_VOCABULARY).summary(print_fn=print)
 
 
 def _paper(constructor: Callable) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import print_table, progress_console
+from kerasnmt.cli.quiet import load_tensorflow
 
 
 def train(
@@ -31,6 +32,7 @@ def train(
     from kerasnmt import training
 
     loaded = training.Recipe.load(recipe, overrides or [])
+    load_tensorflow()
     console = progress_console()
     try:
         results = training.train(loaded, output, resume=resume, console=console)

@@ -292,6 +292,9 @@ class Seq2Seq(keras.Model):
     @classmethod
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
+        if config.get("source_tokenizer") is not None:
+            import kerasnmt.text  # noqa: F401  (registers the tokenizers)
+
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")
         deserialize = keras.saving.deserialize_keras_object
         return cls(**{k: deserialize(v) if k in parts else v for k, v in config.items()})

@@ -40,12 +40,15 @@ class Translator:
         """Return the best translation of each text."""
         return [translation for translation, _ in self.best(texts, batch_size=batch_size)]
 
-    def best(self, texts: Sequence[str], *, batch_size: int = 64) -> list[tuple[str, float]]:
+    def best(
+        self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
+    ) -> list[tuple[str, float]]:
         """Return the best translation of each text with its score.
 
         Args:
             texts: one sentence each.
             batch_size: number of texts translated at once.
+            first_number: what the first text is called in warnings.
 
         Returns:
             (translation, log-probability divided by the length penalty) for each text, in order.
@@ -54,12 +57,18 @@ class Translator:
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
             return zip(_decode(outputs["translation"]), outputs["score"].tolist(), strict=True)
 
-        return self._run("serving_default", texts, batch_size, rows)
+        return self._run("serving_default", texts, batch_size, first_number, rows)
 
     def n_best(
-        self, texts: Sequence[str], *, batch_size: int = 64
+        self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
     ) -> list[list[tuple[str, float]]]:
-        """Return the translations of the beam with their scores for each text, best first."""
+        """Return the translations of the beam with their scores for each text, best first.
+
+        Args:
+            texts: one sentence each.
+            batch_size: number of texts translated at once.
+            first_number: what the first text is called in warnings.
+        """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[list[tuple[str, float]]]:
             for translations, scores in zip(
@@ -68,10 +77,17 @@ class Translator:
                 ranked = zip(_decode(translations), scores, strict=True)
                 yield [(text, score) for text, score in ranked if score > -1e9]
 
-        return self._run("n_best", texts, batch_size, rows)
+        return self._run("n_best", texts, batch_size, first_number, rows)
 
-    def attention(self, texts: Sequence[str], *, batch_size: int = 64) -> list[SentenceAttention]:
+    def attention(
+        self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
+    ) -> list[SentenceAttention]:
         """Return the tokens of each text and of its best translation, and their weights.
+
+        Args:
+            texts: one sentence each.
+            batch_size: number of texts translated at once.
+            first_number: what the first text is called in warnings.
 
         Raises:
             ValueError: the model has no attention.
@@ -89,13 +105,14 @@ class Translator:
                 target = [token for token in _decode(target) if token]
                 yield SentenceAttention(source, target, weights[: len(target), : len(source)])
 
-        return self._run("attention", texts, batch_size, rows)
+        return self._run("attention", texts, batch_size, first_number, rows)
 
     def _run(
         self,
         signature: str,
         texts: Sequence[str],
         batch_size: int,
+        first_number: int,
         rows: Callable[[dict[str, np.ndarray]], Iterator],
     ) -> list:
         if isinstance(texts, str):
@@ -104,7 +121,7 @@ class Translator:
             raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
         if not texts:
             return []
-        self._warn_of_cuts(texts)
+        self._warn_of_cuts(texts, first_number)
         answers: list = [None] * len(texts)
         # Texts of like length together: little padding, and few steps wasted on ended rows.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
@@ -117,7 +134,7 @@ class Translator:
                 answers[place] = answer
         return answers
 
-    def _warn_of_cuts(self, texts: Sequence[str]) -> None:
+    def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
         limit = self.description["max_length"]
         # A token is at least one character, except where a word of one character is two pieces.
         candidates = [i for i, text in enumerate(texts) if 2 * len(text) >= limit]
@@ -127,8 +144,8 @@ class Translator:
         for i, length in zip(candidates, lengths, strict=True):
             if length > limit:
                 warnings.warn(
-                    f"text {i + 1} has {length} tokens and was cut to {limit}, the most that this "
-                    "model takes",
+                    f"text {i + first_number} has {length} tokens and was cut to {limit}, the most "
+                    "that this model takes",
                     stacklevel=4,
                 )
 

@@ -15,6 +15,7 @@ _HOMES = {
     "TrainingProgress": "kerasnmt.training.training_progress",
     "TranslationQuality": "kerasnmt.training.translation_quality",
     "learning_rate_schedule": "kerasnmt.training.schedules",
+    "texts": "kerasnmt.training.corpora",
     "train": "kerasnmt.training.train_recipe",
     "translation_scores": "kerasnmt.training.scoring",
 }

@@ -91,19 +91,10 @@ def train(
         tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
     # One tokenizer or two, in the constructor's order.
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
-    train_batches, validation_batches = (
-        _batches(
-            recipe,
-            model,
-            pairs[split],
-            shuffle=split == "train",
-            seed=seed,
-            cache=recipe.training.cache,
-        )
-        for split in ("train", "validation")
+    train_batches, batch_statistics = _batches(
+        recipe, model, pairs, "train", shuffle=True, seed=seed, cache=recipe.training.cache
     )
-    batch_statistics = _describe(train_batches, "train")
-    _describe(validation_batches, "validation")
+    validation_batches, _ = _batches(recipe, model, pairs, "validation", cache=True)
     console.print(
         f"{recipe.model.name}: {model.count_params():,} parameters; "
         f"{batch_statistics.sentences:,} of {len(pairs['train']):,} pairs in "
@@ -146,7 +137,7 @@ def train(
         "parameters": model.count_params(),
         "seed": recipe.training.seed,
         "test": test,
-        **_evaluate(run, recipe, pairs[test]),
+        **_evaluate(run, recipe, pairs, test),
         "train_seconds": history.seconds,
         "train_cpu_seconds": history.cpu_seconds,
         "epochs": len(history.records),
@@ -184,26 +175,30 @@ def _flat(section: dict, prefix: str = "") -> dict[str, Any]:
 
 
 def _batches(
-    recipe: Recipe, model: Seq2Seq, pairs: tf.data.Dataset, **options: Any
-) -> tf.data.Dataset:
-    """Batches of ids, as the recipe has them."""
-    return batches(
-        pairs,
+    recipe: Recipe,
+    model: Seq2Seq,
+    pairs: dict[str, tf.data.Dataset],
+    split: str,
+    *,
+    shuffle: bool = False,
+    **options: Any,
+) -> tuple[tf.data.Dataset, BatchStatistics]:
+    """Batches of ids as the recipe has them, counted; Keras likes to know their number."""
+    dataset = batches(
+        pairs[split],
         model.source_tokenizer,
         model.target_tokenizer,
         tokens_per_batch=recipe.training.tokens_per_batch or 4096,
         batch_size=recipe.training.batch_size,
         max_length=recipe.data.max_length,
+        shuffle=shuffle,
         **options,
     )
-
-
-def _describe(dataset: tf.data.Dataset, split: str) -> BatchStatistics:
-    """Counts, and names the data in the error where there are none."""
     try:
-        return describe_batches(dataset)
+        counts = describe_batches(dataset)
     except ValueError as error:
         raise ValueError(f"data.{split}: {error}") from error
+    return dataset.apply(tf.data.experimental.assert_cardinality(counts.batches)), counts
 
 
 def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
@@ -232,10 +227,12 @@ def _best(history: EpochHistory) -> float:
     return max((record["val_bleu"] for record in history.records), default=-math.inf)
 
 
-def _evaluate(run: RunFolder, recipe: Recipe, pairs: tf.data.Dataset) -> dict[str, float | str]:
+def _evaluate(
+    run: RunFolder, recipe: Recipe, pairs: dict[str, tf.data.Dataset], split: str
+) -> dict[str, float | str]:
     """Scores the best model, as it is on disk."""
-    model = keras.saving.load_model(run.model)
-    sources, references = texts(pairs)
+    model = keras.saving.load_model(run.model, compile=False)
+    sources, references = texts(pairs[split])
     translations = model.translate(
         sources,
         beam_size=recipe.search.beam_size,
@@ -243,7 +240,6 @@ def _evaluate(run: RunFolder, recipe: Recipe, pairs: tf.data.Dataset) -> dict[st
         **_length_limit(recipe),
     )
     model.compile()
-    losses = model.evaluate(
-        _batches(recipe, model, pairs, shuffle=False), verbose=0, return_dict=True
-    )
+    dataset, _ = _batches(recipe, model, pairs, split)
+    losses = model.evaluate(dataset, verbose=0, return_dict=True)
     return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}

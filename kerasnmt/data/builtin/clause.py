@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kerasnmt.data.builtin.lexicon import BE, DO, HAVE, MODALS, WERDEN, Verb
+from kerasnmt.data.builtin.entries import Verb
+from kerasnmt.data.builtin.lexicon import BE, DO, HAVE, MODALS, WERDEN
 from kerasnmt.data.builtin.nominals import THIRD
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, words
 
@@ -101,15 +102,15 @@ def verb_group(
     return VerbGroup(auxiliary, rest + particle, finite, prefix, last)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Clause:
     """The constituents of a clause, with four ways to put them in order.
 
     Attributes:
-        verb: the main verb.
         subject: the subject, in the nominative.
         agreement: what the verb agrees with: `FIRST`, `THIRD` or `PLURAL`.
         tense: see `verb_group`.
+        verb: the main verb.
         passive: whether the verb is in the passive.
         front: what stands first: an adverbial, a conjunction, a question word, another clause.
         negation: "not" and, unless German says it by "kein", "nicht".
@@ -122,10 +123,10 @@ class Clause:
         clauses: relative and other clauses that both languages put at the very end.
     """
 
-    verb: Verb
     subject: Phrase
     agreement: int = THIRD
     tense: str = "present"
+    verb: Verb = BE
     passive: bool = False
     front: Phrase = NOTHING
     negation: Phrase = NOTHING

@@ -7,7 +7,8 @@ from random import Random
 from typing import TypeVar
 
 from kerasnmt.data.builtin import lexicon
-from kerasnmt.data.builtin.lexicon import ADJECTIVES, NOUNS, Noun
+from kerasnmt.data.builtin.entries import Noun
+from kerasnmt.data.builtin.lexicon import ADJECTIVES, NOUNS
 from kerasnmt.data.builtin.names import draw_name
 from kerasnmt.data.builtin.nominals import (
     PLURAL,
@@ -28,7 +29,7 @@ _OWNERS = ("my", "his", "her", "our", "their", "your")
 _SINGULAR = {"the": 9, "a": 5, "own": 4, "this": 2, "every": 0.8, "no": 0.6}
 _PLURAL = {"the": 5, "": 3, "own": 2, "this": 1, "some": 1, "many": 1, "few": 0.6, "all": 1}
 _MASS = {"the": 5, "": 5, "own": 2, "this": 1}
-_DEFINITE = {"the": 5, "own": 2, "this": 1}
+DEFINITE = {"the": 5, "own": 2, "this": 1}
 
 
 class Constituents:
@@ -93,7 +94,6 @@ class Constituents:
         self,
         noun: Noun,
         case: str,
-        *,
         determiners: dict[str, float] | None = None,
         negation: object = None,
     ) -> Nominal:
@@ -112,7 +112,7 @@ class Constituents:
         determiner = self._weighted(weights)
         number = None
         if plural and determiner in ("", "the", "own") and not negation and self._chance(0.45):
-            number = self._number()
+            number = self._amount()
         degree = None
         adjective = self._pick(ADJECTIVES[noun.kind]) if self._chance(0.3) else None
         if adjective and self._chance(0.1):
@@ -131,18 +131,23 @@ class Constituents:
         )
         if noun.kind == "person" and determiner in ("the", "a"):
             phrase += self._maybe(self._name_rate / 3, self._origin, noun)
-        definite = determiner in _OWNERS or determiner in _DEFINITE
+        definite = determiner in _OWNERS or determiner in DEFINITE
         return Nominal(
             phrase, PLURAL if plural else THIRD, noun.gender, noun.kind, definite=definite
         )
 
     def _origin(self, noun: Noun) -> Phrase:
         """What tells a person from others: a friend of Miranda, a doctor from Kalonburg."""
-        if noun in lexicon.GROUPS["relation"]:
+        if noun in lexicon.RELATIVES:
             return linked("of", "von") + self._name(self._pick("mf"))
         return linked("from", "aus") + self._name("place")
 
-    def _number(self) -> int:
+    def _number(self) -> Phrase:
+        """An amount in words or, from 100 on, digits."""
+        number = self._amount()
+        return linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
+
+    def _amount(self) -> int:
         """A number from 2 on, most often a small one."""
         if self._chance(0.7):
             return self._between(2, 12)
@@ -153,7 +158,7 @@ class Constituents:
     ) -> Nominal:
         kind = self._pick(kinds)
         if kind == "thing":
-            kind = self._pick(("thing", "device", "container", "text", "place"))
+            kind = self._pick(("thing", "furniture", "container", "text", "place"))
         if kind == "person":
             if self._chance(pronoun):
                 return self._pronoun(self._pick(tuple(PRONOUNS)), "nom")
@@ -172,9 +177,9 @@ class Constituents:
         first = (
             self._person_name()
             if named
-            else self._nominal(self._pick(NOUNS["person"]), "nom", determiners=_DEFINITE)
+            else self._nominal(self._pick(NOUNS["person"]), "nom", determiners=DEFINITE)
         )
-        second = self._nominal(self._pick(NOUNS["person"]), "nom", determiners=_DEFINITE)
+        second = self._nominal(self._pick(NOUNS["person"]), "nom", determiners=DEFINITE)
         phrase = first.phrase + linked("and", "und") + second.phrase
         return Nominal(phrase, PLURAL, kind="couple", definite=first.definite)
 
@@ -184,7 +189,7 @@ class Constituents:
         if kind == "person" and self._chance(self._name_rate):
             return self._person_name()
         noun = self._pick(NOUNS[kind])
-        return self._nominal(noun, case, determiners=_DEFINITE if definite else None)
+        return self._nominal(noun, case, determiners=DEFINITE if definite else None)
 
     # --- Adverbials ------------------------------------------------------------------------------
 
@@ -193,8 +198,8 @@ class Constituents:
         if self._chance(self._name_rate):
             return linked("in", "in") + self._name("place")
         noun = self._pick(NOUNS["place"])
-        phrase = self._nominal(noun, "dat", determiners=_DEFINITE).phrase
-        return prepositional(noun.prepositions, phrase)
+        phrase = self._nominal(noun, "dat", determiners=DEFINITE).phrase
+        return prepositional(*noun.prepositions, phrase)
 
     def _direction(self) -> Phrase:
         """Where to: into the house, to the station, to Kalonburg."""
@@ -205,14 +210,14 @@ class Constituents:
         noun = self._pick(NOUNS["place"])
         into = noun.prepositions == ("in", "in") and self._chance(0.5)
         case = "acc" if into else "dat"
-        phrase = self._nominal(noun, case, determiners=_DEFINITE).phrase
-        return prepositional(("into", "in") if into else ("to", "zu"), phrase)
+        phrase = self._nominal(noun, case, determiners=DEFINITE).phrase
+        return prepositional(*(("into", "in") if into else ("to", "zu")), phrase)
 
     def _position(self, case: str) -> Phrase:
         """On, under, behind or beside furniture: where (dative) or where to (accusative)."""
-        noun = self._pick(lexicon.GROUPS["furniture"])
-        phrase = self._nominal(noun, case, determiners=_DEFINITE).phrase
-        return prepositional(self._pick(lexicon.POSITIONS), phrase)
+        noun = self._pick(NOUNS["furniture"])
+        phrase = self._nominal(noun, case, determiners=DEFINITE).phrase
+        return prepositional(*self._pick(lexicon.POSITIONS), phrase)
 
     def _time(self, frame: str) -> Phrase:
         """When, in the `"present"`, `"past"` or `"future"`."""

@@ -55,6 +55,14 @@ class Verb(NamedTuple):
     auxiliary: bool = False
 
 
+class Modal(NamedTuple):
+    """A way to put a verb into the infinitive: the English finite verb and the German one."""
+
+    source: Verb
+    tense: str
+    target: tuple[str, str, str]
+
+
 def _with_s(word: str) -> str:
     if word.endswith(("s", "x", "ch", "sh")):
         return word + "es"
@@ -136,3 +144,10 @@ def nouns(table: str, kind: str) -> list[Noun]:
 def phrases(table: str) -> list[tuple[str, ...]]:
     """Reads a table of fixed phrases, whose columns are divided by `|`."""
     return [tuple(entry.strip().split("|")) for entry in table.split(";")]
+
+
+def modal(source: str, target: str) -> Modal:
+    """An English auxiliary and the German forms for ich, er and sie (plural)."""
+    form = (source,) * 3
+    auxiliary = Verb(source, form, form, "", "", "", form, form, "", auxiliary=True)
+    return Modal(auxiliary, "present", tuple(target.split()))

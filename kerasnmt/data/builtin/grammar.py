@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from kerasnmt.data.builtin import lexicon
 from kerasnmt.data.builtin.clause import Clause
-from kerasnmt.data.builtin.lexicon import BE, VERBS
+from kerasnmt.data.builtin.lexicon import VERBS
 from kerasnmt.data.builtin.nominals import Nominal, pronoun_for
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, aligned, linked, words
 from kerasnmt.data.builtin.predicates import Predicates
@@ -44,12 +43,12 @@ class Grammar(Predicates):
         """Makes one sentence of at most `MAX_LENGTH` words on either side."""
         kinds = {
             self._simple: 8,
-            self._subordinate_last: 6,
+            self._subordinate_last: 5,
             self._subordinate_first: 4,
             self._reported: 4,
             self._infinitive: 4,
             self._coordinated: 4,
-            self._question: 3,
+            self._question: 2,
             self._content_question: 3,
         }
         while True:
@@ -67,7 +66,7 @@ class Grammar(Predicates):
         tense: str | None = None,
         *,
         front: float = 0,
-        time: float = 0.5,
+        time: float = 0.3,
         adverb: float = 0.2,
         negation: float = 0.18,
     ) -> Clause:
@@ -84,33 +83,31 @@ class Grammar(Predicates):
         """
         if subject is None:
             subject = self._subject()
-            if not subject.person and subject.kind != "couple" and self._chance(0.12):
-                subject = self._with_relative(subject, frame)
-        tense = tense or self._tense(frame, subject)
-        negated = linked("not", "nicht") if subject.definite and self._chance(negation) else NOTHING
-        draft = Clause(BE, subject.phrase, subject.agreement, tense, negation=negated)
-        clause = self._complete(draft, subject)
-        if not clause.negation:
-            clause = replace(clause, adverb=self._maybe(adverb, self._adverb, clause.tense))
-        when = self._when(clause.tense)
-        if when and self._chance(time):
+            if not subject.person and subject.kind != "couple" and self._chance(0.15):
+                phrase = subject.phrase + self._relative(subject, frame)
+                subject = subject._replace(phrase=phrase)
+        clause = Clause(subject.phrase, subject.agreement, tense or self._tense(frame, subject))
+        if subject.definite and self._chance(negation):
+            clause.negation = linked("not", "nicht")
+        elif subject.definite:
+            adverb_follows = self._chance(adverb)
+        self._complete(clause, subject)
+        if subject.definite and not clause.negation and adverb_follows:
+            clause.adverb = self._adverb(clause.tense)
+        if self._chance(time):
             if self._chance(front):
-                return replace(clause, front=self._time(when))
-            if not clause.clauses:
-                return replace(clause, time=self._time(when))
+                clause.front = self._when(clause.tense)
+            elif not clause.clauses:
+                clause.time = self._when(clause.tense)
         return clause
 
-    def _with_relative(self, subject: Nominal, frame: str) -> Nominal:
-        """The subject with a relative clause between commas, as far as the language has them."""
-        return subject._replace(phrase=subject.phrase + self._relative(subject, frame))
-
-    def _when(self, tense: str) -> str:
-        """Which adverbials of time a tense takes; none for the perfect tenses."""
+    def _when(self, tense: str) -> Phrase:
+        """An adverbial of time that goes with a tense: none with the perfect tenses."""
         if "perfect" in tense:
-            return ""
+            return NOTHING
         if tense in ("past", "could", "wanted", "had"):
-            return "past"
-        return "present" if tense == "present" else "future"
+            return self._time("past")
+        return self._time("present" if tense == "present" else "future")
 
     def _frame(self) -> str:
         return "past" if self._chance(0.4) else "present"
@@ -118,44 +115,40 @@ class Grammar(Predicates):
     # --- One clause ------------------------------------------------------------------------------
 
     def _simple(self) -> Phrase:
-        return self._clause(self._frame(), front=0.4).statement() + linked(".", ".")
+        return self._clause(self._frame(), time=0.5, front=0.4).statement() + linked(".", ".")
 
     def _question(self) -> Phrase:
-        clause = self._clause(self._frame(), negation=0, adverb=0.1)
-        return clause.question() + linked("?", "?")
+        return self._clause(self._frame(), negation=0, adverb=0.1).question() + linked("?", "?")
 
     def _content_question(self) -> Phrase:
         """Who, whom, what, where, when and why."""
-        frame = self._frame()
+        frame, mark = self._frame(), linked("?", "?")
         kinds = {"why warum": 3, "when wann": 2, "where wo": 2, "who wer": 3, "whom wen": 2}
         word = self._weighted({**kinds, "what was": 3})
         front = aligned(*word.split())
-        mark = linked("?", "?")
         if word == "who wer":
             return self._clause(frame, Nominal(front, definite=False)).statement() + mark
         if word in ("why warum", "when wann"):
             clause = self._clause(frame, negation=0, adverb=0, time=0)
-            return replace(clause, front=front).question() + mark
+            clause.front = front
+            return clause.question() + mark
         subject = self._subject(("person",))
-        tense = self._tense(frame, subject)
+        clause = Clause(subject.phrase, subject.agreement, self._tense(frame, subject), front=front)
         if word == "where wo":
-            group, place = self._pick(("located", "animate")), NOTHING
+            group = self._pick(("located", "animate"))
         else:
             group = "person" if word == "whom wen" else self._pick(("thing", "food", "drink"))
-            place = self._maybe(0.5, self._place)
-        verb = self._pick(VERBS[group])
-        clause = Clause(verb, subject.phrase, subject.agreement, tense, front=front)
-        if when := self._when(tense):
-            clause = replace(clause, time=self._maybe(0.4, self._time, when))
-        return replace(clause, complements=place).question() + mark
+            clause.complements = self._maybe(0.5, self._place)
+        clause.verb = self._pick(VERBS[group])
+        clause.time = self._maybe(0.4, self._when, clause.tense)
+        return clause.question() + mark
 
     # --- Several clauses -------------------------------------------------------------------------
 
     def _subordinate(self, frame: str, subject: Nominal) -> Phrase:
         """A clause with a conjunction."""
         past = frame == "past"
-        conjunctions = [row for row in lexicon.CONJUNCTIONS if row[1 + past]]
-        row = self._pick(conjunctions)
+        row = self._pick([row for row in lexicon.CONJUNCTIONS if row[1 + past]])
         source, target = row[0], row[1 + past]
         reason = source in ("because", "although")
         tense = None if reason else frame
@@ -163,20 +156,22 @@ class Grammar(Predicates):
             tense = "pluperfect" if past else "perfect"
         elif source == "so that":
             tense = "could" if past else "can"
-        clause = self._clause(frame, subject, tense, time=0.25, adverb=0.2 * reason)
-        return replace(clause, front=linked(source, target)).subordinate()
+        clause = self._clause(frame, subject, tense, adverb=0.2 * reason, negation=0.2 * reason)
+        clause.front = linked(source, target)
+        return clause.subordinate()
 
     def _subordinate_last(self) -> Phrase:
         frame, subject = self._frame(), self._subject()
-        main = self._clause(frame, subject, front=0.25, time=0.3).statement()
+        main = self._clause(frame, subject, front=0.3).statement()
         clause = self._subordinate(frame, self._follower(subject, 0.6))
         return main + _after_comma(clause) + linked(".", ".")
 
     def _subordinate_first(self) -> Phrase:
         frame, subject = self._frame(), self._subject()
         front = self._subordinate(frame, subject) + linked(",", ",")
-        main = self._clause(frame, self._follower(subject, 0.5), time=0.3)
-        return replace(main, front=front).statement() + linked(".", ".")
+        main = self._clause(frame, self._follower(subject, 0.5))
+        main.front = front
+        return main.statement() + linked(".", ".")
 
     def _follower(self, subject: Nominal, probability: float) -> Nominal:
         """The subject of the next clause: a pronoun for that of the first, or another one."""
@@ -188,45 +183,46 @@ class Grammar(Predicates):
         """That-clauses and indirect questions."""
         frame, subject = self._frame(), self._subject(("person",))
         asking = self._chance(0.25)
-        conjunction = linked("whether", "ob") if asking else linked("that", "dass")
-        content = self._clause(frame, self._follower(subject, 0.3), time=0.4)
-        content = replace(content, front=conjunction).subordinate()
-        matrix = Clause(
-            self._pick(VERBS["asking" if asking else "saying"]),
-            subject.phrase,
-            subject.agreement,
-            "past" if frame == "past" else self._weighted({"present": 3, "perfect": 1}),
-            clauses=_after_comma(content),
-        )
+        content = self._clause(frame, self._follower(subject, 0.3))
+        content.front = linked("whether", "ob") if asking else linked("that", "dass")
+        tense = "past" if frame == "past" else self._weighted({"present": 3, "perfect": 1})
+        matrix = Clause(subject.phrase, subject.agreement, tense)
+        matrix.verb = self._pick(VERBS["asking" if asking else "saying"])
+        matrix.clauses = _after_comma(content.subordinate())
         if subject.definite and self._chance(0.15):
-            matrix = replace(matrix, negation=linked("not", "nicht"))
+            matrix.negation = linked("not", "nicht")
         return matrix.statement() + linked(".", ".")
 
     def _infinitive(self) -> Phrase:
         """Infinitives with "to" after some verbs, and with "in order to" after a movement."""
         frame, subject = self._frame(), self._subject(("person",), pronoun=0.4)
-        inner = self._act(Clause(BE, NOTHING, tense=frame), subject)
-        if not inner.clauses:
-            inner = replace(inner, time=self._maybe(0.2, self._time, "future"))
         purpose = self._chance(0.35)
         tense = "past" if frame == "past" else self._weighted({"present": 2, "perfect": 1})
-        outer = Clause(self._pick(VERBS["trying"]), subject.phrase, subject.agreement, tense)
+        outer = Clause(subject.phrase, subject.agreement, tense)
         if purpose:
-            outer = self._moving(outer, subject)
-        elif subject.definite and self._chance(0.12):
-            outer = replace(outer, negation=linked("not", "nicht"))
-        return replace(outer, clauses=inner.infinitive(purpose)).statement() + linked(".", ".")
+            self._moving(outer, subject)
+        else:
+            outer.verb = self._pick(VERBS["trying"])
+            if subject.definite and self._chance(0.12):
+                outer.negation = linked("not", "nicht")
+        inner = Clause(NOTHING, tense=frame)
+        self._act(inner, subject)
+        if not inner.clauses:
+            inner.time = self._maybe(0.2, self._time, "future")
+        outer.clauses = inner.infinitive(purpose)
+        return outer.statement() + linked(".", ".")
 
     def _coordinated(self) -> Phrase:
         """Two main clauses, or two verbs with one subject."""
         frame, subject = self._frame(), self._subject(("person",))
+        joint = linked("and", "und")
         if self._chance(0.4):
-            first = self._clause(frame, subject, frame, time=0.3, front=0.9)
-            second = self._clause(frame, subject, frame, time=0.3, adverb=0, negation=0)
-            second = replace(second, subject=NOTHING)
-            joint = linked("and", "und")
+            first = self._clause(frame, subject, frame, front=0.9)
+            second = self._clause(frame, subject, frame, adverb=0, negation=0)
+            second.subject = NOTHING
         else:
-            first = self._clause(frame, subject, time=0.3)
-            second = self._clause(frame, self._follower(subject, 0.4), time=0.3)
-            joint = linked(", but", ", aber") if self._chance(0.4) else linked("and", "und")
+            first = self._clause(frame, subject)
+            second = self._clause(frame, self._follower(subject, 0.4))
+            if self._chance(0.4):
+                joint = linked(", but", ", aber")
         return first.statement() + joint + second.statement() + linked(".", ".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kerasnmt.data.builtin.lexicon import Adjective, Noun
+from kerasnmt.data.builtin.entries import Adjective, Noun
 from kerasnmt.data.builtin.numerals import cardinal, ordinal
 from kerasnmt.data.builtin.phrase import Phrase, Words, aligned, linked, words
 
@@ -178,33 +178,29 @@ def pronoun_for(nominal: Nominal) -> Nominal:
     return nominal._replace(phrase=phrase, name=False, person=nominal.person or "it")
 
 
-def relative_pronoun(
-    nominal: Nominal, case: str, preposition: tuple[str, str] = ("", "")
-) -> Phrase:
+def relative_pronoun(nominal: Nominal, case: str, source: str = "", target: str = "") -> Phrase:
     """The comma and pronoun, with a preposition before it, that open a relative clause.
 
     English puts a comma only after a name; the German comma is linked to it or to the pronoun.
     """
-    if preposition[0]:
-        source = "whom" if nominal.kind == "person" else "which"
-    elif nominal.kind == "person":
-        source = "who" if case == "nom" else "whom"
+    if nominal.kind == "person":
+        pronoun = "who" if case == "nom" else "whom"
     else:
-        source = "that"
-    target = _RELATIVE[case][_column(nominal.gender, nominal.agreement == PLURAL)]
+        pronoun = "which" if source else "that"
+    pronomen = _RELATIVE[case][_column(nominal.gender, nominal.agreement == PLURAL)]
     key = object()
     comma = linked(",", ",") if nominal.name else Phrase((), words(",", key))
-    return comma + linked(*preposition) + Phrase(words(source, key), words(target, key))
+    return comma + linked(source, target) + Phrase(words(pronoun, key), words(pronomen, key))
 
 
-def prepositional(preposition: tuple[str, str], phrase: Phrase) -> Phrase:
+def prepositional(source: str, target: str, phrase: Phrase) -> Phrase:
     """Puts an English and a German preposition before a phrase that is in the case asked for.
 
     German contracts some prepositions with the article: in dem to im, zu der to zur.
     """
-    head = linked(*preposition)
+    head = linked(source, target)
     first, *rest = phrase.target
-    contraction = _CONTRACTIONS.get((preposition[1], first.text))
+    contraction = _CONTRACTIONS.get((target, first.text))
     if not contraction:
         return head + phrase
     merged: Words = words(contraction, *head.target[0].keys, *first.keys)

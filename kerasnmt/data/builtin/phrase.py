@@ -19,7 +19,8 @@ Words = tuple[Word, ...]
 
 def words(text: str, *keys: object) -> Words:
     """Splits `text` at spaces; every word gets the same `keys`."""
-    return tuple(Word(word, frozenset(keys)) for word in text.split())
+    common = frozenset(keys)
+    return tuple(Word(word, common) for word in text.split())
 
 
 @dataclass(frozen=True, slots=True)

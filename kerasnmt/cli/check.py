@@ -1,0 +1,25 @@
+"""`kerasnmt check`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def check(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="<name>/<version>, or <name> for its newest."),
+    ],
+) -> None:
+    """Prove that TF Serving can serve an export; exit 1 where it cannot.
+
+    A process without Python's TensorFlow loads it through the TensorFlow C API, as the server does,
+    and answers requests.
+    """
+    from kerasnmt.serving import check_export
+
+    report = check_export(directory)
+    print(report)
+    if not report.passed:
+        raise typer.Exit(1)

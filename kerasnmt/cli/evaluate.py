@@ -1,0 +1,38 @@
+"""`kerasnmt evaluate`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kerasnmt.cli.loading import load_translator
+
+
+def evaluate(
+    model: Annotated[
+        Path, typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export.")
+    ],
+    source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
+    reference: Annotated[Path, typer.Option("--reference", help="File of their translations.")],
+    beam_size: Annotated[
+        int | None,
+        typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
+    ] = None,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Translate a file and score it: sacreBLEU and chrF with their signatures."""
+    from kerasnmt.data import read_parallel
+    from kerasnmt.training import texts, translation_scores
+
+    sources, references = texts(read_parallel(source, reference))
+    translator = load_translator(model, beam_size)
+    translations = translator.translate(sources, batch_size=batch_size)
+    results = {**translation_scores(translations, references), "sentences": len(sources)}
+    if as_json:
+        print(json.dumps(results))
+        return
+    for name, label in (("bleu", "BLEU"), ("chrf", "chrF")):
+        print(f"{label}  {results[name]:.2f}  {results[f'{name}_signature']}")
+    print(f"on {len(sources):,} sentences")

@@ -1,0 +1,27 @@
+"""`kerasnmt export`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kerasnmt.cli.loading import load_run
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The served model's folder, such as models/en_de.")
+    ],
+    beam_size: Annotated[
+        int | None,
+        typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
+    ] = None,
+) -> None:
+    """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
+    from kerasnmt.serving import export_next_version
+
+    model, options = load_run(run)
+    if beam_size is not None:
+        options["beam_size"] = beam_size
+    print(export_next_version(model, directory, **options))

@@ -1,0 +1,74 @@
+"""Runs and exports, told apart by what they hold."""
+
+from pathlib import Path
+from typing import Any
+
+
+def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
+    """Load the model of a run.
+
+    Args:
+        directory: a folder that `kerasnmt train` wrote.
+
+    Returns:
+        the model, and the search options of its recipe.
+
+    Raises:
+        ValueError: the folder holds no finished run.
+    """
+    from kerasnmt.training import Recipe, RunFolder
+
+    run = RunFolder(directory)
+    if not run.model.exists():
+        raise ValueError(
+            "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
+            f"Received: {directory}"
+        )
+    import keras
+
+    import kerasnmt.models  # noqa: F401  (registers the classes of the file)
+
+    model = keras.saving.load_model(run.model, compile=False)
+    options = {}
+    if run.recipe.exists():
+        search = Recipe.load(run.recipe).search
+        options = {"beam_size": search.beam_size, "length_penalty": search.length_penalty}
+        if search.max_length is not None:
+            options["max_length"] = search.max_length
+    return model, options
+
+
+def load_translator(directory: Path, beam_size: int | None = None) -> Any:
+    """Load a run or an export for translation.
+
+    Args:
+        directory: a run; or an export, `<name>/<version>` or `<name>`.
+        beam_size: in place of the recipe's. An export's is fixed.
+
+    Returns:
+        a `kerasnmt.serving.Translator`.
+
+    Raises:
+        ValueError: the folder holds neither, or another beam is asked of an export.
+    """
+    from kerasnmt.serving import TextModule, Translator, load_export
+    from kerasnmt.training import RunFolder
+
+    if RunFolder(directory).model.exists():
+        model, options = load_run(directory)
+        if beam_size is not None:
+            options["beam_size"] = beam_size
+        return Translator(TextModule(model, **options))
+    if not (directory / "saved_model.pb").exists() and not any(directory.glob("*/saved_model.pb")):
+        raise ValueError(
+            "Expected the folder of a run, with a model.keras, or of an export, with a "
+            f"saved_model.pb. Received: {directory}"
+        )
+    translator = Translator(load_export(directory))
+    fixed = translator.description["beam_size"]
+    if beam_size not in (None, fixed):
+        raise ValueError(
+            f"Expected the beam size that is fixed in the export, {fixed}. Received: "
+            f"--beam-size {beam_size}. Leave it out, or export again with another."
+        )
+    return translator
