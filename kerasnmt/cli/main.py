@@ -1,15 +1,20 @@
 """The program `kerasnmt`."""
 
 import sys
-from importlib import import_module
-from importlib.util import find_spec
+import warnings
 from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.attention import attention
+from kerasnmt.cli.check import check
+from kerasnmt.cli.demo import demo
+from kerasnmt.cli.evaluate import evaluate
+from kerasnmt.cli.export import export
+from kerasnmt.cli.models import models
+from kerasnmt.cli.train import train
+from kerasnmt.cli.translate import translate
 from kerasnmt.version import __version__
-
-_VERBS = ("demo", "models", "train", "translate", "evaluate", "export", "check", "attention")
 
 app = typer.Typer(
     help="Attention-based sequence-to-sequence models: train, translate, export.",
@@ -18,19 +23,22 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
     pretty_exceptions_enable=False,
 )
-for _verb in _VERBS:
-    if find_spec(f"kerasnmt.cli.{_verb}") is None:  # XXX until all verbs are there
-        continue
-    app.command(_verb)(getattr(import_module(f"kerasnmt.cli.{_verb}"), _verb))
+for _verb in (demo, models, train, translate, evaluate, export, check, attention):
+    app.command()(_verb)
 
 
 def main() -> None:
     """Runs the program; an error that the user can mend is one line and exit code 2."""
+    warnings.showwarning = _show_warning
     try:
         app(prog_name="kerasnmt")
     except (ValueError, OSError) as error:
         print(f"error: {_one_line(error)}", file=sys.stderr)
         sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def _one_line(error: Exception) -> str:

@@ -43,7 +43,7 @@ class MaxoutReadout(keras.layers.Layer):
             features `[..., units]`.
         """
         hidden = self.projection(ops.concatenate([embedded, state, context], axis=-1))
-        return ops.maximum(hidden[..., : self.units], hidden[..., self.units :])
+        return ops.maximum(*ops.split(hidden, 2, axis=-1))
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -29,9 +29,10 @@ class RecurrentEncoder(keras.layers.Layer):
         self.units = units
         self.dropout = dropout
         self.embedding_dropout = keras.layers.Dropout(dropout, name="embedding_dropout")
-        self.rnn = keras.layers.Bidirectional(
-            keras.layers.GRU(units, return_sequences=True, return_state=True), name="rnn"
-        )
+        # Without cuDNN, whose kernel a graph traced beside a GPU would hold: a CPU could not serve
+        # it, it refuses rows of padding alone, and a model with it is never compiled with XLA.
+        gru = keras.layers.GRU(units, return_sequences=True, return_state=True, use_cudnn=False)
+        self.rnn = keras.layers.Bidirectional(gru, name="rnn")
         self.memory_units = 2 * units
 
     def build(self, input_shape: tuple) -> None:

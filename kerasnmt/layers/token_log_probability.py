@@ -28,8 +28,10 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
     def chosen_and_mean(logits: Any) -> tuple:
         probabilities = ops.softmax(logits, axis=-1)
         # The largest probability is at least 1/V, so its logarithm is exact enough to give the
-        # normaliser without a second pass of exponentials.
-        normaliser = ops.max(logits, axis=-1) - ops.log(ops.max(probabilities, axis=-1))
+        # rest without a second pass of exponentials. It comes last: the difference of two large
+        # logits is small.
+        largest = ops.max(logits, axis=-1)
+        largest_log_probability = ops.log(ops.max(probabilities, axis=-1))
         chosen = ops.squeeze(ops.take_along_axis(logits, ids, axis=-1), -1)
         mean = ops.mean(logits, axis=-1)
 
@@ -42,7 +44,8 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
             at_ids = ops.take_along_axis(dense, ids, axis=-1) + chosen_upstream
             return _replace_last(dense, ids, at_ids)
 
-        return ops.stack([chosen - normaliser, mean - normaliser], axis=-1), gradient
+        differences = ops.stack([chosen - largest, mean - largest], axis=-1)
+        return differences + largest_log_probability[..., None], gradient
 
     both = chosen_and_mean(ops.cast(logits, "float32"))
     return both[..., 0], both[..., 1]

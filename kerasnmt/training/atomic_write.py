@@ -11,7 +11,7 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
     """Gives the path of a temporary file, which takes the name `path` in the end.
 
     A reader of `path` sees the old file or the new one, whatever happens meanwhile; after an error
-    the temporary file is gone.
+    the temporary file is gone, and one that a killed process left is overwritten the next time.
 
     Args:
         path: the file to be written or replaced. Its folder is made where it does not exist.
@@ -21,7 +21,7 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".writing.{os.getpid()}.{path.name}")
+    temporary = path.with_name(f".writing.{path.name}")
     try:
         yield temporary
         os.replace(temporary, path)

@@ -139,7 +139,7 @@ class _Search(_Section):
         0.6, description="Exponent of the length by which scores are divided; 0 for none."
     )
     max_length: PositiveInt | None = Field(
-        None, description="Most tokens of a translation; null leaves it to the source's length."
+        None, description="Most tokens of a source or a translation; null for translate's default."
     )
 
 
@@ -191,10 +191,29 @@ class Recipe(_Section):
             )
         for override in overrides:
             _apply(override, document)
+        return cls._validated(document, f"{path} with overrides" if overrides else str(path))
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Self:
+        """Validates a recipe that was made in Python.
+
+        Args:
+            document: as a recipe's YAML would be read. Paths in it are relative to the working
+                folder.
+
+        Returns:
+            The recipe, its paths absolute.
+
+        Raises:
+            ValueError: as in `load`.
+        """
+        return cls._validated(_absolute("", document, Path.cwd()), "recipe")
+
+    @classmethod
+    def _validated(cls, document: dict[str, Any], origin: str) -> Self:
         try:
             return cls.model_validate(document)
         except ValidationError as error:
-            origin = f"{path} with overrides" if overrides else path
             raise ValueError(f"{origin}: {_first_problem(error)}") from None
 
     def to_yaml(self) -> str:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import statistics
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import keras
@@ -67,7 +68,12 @@ def train(
         if run.results.exists():
             results = json.loads(run.results.read_text(encoding="utf-8"))
             if results["epochs"] >= recipe.training.epochs:
-                console.print(f"{run.path}: the training is done; nothing to resume.")
+                console.print(
+                    f"{run.path}: the training is done, there is nothing to resume",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
                 return results
     else:
         run.check_unused()
@@ -87,8 +93,8 @@ def train(
     if resume:
         tokenizers = load_tokenizers(run.tokenizers)
     else:
-        console.print("training the tokenizers", highlight=False)
-        tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
+        with _working(console, "training the tokenizers"):
+            tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
     # One tokenizer or two, in the constructor's order.
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
     train_batches, batch_statistics = _batches(
@@ -108,7 +114,8 @@ def train(
     if not resume:
         save_tokenizers(run.tokenizers, tokenizers)
     run.write_text(run.recipe, recipe.to_yaml())
-    checkpoint.restore(model)
+    if resume:
+        checkpoint.restore(model)
     history = EpochHistory(run.history, initial_epoch=done)
     progress = TrainingProgress(console, batch_statistics.batches)
     with progress:
@@ -131,13 +138,14 @@ def train(
             ],
         )
     test = "test" if recipe.data.test else "validation"
-    console.print(f"scoring the best model on the {test} data", highlight=False)
+    with _working(console, f"scoring the best model on the {test} data"):
+        scores = _evaluate(run, recipe, pairs, test)
     results = {
         "model": recipe.model.name,
         "parameters": model.count_params(),
         "seed": recipe.training.seed,
         "test": test,
-        **_evaluate(run, recipe, pairs, test),
+        **scores,
         "train_seconds": history.seconds,
         "train_cpu_seconds": history.cpu_seconds,
         "epochs": len(history.records),
@@ -149,6 +157,14 @@ def train(
     }
     run.write_text(run.results, json.dumps(results, indent=2) + "\n")
     return results
+
+
+def _working(console: Console, what: str) -> AbstractContextManager:
+    """Shows what goes on: a moving line on a terminal, else a line that stays."""
+    if console.is_terminal:
+        return console.status(what)
+    console.print(what, highlight=False)
+    return nullcontext()
 
 
 def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:

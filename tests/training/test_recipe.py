@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -371,3 +372,21 @@ def test_every_key_has_a_description():
                 assert field.get("description"), name
 
     check(Recipe.model_json_schema())
+
+
+class TestFromDict:
+    DOCUMENT: ClassVar = {
+        "model": {"name": "bahdanau_gru"},
+        "tokenizer": {"shared": {"kind": "words", "vocabulary_size": 100}},
+        "data": {"train": {"pairs": "train.tsv"}, "validation": {"builtin": 20}},
+    }
+
+    def test_values_and_paths(self, folder):
+        recipe = Recipe.from_dict(self.DOCUMENT)
+        assert recipe.data.train.pairs == folder / "work/train.tsv"
+        assert recipe.data.validation.builtin == 20
+        assert self.DOCUMENT["data"]["train"] == {"pairs": "train.tsv"}
+
+    def test_problem(self):
+        with pytest.raises(ValueError, match="recipe: unknown key 'modle'; did you mean 'model'"):
+            Recipe.from_dict({**self.DOCUMENT, "modle": {}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kerasnmt.data.builtin.entries import Verb
+from kerasnmt.data.builtin.entries import Forms, Verb
 from kerasnmt.data.builtin.lexicon import BE, DO, HAVE, MODALS, WERDEN
 from kerasnmt.data.builtin.nominals import THIRD
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, words
@@ -30,14 +30,20 @@ class VerbGroup(NamedTuple):
     last: Words
 
 
-def _finite(verb: Verb, tense: str, agreement: int, support: bool, key: object) -> tuple:
+def _forms(table: tuple[Forms, Forms], tense: str) -> Forms:
+    """The forms of the `"present"` or the `"past"`."""
+    return table[("present", "past").index(tense)]
+
+
+def _finite(
+    verb: Verb, tense: str, agreement: int, support: bool, key: object
+) -> tuple[Words, Words]:
     """English auxiliary and rest of a finite verb; `support` asks for "do"."""
-    place = ("present", "past").index(tense)
-    form = words((verb.present, verb.past)[place][agreement], key)
+    form = words(_forms((verb.present, verb.past), tense)[agreement], key)
     if verb.auxiliary:
         return form, ()
     if support:
-        return words(DO[place][agreement], object()), words(verb.base, key)
+        return words(_forms(DO, tense)[agreement], object()), words(verb.base, key)
     return (), form
 
 
@@ -65,41 +71,39 @@ def verb_group(
     whole = (key, particle_key)
     particle = words(verb.particle, particle_key)
     participle = words(verb.participle, key) + particle
-    zweites_partizip = words(verb.prefix + verb.target_participle, *whole)
+    target_participle = words(verb.prefix + verb.target_participle, *whole)
 
-    if tense in MODALS or "perfect" in tense:
-        # A finite auxiliary and an infinitive or participle, either of them in the passive.
-        if tense in MODALS:
-            head, source_tense, forms = MODALS[tense]
-            if tense == "must" and negated:
-                forms = MODALS["may"].target
-            infinitive, werden = words(verb.prefix + verb.infinitive, *whole), "werden"
-            base, be = words(verb.base, key) + particle, "be"
-            to = () if head.auxiliary else words("to", object())
-        else:
-            head, source_tense = _HAVE, "past" if tense == "pluperfect" else "present"
-            forms = (_SEIN if passive or verb.perfect_with_sein else _HABEN)[tense == "pluperfect"]
-            infinitive, werden = zweites_partizip, "worden"
-            base, be, to = participle, "been", ()
-        auxiliary, rest = _finite(head, source_tense, agreement, support, finite_key)
-        if passive:
-            base = words(be, passive_key) + participle
-            infinitive = zweites_partizip + words(werden, passive_key)
-        finite = words(forms[agreement], finite_key)
-        return VerbGroup(auxiliary, rest + to + base, finite, infinitive, infinitive + finite)
-
-    past = tense == "past"
+    # Nearly always a finite auxiliary, and an infinitive or participle that it governs.
+    time, to = "past" if tense in ("past", "pluperfect") else "present", ()
+    if tense in MODALS:
+        head, time, forms = MODALS[tense]
+        if tense == "must" and negated:
+            forms = MODALS["may"].target
+        to = () if head.auxiliary else words("to", object())
+        governed = words(verb.base, key) + particle
+        target_governed = words(verb.prefix + verb.infinitive, *whole)
+        be, werden = "be", "werden"
+    elif "perfect" in tense:
+        head = _HAVE
+        forms = _forms(_SEIN if passive or verb.perfect_with_sein else _HABEN, time)
+        governed, target_governed = participle, target_participle
+        be, werden = "been", "worden"
+    elif passive:
+        head, forms = BE, _forms(WERDEN, time)
+        be, werden = "", ""
+    else:
+        auxiliary, rest = _finite(verb, time, agreement, support, key)
+        form = _forms((verb.target_present, verb.target_past), time)[agreement]
+        finite = words(form, *((key,) if verb.prefix else whole))
+        prefix, last = words(verb.prefix, particle_key), words(verb.prefix + form, *whole)
+        return VerbGroup(auxiliary, rest + particle, finite, prefix, last)
     if passive:
-        auxiliary, rest = _finite(BE, tense, agreement, support, finite_key)
-        finite = words(WERDEN[past][agreement], finite_key)
-        last = zweites_partizip + finite
-        return VerbGroup(auxiliary, rest + participle, finite, zweites_partizip, last)
-    auxiliary, rest = _finite(verb, tense, agreement, support, key)
-    form = (verb.target_past if past else verb.target_present)[agreement]
-    finite = words(form, *((key,) if verb.prefix else whole))
-    prefix = words(verb.prefix, particle_key)
-    last = words(verb.prefix + form, *whole)
-    return VerbGroup(auxiliary, rest + particle, finite, prefix, last)
+        governed = words(be, passive_key) + participle
+        target_governed = target_participle + words(werden, passive_key)
+    auxiliary, rest = _finite(head, time, agreement, support, finite_key)
+    finite = words(forms[agreement], finite_key)
+    rest += to + governed
+    return VerbGroup(auxiliary, rest, finite, target_governed, target_governed + finite)
 
 
 @dataclass(slots=True)

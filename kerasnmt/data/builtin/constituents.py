@@ -21,7 +21,7 @@ from kerasnmt.data.builtin.nominals import (
     pronoun,
 )
 from kerasnmt.data.builtin.numerals import cardinal
-from kerasnmt.data.builtin.phrase import NOTHING, Phrase, linked
+from kerasnmt.data.builtin.phrase import NOTHING, Phrase, aligned, linked
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Constituents:
     def __init__(self, rng: Random, *, unseen: bool = False) -> None:
         self._rng = rng
         self._unseen = unseen
-        self._name_rate = 0.65 if unseen else 0.25
+        self._name_rate = 0.7 if unseen else 0.25
         self._names: set[str] = set()  # those of the sentence that is being made
 
     # --- Choices ---------------------------------------------------------------------------------
@@ -70,12 +70,9 @@ class Constituents:
     def _maybe(self, probability: float, make: Callable[..., Phrase], *args: object) -> Phrase:
         return make(*args) if self._chance(probability) else NOTHING
 
-    def _entry(self, table: Sequence[tuple[str, str]]) -> Phrase:
-        """An entry of a table of fixed phrases, linked word by word."""
-        phrase = NOTHING
-        for source, target in zip(*map(str.split, self._pick(table)), strict=True):
-            phrase += linked(source.replace("_", " "), target)
-        return phrase
+    def _entry(self, table: Sequence[tuple[str, ...]]) -> Phrase:
+        """An entry of a table of fixed phrases."""
+        return aligned(*self._pick(table))
 
     # --- Noun phrases ----------------------------------------------------------------------------
 
@@ -110,13 +107,11 @@ class Constituents:
             determiners = {"a" if noun.plural and not plural else "": 1}
         weights = determiners or ((_PLURAL if plural else _SINGULAR) if noun.plural else _MASS)
         determiner = self._weighted(weights)
-        number = None
-        if plural and determiner in ("", "the", "own") and not negation and self._chance(0.45):
-            number = self._amount()
-        degree = None
+        counted = plural and determiner in ("", "the", "own") and not negation
+        number = self._number() if counted and self._chance(0.45) else None
         adjective = self._pick(ADJECTIVES[noun.kind]) if self._chance(0.3) else None
-        if adjective and self._chance(0.1):
-            degree = lexicon.DEGREES[0]
+        degree = lexicon.DEGREES[0] if adjective and self._chance(0.1) else None
+        definite = determiner in DEFINITE
         if determiner == "own":
             determiner = self._pick(_OWNERS)
         phrase = noun_phrase(
@@ -131,23 +126,16 @@ class Constituents:
         )
         if noun.kind == "person" and determiner in ("the", "a"):
             phrase += self._maybe(self._name_rate / 3, self._origin, noun)
-        definite = determiner in _OWNERS or determiner in DEFINITE
-        return Nominal(
-            phrase, PLURAL if plural else THIRD, noun.gender, noun.kind, definite=definite
-        )
+        agreement = PLURAL if plural else THIRD
+        return Nominal(phrase, agreement, noun.gender, noun.kind, definite=definite)
 
     def _origin(self, noun: Noun) -> Phrase:
         """What tells a person from others: a friend of Miranda, a doctor from Kalonburg."""
-        if noun in lexicon.RELATIVES:
+        if noun in lexicon.KIN:
             return linked("of", "von") + self._name(self._pick("mf"))
         return linked("from", "aus") + self._name("place")
 
-    def _number(self) -> Phrase:
-        """An amount in words or, from 100 on, digits."""
-        number = self._amount()
-        return linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
-
-    def _amount(self) -> int:
+    def _number(self) -> int:
         """A number from 2 on, most often a small one."""
         if self._chance(0.7):
             return self._between(2, 12)
@@ -173,13 +161,8 @@ class Constituents:
 
     def _couple(self) -> Nominal:
         """Two persons."""
-        named = self._chance(3 * self._name_rate)
-        first = (
-            self._person_name()
-            if named
-            else self._nominal(self._pick(NOUNS["person"]), "nom", determiners=DEFINITE)
-        )
-        second = self._nominal(self._pick(NOUNS["person"]), "nom", determiners=DEFINITE)
+        first = self._object(("person",), "nom", definite=True)
+        second = self._nominal(self._pick(NOUNS["person"]), "nom", DEFINITE)
         phrase = first.phrase + linked("and", "und") + second.phrase
         return Nominal(phrase, PLURAL, kind="couple", definite=first.definite)
 
@@ -189,7 +172,7 @@ class Constituents:
         if kind == "person" and self._chance(self._name_rate):
             return self._person_name()
         noun = self._pick(NOUNS[kind])
-        return self._nominal(noun, case, determiners=DEFINITE if definite else None)
+        return self._nominal(noun, case, DEFINITE if definite else None)
 
     # --- Adverbials ------------------------------------------------------------------------------
 
@@ -198,7 +181,7 @@ class Constituents:
         if self._chance(self._name_rate):
             return linked("in", "in") + self._name("place")
         noun = self._pick(NOUNS["place"])
-        phrase = self._nominal(noun, "dat", determiners=DEFINITE).phrase
+        phrase = self._nominal(noun, "dat", DEFINITE).phrase
         return prepositional(*noun.prepositions, phrase)
 
     def _direction(self) -> Phrase:
@@ -210,43 +193,34 @@ class Constituents:
         noun = self._pick(NOUNS["place"])
         into = noun.prepositions == ("in", "in") and self._chance(0.5)
         case = "acc" if into else "dat"
-        phrase = self._nominal(noun, case, determiners=DEFINITE).phrase
+        phrase = self._nominal(noun, case, DEFINITE).phrase
         return prepositional(*(("into", "in") if into else ("to", "zu")), phrase)
 
     def _position(self, case: str) -> Phrase:
         """On, under, behind or beside furniture: where (dative) or where to (accusative)."""
         noun = self._pick(NOUNS["furniture"])
-        phrase = self._nominal(noun, case, determiners=DEFINITE).phrase
+        phrase = self._nominal(noun, case, DEFINITE).phrase
         return prepositional(*self._pick(lexicon.POSITIONS), phrase)
 
     def _time(self, frame: str) -> Phrase:
         """When, in the `"present"`, `"past"` or `"future"`."""
         kind = self._weighted({"fixed": 6, "weekday": 2, "clock": 1, "date": 1.5, "span": 1.5})
         if kind == "weekday":
-            return (
-                linked("on", "am") + self._entry(lexicon.WEEKDAYS) + self._maybe(0.3, self._clock)
-            )
+            day = linked("on", "am") + self._entry(lexicon.WEEKDAYS)
+            return day + self._maybe(0.3, self._clock)
         if kind == "clock":
             return self._clock()
         if kind == "date":
-            year = self._between(1800, 2029)
-            if frame == "past" and self._chance(0.4):
-                return (
-                    linked("in the", "im") + linked("year", "Jahr") + linked(str(year), str(year))
-                )
-            month = self._pick(lexicon.MONTHS)
-            dated = frame == "past" and self._chance(0.4)
-            return date(self._between(1, 30), month, year if dated else None)
+            year = self._between(1800, 2029) if frame == "past" and self._chance(0.6) else None
+            if year and self._chance(0.5):
+                return aligned("in_the year", "im Jahr") + linked(str(year), str(year))
+            return date(self._between(1, 28), self._pick(lexicon.MONTHS), year)
         if kind == "span" and frame != "present":
-            number = linked(*cardinal(self._between(2, 30)))
-            span = self._entry(lexicon.SPANS)
+            span = linked(*cardinal(self._between(2, 30))) + self._entry(lexicon.SPANS)
             if frame == "future":
-                return linked("in", "in") + number + span
-            before = linked("ago", "vor")
-            return Phrase(
-                number.source + span.source + before.source,
-                before.target + number.target + span.target,
-            )
+                return linked("in", "in") + span
+            ago = linked("ago", "vor")
+            return Phrase(span.source + ago.source, ago.target + span.target)
         return self._entry(lexicon.TIMES[frame])
 
     def _clock(self) -> Phrase:
@@ -255,5 +229,5 @@ class Constituents:
 
     def _adverb(self, tense: str) -> Phrase:
         """An adverb that stands before the English verb."""
-        group = {"pluperfect": "perfect"}.get(tense, tense)
+        group = "perfect" if "perfect" in tense else tense
         return self._entry(lexicon.ADVERBS.get(group, lexicon.ADVERBS["modal"]))

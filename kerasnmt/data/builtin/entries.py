@@ -17,6 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+Forms = tuple[str, str, str]  # of a verb: for I, for he, for they
+
+
 class Noun(NamedTuple):
     """A noun of both languages; `plural` and `target_plural` are empty for mass nouns."""
 
@@ -39,16 +42,16 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb; present and past hold the forms for I, for he, and for they."""
+    """A verb of both languages; the German prefix is the separable one."""
 
     base: str
-    present: tuple[str, str, str]
-    past: tuple[str, str, str]
+    present: Forms
+    past: Forms
     participle: str
     particle: str
     infinitive: str
-    target_present: tuple[str, str, str]
-    target_past: tuple[str, str, str]
+    target_present: Forms
+    target_past: Forms
     target_participle: str
     prefix: str = ""
     perfect_with_sein: bool = False
@@ -60,7 +63,7 @@ class Modal(NamedTuple):
 
     source: Verb
     tense: str
-    target: tuple[str, str, str]
+    target: Forms
 
 
 def _with_s(word: str) -> str:

@@ -9,7 +9,7 @@ from kerasnmt.data.builtin.clause import Clause
 from kerasnmt.data.builtin.lexicon import VERBS
 from kerasnmt.data.builtin.nominals import Nominal, pronoun_for
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, aligned, linked, words
-from kerasnmt.data.builtin.predicates import Predicates
+from kerasnmt.data.builtin.predicates import Predicates, frame_of
 
 MAX_LENGTH = 32  # words and punctuation marks, on either side
 
@@ -89,11 +89,9 @@ class Grammar(Predicates):
         clause = Clause(subject.phrase, subject.agreement, tense or self._tense(frame, subject))
         if subject.definite and self._chance(negation):
             clause.negation = linked("not", "nicht")
-        elif subject.definite:
-            adverb_follows = self._chance(adverb)
         self._complete(clause, subject)
-        if subject.definite and not clause.negation and adverb_follows:
-            clause.adverb = self._adverb(clause.tense)
+        if subject.definite and not clause.negation:
+            clause.adverb = self._maybe(adverb, self._adverb, clause.tense)
         if self._chance(time):
             if self._chance(front):
                 clause.front = self._when(clause.tense)
@@ -105,9 +103,12 @@ class Grammar(Predicates):
         """An adverbial of time that goes with a tense: none with the perfect tenses."""
         if "perfect" in tense:
             return NOTHING
-        if tense in ("past", "could", "wanted", "had"):
-            return self._time("past")
-        return self._time("present" if tense == "present" else "future")
+        frame = frame_of(tense)
+        return self._time("future" if frame == "present" != tense else frame)
+
+    def _simple_tense(self, frame: str, subject: Nominal) -> str:
+        """Any tense but the perfect, which does not go with "when" and the like."""
+        return self._tense(frame, subject).replace("perfect", "present")
 
     def _frame(self) -> str:
         return "past" if self._chance(0.4) else "present"
@@ -129,7 +130,9 @@ class Grammar(Predicates):
         if word == "who wer":
             return self._clause(frame, Nominal(front, definite=False)).statement() + mark
         if word in ("why warum", "when wann"):
-            clause = self._clause(frame, negation=0, adverb=0, time=0)
+            subject = self._subject()
+            tense = self._simple_tense(frame, subject) if word == "when wann" else None
+            clause = self._clause(frame, subject, tense, negation=0, adverb=0, time=0)
             clause.front = front
             return clause.question() + mark
         subject = self._subject(("person",))
@@ -162,14 +165,17 @@ class Grammar(Predicates):
 
     def _subordinate_last(self) -> Phrase:
         frame, subject = self._frame(), self._subject()
-        main = self._clause(frame, subject, front=0.3).statement()
+        tense = self._simple_tense(frame, subject)
+        main = self._clause(frame, subject, tense, front=0.3).statement()
         clause = self._subordinate(frame, self._follower(subject, 0.6))
         return main + _after_comma(clause) + linked(".", ".")
 
     def _subordinate_first(self) -> Phrase:
         frame, subject = self._frame(), self._subject()
         front = self._subordinate(frame, subject) + linked(",", ",")
-        main = self._clause(frame, self._follower(subject, 0.5))
+        follower = self._follower(subject, 0.5)
+        tense = self._simple_tense(frame, follower)
+        main = self._clause(frame, follower, tense)
         main.front = front
         return main.statement() + linked(".", ".")
 

@@ -44,7 +44,8 @@ _NOUNS = {
         story Geschichte f Geschichten; song Lied n Lieder; poem Gedicht n Gedichte""",
     "food": """
         apple Apfel m Äpfel; cake Kuchen m Kuchen; egg Ei n Eier; soup Suppe f Suppen;
-        potato/potatoes Kartoffel f Kartoffeln; bread Brot n -; cheese Käse m -; meat Fleisch n -""",
+        potato/potatoes Kartoffel f Kartoffeln; bread Brot n -; cheese Käse m -; meat Fleisch n -
+        """,
     "drink": "milk Milch f -; water Wasser n -; coffee Kaffee m -; wine Wein m -; beer Bier n -",
     "place": """
         house Haus n Häuser in in; garden Garten m Gärten in in; kitchen Küche f Küchen in in;
@@ -63,7 +64,7 @@ def _members(kind: str, members: str) -> list:
     return [noun for noun in NOUNS[kind] if noun.source in members.split()]
 
 
-RELATIVES = _members(
+KIN = _members(
     "person",
     "friend neighbour mother father brother sister uncle aunt daughter son colleague",
 )
@@ -82,8 +83,9 @@ _ADJECTIVES = {
         young jung; old alt; hungry hungrig; tired müde/müd; strong stark; brave mutig; small klein;
         big groß; black schwarz; white weiß; beautiful schön; dangerous gefährlich; lazy faul""",
     "thing": """
-        new neu; old alt; small klein; big groß; beautiful schön; expensive teuer/teur; cheap billig;
-        heavy schwer; red rot; blue blau; green grün; black schwarz; white weiß; dirty schmutzig""",
+        new neu; old alt; small klein; big groß; beautiful schön; expensive teuer/teur;
+        cheap billig; heavy schwer; red rot; blue blau; green grün; black schwarz; white weiß;
+        dirty schmutzig""",
     "text": """
         long lang; short kurz; new neu; old alt; important wichtig; interesting interessant;
         funny lustig; sad traurig; beautiful schön; difficult schwierig""",
@@ -98,8 +100,8 @@ ADJECTIVES = {kind: adjectives(table) for kind, table in _ADJECTIVES.items()}
 ADJECTIVES["furniture"] = ADJECTIVES["container"] = ADJECTIVES["thing"]
 ADJECTIVES["drink"] = ADJECTIVES["food"]
 COMPARATIVES = adjectives("""
-    older älter; younger jünger; stronger stärker; richer reicher; poorer ärmer; happier glücklicher;
-    faster schneller""")
+    older älter; younger jünger; stronger stärker; richer reicher; poorer ärmer;
+    happier glücklicher; faster schneller""")
 DEGREES = adjectives("very sehr; too zu; quite ziemlich; really wirklich")
 
 # --- Verbs: the keys say what a verb goes with ---------------------------------------------------
@@ -119,20 +121,20 @@ _VERBS = {
     "person": """
         know/knew/known kennen kennt kannte gekannt; visit besuchen; ask fragen;
         call an|rufen ruft rief gerufen; invite ein|laden lädt lud geladen;
-        meet/met/met treffen trifft traf getroffen; pick_up ab|holen; forget/forgot/forgotten
+        meet/met/met treffen trifft traf getroffen; collect ab|holen; forget/forgot/forgotten
         vergessen vergisst vergaß vergessen; understand/understood/understood verstehen versteht
         verstand verstanden""",
     "dative": """
         help helfen hilft half geholfen; thank danken; follow folgen sein; trust vertrauen;
         answer antworten; listen_to zu|hören""",
     "thing": """
-        buy/bought/bought kaufen; sell/sold/sold verkaufen; need brauchen; repair reparieren;
+        buy/bought/bought kaufen; sell/sold/sold verkaufen; repair reparieren;
         lose/lost/lost verlieren verliert verlor verloren; steal/stole/stolen stehlen stiehlt stahl
         gestohlen; choose/chose/chosen aus|wählen; take_along/took_along/taken_along mit|nehmen
         nimmt nahm genommen; bring_back/brought_back/brought_back zurück|bringen bringt brachte
         gebracht""",
     "container": """
-        open öffnen; close schließen schließt schloss geschlossen; paint malen""",
+        open öffnen; close schließen schließt schloss geschlossen; paint bemalen""",
     "text": """
         write/wrote/written schreiben schreibt schrieb geschrieben; translate übersetzen übersetzt
         übersetzte übersetzt; copy ab|schreiben schreibt schrieb geschrieben""",
@@ -143,7 +145,8 @@ _VERBS = {
     "place": "leave/left/left verlassen verlässt verließ verlassen; build/built/built bauen",
     "giving": """
         give/gave/given geben gibt gab gegeben; show/showed/shown zeigen; send/sent/sent schicken;
-        offer an|bieten bietet bot geboten; bring/brought/brought bringen bringt brachte gebracht""",
+        offer an|bieten bietet bot geboten; bring/brought/brought bringen bringt brachte gebracht
+        """,
     "motion": """
         go/went/gone gehen geht ging gegangen sein; drive/drove/driven fahren fährt fuhr gefahren
         sein; fly/flew/flown fliegen fliegt flog geflogen sein; travel/travelled/travelled reisen

@@ -36,7 +36,7 @@ def spell(kind: str, rank: int, unseen: bool) -> str:
     """
     rng = Random(rank)
     while True:
-        length = (1, 2, 2, 2, 2, 2, 1, 2, 3, 2)[int(rng.random() * 10)]
+        length = (1, 1, 2, 2, 2, 2, 2, 2, 2, 3)[int(rng.random() * 10)]
         stem = "".join(_SYLLABLES[int(rng.random() * len(_SYLLABLES))] for _ in range(length))
         endings = ENDINGS[kind]
         name = (stem + endings[int(rng.random() * len(endings))]).capitalize()

@@ -143,13 +143,18 @@ def noun_phrase(
     target = german.target + german.endings[case][column]
     phrase = Phrase(words(source, key), words(target, *keys))
     if number is not None:
-        phrase += linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
+        phrase += amount(number)
     if degree:
         phrase += linked(degree.source, degree.target)
     if adjective:
         phrase += linked(adjective.source, adjective.stem + german.adjective[case][column])
     phrase += linked(noun.plural if plural else noun.source, inflect(noun, case, plural))
     return _with_an(phrase) if source == "a" else phrase
+
+
+def amount(number: int) -> Phrase:
+    """A number: below 100 in words, from 100 on in digits."""
+    return linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
 
 
 def _with_an(phrase: Phrase) -> Phrase:
@@ -167,7 +172,7 @@ def pronoun(person: str, case: str) -> Phrase:
 
 def pronoun_for(nominal: Nominal) -> Nominal:
     """The subject pronoun that takes up a noun phrase, name or pronoun."""
-    if nominal.person:
+    if nominal.person in PRONOUNS:
         phrase = pronoun(nominal.person, "nom")
     elif nominal.agreement == PLURAL:
         phrase = pronoun("they", "nom")
@@ -211,5 +216,5 @@ def date(day: int, month: tuple[str, str], year: int | None = None) -> Phrase:
     """An English and German date: on the third of May 1987, am dritten Mai 1987."""
     source, target = ordinal(day)
     phrase = linked("on the", "am") + linked(source, target + "en")
-    phrase += linked("of", "") + linked(*month)
+    phrase += linked("of", "") + aligned(*month)
     return phrase if year is None else phrase + linked(str(year), str(year))

@@ -64,13 +64,8 @@ def linked(source: str, target: str) -> Phrase:
 
 
 def aligned(source: str, target: str) -> Phrase:
-    """A phrase linked word by word, in order: both sides must have equally many words."""
-    if len(source.split()) != len(target.split()):
-        raise ValueError(
-            f"Expected equally many words on both sides. Received: source={source!r}, "
-            f"target={target!r}. Use `linked` for other phrases."
-        )
+    """A phrase linked word by word, in order; `_` joins what is linked to one word."""
     phrase = NOTHING
     for pair in zip(source.split(), target.split(), strict=True):
-        phrase += linked(*pair)
+        phrase += linked(*(words.replace("_", " ") for words in pair))
     return phrase

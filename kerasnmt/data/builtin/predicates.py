@@ -5,11 +5,12 @@ from __future__ import annotations
 from kerasnmt.data.builtin import lexicon
 from kerasnmt.data.builtin.clause import Clause
 from kerasnmt.data.builtin.constituents import DEFINITE, Constituents
-from kerasnmt.data.builtin.lexicon import ADJECTIVES, BE, HAVE, NOUNS, VERBS
+from kerasnmt.data.builtin.lexicon import ADJECTIVES, BE, HAVE, MODALS, NOUNS, VERBS
 from kerasnmt.data.builtin.nominals import (
     PLURAL,
     PRONOUNS,
     Nominal,
+    amount,
     noun_phrase,
     prepositional,
     relative_pronoun,
@@ -166,19 +167,18 @@ class Predicates(Constituents):
 
     # --- To be -----------------------------------------------------------------------------------
 
-    def _be(self, clause: Clause, complements: Phrase, tenses: str = "") -> None:
-        """What the subject is; other tenses than the simple ones and those given are changed."""
+    def _be(self, clause: Clause, complements: Phrase, modals: str = "will") -> None:
+        """What the subject is; with other modals than those given, the tense is made simple."""
         clause.verb, clause.complements = BE, complements
-        if clause.tense not in ("present", "past", "will", *tenses.split()):
+        if clause.tense in MODALS and clause.tense not in modals.split():
             clause.tense = frame_of(clause.tense)
 
     def _quality(self, clause: Clause, subject: Nominal) -> None:
         adjective = self._pick(ADJECTIVES["person" if subject.kind == "couple" else subject.kind])
-        degree = NOTHING
-        if self._chance(0.4):
-            degree = linked(*self._pick(lexicon.DEGREES)[:2])
-        phrase = degree + linked(adjective.source, adjective.target)
-        self._be(clause, phrase, "perfect pluperfect should can could")
+        degree = self._pick(lexicon.DEGREES)
+        phrase = linked(*degree[:2]) if self._chance(0.4) else NOTHING
+        phrase += linked(adjective.source, adjective.target)
+        self._be(clause, phrase, "will should can could")
 
     def _comparison(self, clause: Clause, subject: Nominal) -> None:
         adjective = self._pick(lexicon.COMPARATIVES)
@@ -232,7 +232,7 @@ class Predicates(Constituents):
 
     def _price(self, clause: Clause, subject: Nominal) -> None:
         clause.verb = lexicon.COST
-        clause.objects = self._number() + linked("euros", "Euro")
+        clause.objects = amount(self._number()) + linked("euros", "Euro")
 
     # --- Relative clauses ------------------------------------------------------------------------
 

@@ -1,0 +1,98 @@
+"""Training speed of a zoo model, as one JSON line.
+
+    python tests/benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
+
+The sizes are those of small published recurrent models: 8,000 joint SentencePiece pieces,
+embedding and units 256, batches of 64 sentences, dropout 0.2, label smoothing 0.1, Adam. The
+window of `--steps` begins after `--warmup` steps, so that tracing is left out; `cpu_seconds` are
+those of all threads of this process within it, input pipeline included. Target tokens are real
+ones, the end token included.
+"""
+
+import argparse
+import json
+import os
+import resource
+import time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+
+from kerasnmt.data import batches, builtin_corpus, read_parallel
+from kerasnmt.text import SentencePieceTokenizer
+from kerasnmt.zoo import get_model
+
+
+class Window(keras.callbacks.Callback):
+    """Measure wall and CPU seconds and target tokens between two steps of `fit`."""
+
+    def __init__(self, first: int, last: int) -> None:
+        super().__init__()
+        self.first, self.last = first, last
+        self.seconds = self.cpu_seconds = self.tokens = 0.0
+
+    def _now(self) -> tuple[float, float, float]:
+        return time.perf_counter(), time.process_time(), float(self.model.perplexity.tokens)
+
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
+        if batch == self.first:
+            self.begin = self._now()
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        if batch == self.last:
+            spent = [end - begin for begin, end in zip(self.begin, self._now(), strict=True)]
+            self.seconds, self.cpu_seconds, self.tokens = spent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--source", help="file of sources; the built-in corpus without it")
+    parser.add_argument("--target", help="file of their translations")
+    parser.add_argument("--model", default="bahdanau_gru", help="name in the zoo")
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--warmup", type=int, default=10)
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--vocabulary-size", type=int, default=8000)
+    parser.add_argument("--units", type=int, default=256)
+    parser.add_argument("--jit-compile", action="store_true", help="compile the step with XLA")
+    arguments = parser.parse_args()
+
+    if arguments.source:
+        pairs = read_parallel(arguments.source, arguments.target)
+    else:
+        pairs = [(pair.source, pair.target) for pair in builtin_corpus(8000)]
+    keras.utils.set_random_seed(1)
+    tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=arguments.vocabulary_size)
+    model = get_model(arguments.model)(
+        tokenizer, embedding_dim=arguments.units, units=arguments.units, dropout=0.2
+    )
+    model.compile(
+        keras.optimizers.Adam(1e-3, global_clipnorm=1.0),
+        label_smoothing=0.1,
+        jit_compile=arguments.jit_compile,
+    )
+    dataset = batches(pairs, tokenizer, batch_size=arguments.batch_size, seed=1, cache=True)
+    steps = arguments.warmup + arguments.steps
+    window = Window(arguments.warmup, steps - 1)
+    model.fit(dataset.repeat().take(steps), callbacks=[window], verbose=0, shuffle=False)
+    print(
+        json.dumps(
+            {
+                "model": arguments.model,
+                "parameters": model.count_params(),
+                "steps": arguments.steps,
+                "batch_size": arguments.batch_size,
+                "seconds": round(window.seconds, 2),
+                "cpu_seconds": round(window.cpu_seconds, 2),
+                "cpu_seconds_per_step": round(window.cpu_seconds / arguments.steps, 4),
+                "target_tokens_per_second": round(window.tokens / window.seconds),
+                "target_tokens_per_cpu_second": round(window.tokens / window.cpu_seconds),
+                "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

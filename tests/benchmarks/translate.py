@@ -1,0 +1,75 @@
+"""Translation speed of a run or an export, as one JSON line.
+
+    python tests/benchmarks/translate.py RUN --source test.en.gz --beam-size 5 --batch-size 64
+
+Every batch is translated once before the clock starts, so that tracing is left out.
+`cpu_seconds` are those of all threads of this process. With `--batch-size 1` the median time of
+one sentence is printed as well, over the first `--sentences`.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import statistics
+import time
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from kerasnmt.cli.loading import load_translator
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("run", type=Path, help="folder of a run, or of an export")
+    parser.add_argument("--source", type=Path, required=True, help="file of sources")
+    parser.add_argument("--beam-size", type=int, default=5)
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--sentences", type=int, help="only the first so many")
+    arguments = parser.parse_args()
+
+    opened = gzip.open if arguments.source.suffix == ".gz" else open
+    with opened(arguments.source, "rt", encoding="utf-8", newline="\n") as file:
+        texts = [line.rstrip("\r\n") for line in file][: arguments.sentences]
+    translator = load_translator(arguments.run, arguments.beam_size)
+    batch_size = arguments.batch_size
+    translations = translator.translate(texts[: 4 * batch_size], batch_size=batch_size)
+
+    times = []
+    cpu = time.process_time()
+    if batch_size == 1:
+        translations = []
+        for text in texts:
+            begin = time.perf_counter()
+            translations += translator.translate([text], batch_size=1)
+            times.append(time.perf_counter() - begin)
+    else:
+        begin = time.perf_counter()
+        translations = translator.translate(texts, batch_size=batch_size)
+        times.append(time.perf_counter() - begin)
+    cpu, seconds = time.process_time() - cpu, sum(times)
+
+    attended = translator.attention(texts, batch_size=64)
+    tokens = sum(len(sentence.target_tokens) for sentence in attended)
+    result = {
+        "beam_size": arguments.beam_size,
+        "batch_size": batch_size,
+        "sentences": len(texts),
+        "words": sum(len(text.split()) for text in translations),
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(cpu, 3),
+        "sentences_per_second": round(len(texts) / seconds, 1),
+        "sentences_per_cpu_second": round(len(texts) / cpu, 1),
+        "target_tokens_per_second": round(tokens / seconds),
+        "target_tokens_per_cpu_second": round(tokens / cpu),
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+    if batch_size == 1:
+        result["median_ms"] = round(statistics.median(times) * 1e3, 1)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

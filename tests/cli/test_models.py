@@ -1,0 +1,47 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", "models"]
+
+
+def run(*arguments):
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "40", "CUDA_VISIBLE_DEVICES": ""},
+    )
+
+
+def test_the_list_is_not_cut_where_it_is_piped_and_nothing_else_is_said():
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("bahdanau_gru "))
+    assert "  8,517,184  " in line
+    assert line.endswith(
+        'Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to align '
+        'and translate"'
+    )
+
+
+def test_one_model(capsys):
+    from kerasnmt.cli.models import models
+
+    models("bahdanau_gru")
+    output = capsys.readouterr().out
+    assert output.startswith("RNNsearch: a bidirectional GRU encoder and a GRU decoder")
+    assert "\n  units: 256\n  dropout: 0.2\n  tie_embeddings: false\n" in output
+    assert "Args:" not in output
+    assert "Total params: 8,517,184" in output
+
+
+def test_unknown_model():
+    from kerasnmt.cli.models import models
+
+    with pytest.raises(
+        ValueError, match=r"^unknown model 'bahdanu'; did you mean 'bahdanau_gru'\?$"
+    ):
+        models("bahdanu")

@@ -1,0 +1,127 @@
+import sys
+
+import pytest
+
+from kerasnmt import training
+from kerasnmt.cli.main import main
+
+RECIPE = """\
+model: {name: bahdanau_gru}
+tokenizer: {shared: {kind: words, vocabulary_size: 100}}
+data: {train: {pairs: train.tsv}, validation: {pairs: val.tsv}}
+"""
+RESULTS = {
+    "model": "bahdanau_gru",
+    "parameters": 12345,
+    "seed": 1,
+    "test": "validation",
+    "bleu": 31.416,
+    "bleu_signature": "nrefs:1|" + "long|" * 30,
+    "chrf": 55.5,
+    "chrf_signature": "nrefs:1|nc:6",
+    "perplexity": 4.56789,
+    "train_seconds": 1234.5,
+    "train_cpu_seconds": 2345.6,
+    "epochs": 3,
+    "target_tokens_per_second": 2600.4,
+    "history": [],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "a recipe.yaml").write_text(RECIPE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(monkeypatch, train, *arguments):
+    """Run `kerasnmt train` in this process, with another function for the library's."""
+    monkeypatch.setattr(training, "train", train, raising=False)
+    monkeypatch.setattr(sys, "argv", ["kerasnmt", "train", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return caught.value.code
+
+
+def test_arguments_and_results(folder, monkeypatch, capsys):
+    calls = []
+
+    def train(recipe, output, *, resume, console):
+        calls.append((recipe, output, resume))
+        console.print("progress")
+        return RESULTS
+
+    code = run(
+        monkeypatch, train, "a recipe.yaml", "model.units=8", "training.epochs=3", "--output", "[r]"
+    )
+    assert code == 0
+    ((recipe, output, resume),) = calls
+    assert recipe.model.keywords == {"units": 8}
+    assert recipe.training.epochs == 3
+    assert recipe.data.train.pairs == folder / "train.tsv"
+    assert (str(output), resume) == ("[r]", False)
+    out, err = capsys.readouterr()
+    assert err == "progress\n"
+    lines = dict(line.split("  ", 1) for line in out.splitlines())
+    lines = {name: value.strip() for name, value in lines.items()}
+    assert lines == {
+        "model": "bahdanau_gru, 12,345 parameters",
+        "BLEU (validation)": f"31.42  {RESULTS['bleu_signature']}",
+        "chrF (validation)": "55.50  nrefs:1|nc:6",
+        "perplexity (validation)": "4.568",
+        "epochs": "3",
+        "seconds": "1,234",
+        "CPU seconds": "2,346",
+        "target tokens/s": "2,600",
+        "best model": "[r]/model.keras",
+        "results": "[r]/results.json",
+        "TensorBoard": "tensorboard --logdir '[r]/logs'",
+    }
+
+
+def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
+    def train(recipe, output, *, resume, console):
+        output.mkdir()
+        (output / "recipe.yaml").touch()
+        raise KeyboardInterrupt
+
+    arguments = ["a recipe.yaml", "model.units=8", "--output", "run"]
+    assert run(monkeypatch, train, *arguments) == 130
+    command = "kerasnmt train 'a recipe.yaml' model.units=8 --output run --resume"
+    assert capsys.readouterr() == ("", f"interrupted; to go on: {command}\n")
+
+
+def test_an_interruption_before_there_is_a_run(folder, monkeypatch, capsys):
+    def train(recipe, output, *, resume, console):
+        raise KeyboardInterrupt
+
+    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_bad_recipe(folder, monkeypatch, capsys):
+    assert run(monkeypatch, None, "a recipe.yaml", "trainin.epochs=3", "--output", "run") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "error: a recipe.yaml with overrides: unknown key 'trainin'; did you mean 'training'?\n"
+    )
+
+
+def test_missing_data(folder, monkeypatch, capsys):
+    from kerasnmt.training.train_recipe import train
+
+    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: Expected a text file that can be read. Received: path=")
+    assert err.count("\n") == 1
+    assert not (folder / "run").exists()
+
+
+def test_resume(folder, monkeypatch, capsys):
+    from kerasnmt.training.train_recipe import train
+
+    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run", "--resume") == 2
+    assert capsys.readouterr().err.startswith("error: Expected the folder of a run to resume.")

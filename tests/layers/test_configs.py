@@ -1,0 +1,60 @@
+import json
+
+import keras
+import pytest
+
+from kerasnmt import layers
+
+PARTS = {
+    "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
+    "Attention": lambda: layers.Attention(layers.AdditiveScore(5), name="a"),
+    "BackwardStateBridge": lambda: layers.BackwardStateBridge(5, name="a"),
+    "BahdanauAttention": lambda: layers.BahdanauAttention(5, name="a"),
+    "BahdanauDecoderCell": lambda: layers.BahdanauDecoderCell(
+        layers.GRUCell(4), layers.BahdanauAttention(5), name="a"
+    ),
+    "GRUCell": lambda: layers.GRUCell(5, name="a"),
+    "MaxoutReadout": lambda: layers.MaxoutReadout(5, name="a"),
+    "RecurrentDecoder": lambda: layers.RecurrentDecoder(
+        keras.layers.Embedding(9, 3),
+        layers.BahdanauDecoderCell(layers.GRUCell(4), layers.BahdanauAttention(5)),
+        layers.MaxoutReadout(5),
+        layers.VocabularyProjection(9),
+        dropout=0.1,
+        name="a",
+    ),
+    "RecurrentEncoder": lambda: layers.RecurrentEncoder(
+        keras.layers.Embedding(9, 3), 5, dropout=0.1, name="a"
+    ),
+    "TiedVocabularyProjection": lambda: layers.TiedVocabularyProjection(9, name="a"),
+    "VocabularyProjection": lambda: layers.VocabularyProjection(9, name="a"),
+}
+
+
+def test_no_layer_is_forgotten():
+    classes = [name for name in layers.__all__ if isinstance(getattr(layers, name), type)]
+    assert sorted(classes) == sorted(PARTS)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_config_round_trip(name):
+    layer = PARTS[name]()
+    written = json.dumps(keras.saving.serialize_keras_object(layer))
+    copy = keras.saving.deserialize_keras_object(json.loads(written))
+    assert type(copy) is type(layer) is getattr(layers, name)
+    assert copy.name == "a"
+    assert copy.get_config() == layer.get_config()
+    assert json.loads(written)["registered_name"] == f"kerasnmt>{name}"
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_dtype_policy_survives(name):
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        layer = PARTS[name]()
+    finally:
+        keras.config.set_dtype_policy("float32")
+    config = keras.saving.serialize_keras_object(layer)
+    copy = keras.saving.deserialize_keras_object(config)
+    assert copy.dtype_policy.name == "mixed_bfloat16"
+    assert {part.dtype_policy.name for part in copy._flatten_layers()} == {"mixed_bfloat16"}

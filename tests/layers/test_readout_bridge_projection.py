@@ -1,0 +1,98 @@
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt.layers import (
+    BackwardStateBridge,
+    MaxoutReadout,
+    TiedVocabularyProjection,
+    VocabularyProjection,
+)
+
+
+def test_maxout_by_hand():
+    # Two features from four: max(1, 3) and max(5, 2), then with the state's sign turned.
+    readout = MaxoutReadout(2)
+    readout.build((None, 1), (None, 1), (None, 1))
+    kernel = [[1.0, 0.0, 0.0, 0.0], [0.0, 5.0, 3.0, 0.0], [0.0, 0.0, 0.0, 2.0]]
+    readout.projection.set_weights([np.array(kernel), np.zeros(4)])
+    one = np.ones((1, 1), "float32")
+    np.testing.assert_allclose(readout(one, one, one), [[3.0, 5.0]])
+    np.testing.assert_allclose(readout(one, -one, one), [[1.0, 2.0]])
+
+
+def test_maxout_equals_the_equation_in_numpy():
+    rng = np.random.default_rng(0)
+    readout = MaxoutReadout(4)
+    readout.build((None, None, 3), (None, None, 5), (None, None, 2))
+    v, u, c, b = (rng.normal(size=s) for s in ((3, 8), (5, 8), (2, 8), 8))
+    readout.projection.set_weights([np.concatenate([v, u, c]), b])
+    y, s, context = (rng.normal(size=(2, 6, n)) for n in (3, 5, 2))
+    hidden = y @ v + s @ u + context @ c + b
+    features = readout(*(x.astype("float32") for x in (y, s, context)))
+    assert features.shape == (2, 6, 4)
+    for j in range(4):
+        expected = np.maximum(hidden[..., j], hidden[..., j + 4])
+        np.testing.assert_allclose(features[..., j], expected, atol=1e-5)
+
+
+def test_bridge_is_from_the_backward_state():
+    rng = np.random.default_rng(1)
+    bridge = BackwardStateBridge(4)
+    bridge.build(3)
+    w, b = rng.normal(size=(3, 4)), rng.normal(size=4)
+    bridge.projection.set_weights([w, b])
+    forward, backward = rng.normal(size=(2, 2, 3)).astype("float32")
+    (state,) = bridge((forward, backward))
+    np.testing.assert_allclose(state, np.tanh(backward @ w + b), atol=1e-6)
+
+
+def test_vocabulary_projection():
+    rng = np.random.default_rng(2)
+    generator = VocabularyProjection(7)
+    generator.build((None, 3))
+    w, b = rng.normal(size=(3, 7)), rng.normal(size=7)
+    generator.set_weights([w, b])
+    features = rng.normal(size=(2, 5, 3)).astype("float32")
+    logits = generator(features)
+    np.testing.assert_allclose(logits, features @ w + b, atol=1e-5)
+    everything = np.asarray(generator.next_log_probability(logits))
+    np.testing.assert_allclose(np.exp(everything).sum(-1), 1.0, rtol=1e-5)
+    ids = rng.integers(0, 7, size=(2, 5))
+    chosen, mean = generator.log_probability(logits, ids)
+    np.testing.assert_allclose(
+        chosen, np.take_along_axis(everything, ids[..., None], -1)[..., 0], atol=1e-5
+    )
+    np.testing.assert_allclose(mean, everything.mean(-1), atol=1e-5)
+
+
+def test_tied_projection_uses_the_embeddings():
+    rng = np.random.default_rng(3)
+    generator = TiedVocabularyProjection(7)
+    generator.build((None, 3), (7, 3))
+    assert [weight.shape for weight in generator.weights] == [(7,)]
+    bias = rng.normal(size=7)
+    generator.set_weights([bias])
+    features = rng.normal(size=(2, 3)).astype("float32")
+    embeddings = rng.normal(size=(7, 3)).astype("float32")
+    np.testing.assert_allclose(
+        generator(features, embeddings), features @ embeddings.T + bias, atol=1e-6
+    )
+
+
+def test_tied_projection_refuses_features_of_another_size():
+    with pytest.raises(ValueError, match=r"Received: readout units=4, embedding_dim=3\."):
+        TiedVocabularyProjection(7).build((None, 4), (7, 3))
+
+
+@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
+def test_projections_compute_in_half_precision_and_keep_float32_weights(dtype):
+    features = keras.ops.ones((2, 3), dtype.removeprefix("mixed_"))
+    embeddings = keras.ops.ones((7, 3), "float32")
+    for generator in (VocabularyProjection(7, dtype=dtype), TiedVocabularyProjection(7, dtype=dtype)):
+        generator.build((None, 3), (7, 3))
+        logits = generator(features, embeddings)
+        assert keras.backend.standardize_dtype(logits.dtype) == dtype.removeprefix("mixed_")
+        assert {weight.dtype for weight in generator.weights} == {"float32"}
+        log_probabilities = generator.next_log_probability(logits)
+        assert keras.backend.standardize_dtype(log_probabilities.dtype) == "float32"

@@ -1,0 +1,254 @@
+import re
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.layers import (
+    BahdanauAttention,
+    BahdanauDecoderCell,
+    GRUCell,
+    MaxoutReadout,
+    RecurrentDecoder,
+    TiedVocabularyProjection,
+    VocabularyProjection,
+)
+
+# Sizes that are all distinct, so that a shape says what a tensor is.
+VOCABULARY, EMBEDDING, UNITS, SCORE_UNITS, MEMORY_UNITS = 11, 3, 4, 5, 6
+SOURCE = np.arange(7) < np.array([[7], [3]])
+TARGET_IDS = np.array([[2, 5, 10, 6], [2, 4, 9, 0]], "int32")
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def make(generator=None, readout_units=8, dropout=0.0, seed=0):
+    decoder = RecurrentDecoder(
+        embedding=keras.layers.Embedding(VOCABULARY, EMBEDDING),
+        cell=BahdanauDecoderCell(GRUCell(UNITS), BahdanauAttention(SCORE_UNITS)),
+        readout=MaxoutReadout(readout_units),
+        generator=generator or VocabularyProjection(VOCABULARY),
+        dropout=dropout,
+    )
+    decoder.build((None, None, MEMORY_UNITS))
+    rng = np.random.default_rng(seed)
+    for weight in decoder.weights:
+        if not weight.path.endswith("seed_generator_state"):
+            weight.assign(rng.normal(size=weight.shape))
+    return decoder
+
+
+def given(batch=2, length=7, seed=1):
+    rng = np.random.default_rng(seed)
+    memory = rng.normal(size=(batch, length, MEMORY_UNITS)).astype("float32")
+    state = rng.normal(size=(batch, UNITS)).astype("float32")
+    return memory, state
+
+
+def numpy_decoder(decoder, target_ids, state, memory, mask):
+    """Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence, word by word."""
+    cell = decoder.cell
+    score = cell.attention.score
+    embeddings = decoder.embedding.get_weights()[0].astype("float64")
+    w_memory, b_memory = score.memory_projection.get_weights()
+    (w_query,) = score.query_projection.get_weights()
+    energy = np.array(score.energy)[:, 0]
+    w_input, b_input = cell.input_projection.get_weights()
+    (w_context,) = cell.context_projection.get_weights()
+    recurrent_kernel, recurrent_bias = cell.cell.get_weights()
+    w_readout, b_readout = decoder.readout.projection.get_weights()
+    kernel, bias = decoder.generator.get_weights()
+    all_logits, all_weights = [], []
+    for word in target_ids:
+        y = embeddings[word]
+        # The attention is asked with the state before: c_t from s_{t-1}.
+        energies = np.tanh(memory @ w_memory + b_memory + state @ w_query) @ energy
+        exponentials = np.where(mask, np.exp(energies - energies[mask].max()), 0)
+        weights = exponentials / exponentials.sum()
+        context = weights @ memory
+        x = np.split(y @ w_input + b_input + context @ w_context, 3)
+        h = np.split(state @ recurrent_kernel + recurrent_bias, 3)
+        z, r = sigmoid(x[0] + h[0]), sigmoid(x[1] + h[1])
+        state = z * state + (1 - z) * np.tanh(x[2] + r * h[2])
+        hidden = np.concatenate([y, state, context]) @ w_readout + b_readout
+        features = hidden.reshape(2, -1).max(0)
+        all_logits.append(features @ kernel + bias)
+        all_weights.append(weights)
+    return np.array(all_logits), np.array(all_weights)
+
+
+def test_equals_the_transcription():
+    decoder = make()
+    memory, state = given()
+    logits, weights = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    assert logits.shape == (2, 4, VOCABULARY) and weights.shape == (2, 4, 7)
+    for row in range(2):
+        expected_logits, expected_weights = numpy_decoder(
+            decoder, TARGET_IDS[row], state[row], memory[row], SOURCE[row]
+        )
+        np.testing.assert_allclose(logits[row], expected_logits, atol=2e-5)
+        np.testing.assert_allclose(weights[row], expected_weights, atol=1e-5)
+    assert np.all(weights[1, :, 3:] == 0)
+    np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
+
+
+def test_steps_equal_the_full_pass():
+    decoder = make()
+    memory, state = given()
+    projected = decoder.project_memory(memory, SOURCE)
+    logits, weights = decoder(TARGET_IDS, [state], projected)
+    states = [state]
+    for t in range(TARGET_IDS.shape[1]):
+        step_logits, step_weights, states = decoder.step(TARGET_IDS[:, t], states, projected)
+        np.testing.assert_allclose(step_logits, logits[:, t], atol=1e-5)
+        np.testing.assert_allclose(step_weights, weights[:, t], atol=1e-5)
+
+
+def test_several_hypotheses_equal_one_by_one():
+    decoder = make()
+    memory, _ = given()
+    projected = decoder.project_memory(memory, SOURCE)
+    states = np.random.normal(size=(2, 3, UNITS)).astype("float32")
+    ids = np.array([[4, 5, 6], [7, 7, 8]], "int32")
+    logits, weights, (new_states,) = decoder.step(ids, [states], projected)
+    assert logits.shape == (2, 3, VOCABULARY) and weights.shape == (2, 3, 7)
+    for k in range(3):
+        one, one_weights, (one_state,) = decoder.step(ids[:, k], [states[:, k]], projected)
+        np.testing.assert_allclose(logits[:, k], one, atol=1e-5)
+        np.testing.assert_allclose(weights[:, k], one_weights, atol=1e-5)
+        np.testing.assert_allclose(new_states[:, k], one_state, atol=1e-5)
+
+
+def test_words_to_come_change_nothing():
+    decoder = make()
+    memory, state = given()
+    projected = decoder.project_memory(memory, SOURCE)
+    logits, _ = decoder(TARGET_IDS, [state], projected)
+    other = TARGET_IDS.copy()
+    other[:, 2:] = 7
+    changed, _ = decoder(other, [state], projected)
+    np.testing.assert_allclose(changed[:, :2], logits[:, :2], atol=1e-6)
+    assert np.abs(changed[:, 2:] - logits[:, 2:]).max() > 1e-2
+
+
+def test_masked_memory_changes_nothing():
+    decoder = make()
+    memory, state = given()
+    logits, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    memory[1, 3:] = 1e3
+    changed, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    np.testing.assert_allclose(changed, logits, atol=1e-6)
+
+
+def test_tied_generator_takes_the_embeddings():
+    decoder = make(TiedVocabularyProjection(VOCABULARY), readout_units=EMBEDDING)
+    memory, state = given()
+    logits, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    decoder.embedding.embeddings.assign_add(
+        np.eye(VOCABULARY)[7][:, None] * np.ones((VOCABULARY, EMBEDDING))
+    )
+    changed, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    others = np.arange(VOCABULARY) != 7
+    # Id 7 is in no target: of all logits, only its own see its embedding.
+    np.testing.assert_allclose(changed[..., others], logits[..., others], atol=1e-5)
+    assert np.abs(changed[..., 7] - logits[..., 7]).max() > 1e-2
+
+
+def test_dropout_only_in_training():
+    decoder = make(dropout=0.5)
+    memory, state = given()
+    projected = decoder.project_memory(memory, SOURCE)
+    plain, _ = decoder(TARGET_IDS, [state], projected)
+    np.testing.assert_array_equal(decoder(TARGET_IDS, [state], projected)[0], plain)
+    dropped, _ = decoder(TARGET_IDS, [state], projected, training=True)
+    assert np.abs(dropped - plain).max() > 1e-2
+
+
+def test_loop_keeps_no_copy_of_the_memory_for_each_step():
+    """What the gradient of the time loop stacks up, step by step, by the shapes of its parts."""
+    decoder = make()
+    memory, state = given()
+
+    @tf.function
+    def gradient(memory, state):
+        with tf.GradientTape() as tape:
+            tape.watch(memory)
+            logits, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+            loss = tf.reduce_sum(logits**2)
+        return tape.gradient(loss, memory)
+
+    graph = gradient.get_concrete_function(tf.constant(memory), tf.constant(state)).graph
+    assert [op.type for op in graph.get_operations() if op.type == "While"] == ["While"] * 2
+    pushed = []
+
+    def visit(graph):
+        for op in graph.get_operations():
+            if op.type == "TensorListPushBack":
+                pushed.append(tuple(op.inputs[1].shape))
+            if op.type in ("While", "StatelessWhile"):
+                for name in ("body", "cond"):
+                    visit(graph._get_function(op.get_attr(name).name).graph)
+
+    visit(graph)
+    batch, source = SOURCE.shape
+    assert (batch, UNITS) in pushed  # the states are stacked, as they must be
+    # Of the size of a memory, at most the score's hidden layer, which the gradient needs.
+    of_keys = [shape for shape in pushed if shape == (batch, source, SCORE_UNITS)]
+    assert len(of_keys) <= 1, pushed
+    assert (batch, source, MEMORY_UNITS) not in pushed
+    assert (batch, MEMORY_UNITS, source) not in pushed
+    assert not [shape for shape in pushed if None in shape]
+
+
+def test_loop_stacks_no_memory_in_its_outputs():
+    decoder = make()
+    memory, state = given()
+    projected = decoder.project_memory(memory, SOURCE)
+
+    @tf.function
+    def forward():
+        return decoder(TARGET_IDS, [state], projected)
+
+    text = str(forward.get_concrete_function().graph.as_graph_def())
+    assert "TensorListReserve" in text
+    assert not re.search("TensorListPushBack", text)
+
+
+def test_config_of_every_part_makes_it_again():
+    decoder = make(dropout=0.25)
+    config = keras.saving.serialize_keras_object(decoder)
+    copy = keras.saving.deserialize_keras_object(config)
+    assert copy.get_config() == decoder.get_config()
+    assert copy.dropout == 0.25
+    copy.build((None, None, MEMORY_UNITS))
+    copy.set_weights(decoder.get_weights())
+    memory, state = given()
+    results = [
+        layer(TARGET_IDS, [state], layer.project_memory(memory, SOURCE))[0]
+        for layer in (decoder, copy)
+    ]
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_in_graph_with_unknown_shapes(jit_compile):
+    decoder = make()
+    memory, state = given()
+    expected, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+
+    @tf.function(
+        jit_compile=jit_compile,
+        input_signature=[
+            tf.TensorSpec([None, None], tf.int32),
+            tf.TensorSpec([None, UNITS]),
+            tf.TensorSpec([None, None, MEMORY_UNITS]),
+            tf.TensorSpec([None, None], tf.bool),
+        ],
+    )
+    def forward(ids, state, memory, mask):
+        return decoder(ids, [state], decoder.project_memory(memory, mask))[0]
+
+    np.testing.assert_allclose(forward(TARGET_IDS, state, memory, SOURCE), expected, atol=1e-5)

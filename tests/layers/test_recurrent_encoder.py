@@ -1,0 +1,78 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.layers import RecurrentEncoder
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def numpy_gru(inputs, kernel, recurrent_kernel, bias):
+    """All states of a GRU over `inputs` `[length, features]`."""
+    units = recurrent_kernel.shape[0]
+    state, states = np.zeros(units), []
+    for x in inputs:
+        from_x = np.split(x @ kernel + bias[0], 3)
+        from_h = np.split(state @ recurrent_kernel + bias[1], 3)
+        z, r = (sigmoid(a + b) for a, b in zip(from_x[:2], from_h[:2], strict=True))
+        state = z * state + (1 - z) * np.tanh(from_x[2] + r * from_h[2])
+        states.append(state)
+    return np.array(states)
+
+
+@pytest.fixture
+def encoder():
+    rng = np.random.default_rng(0)
+    encoder = RecurrentEncoder(keras.layers.Embedding(9, 3), units=4)
+    encoder.build((None, None))
+    encoder.set_weights([rng.normal(size=weight.shape) for weight in encoder.get_weights()])
+    return encoder
+
+
+IDS = np.array([[4, 8, 5, 3], [7, 3, 0, 0], [3, 0, 0, 0]], "int32")
+
+
+def test_equals_the_transcription(encoder):
+    embeddings, *weights = encoder.get_weights()
+    memory, mask, (forward, backward) = encoder(IDS)
+    assert memory.shape == (3, 4, encoder.memory_units) == (3, 4, 8)
+    np.testing.assert_array_equal(mask, IDS != 0)
+    for row, length in enumerate([4, 2, 1]):
+        words = embeddings[IDS[row, :length]]
+        rightwards = numpy_gru(words, *weights[:3])
+        leftwards = numpy_gru(words[::-1], *weights[3:])[::-1]
+        annotations = np.concatenate([rightwards, leftwards], axis=-1)
+        np.testing.assert_allclose(memory[row, :length], annotations, atol=1e-5)
+        np.testing.assert_allclose(forward[row], rightwards[-1], atol=1e-5)
+        np.testing.assert_allclose(backward[row], leftwards[0], atol=1e-5)
+
+
+def test_padding_changes_nothing(encoder):
+    memory, _, states = encoder(IDS)
+    longer, _, longer_states = encoder(np.pad(IDS, ((0, 0), (0, 3))))
+    real = IDS != 0
+    np.testing.assert_allclose(longer[:, :4][real], memory[real], atol=1e-6)
+    np.testing.assert_allclose(longer_states, states, atol=1e-6)
+
+
+def test_dropout_only_in_training():
+    encoder = RecurrentEncoder(keras.layers.Embedding(9, 3), units=4, dropout=0.5)
+    plain, _, _ = encoder(IDS)
+    np.testing.assert_array_equal(encoder(IDS)[0], plain)
+    assert np.abs(encoder(IDS, training=True)[0] - plain).max() > 1e-3
+
+
+def test_no_cudnn_even_beside_a_gpu(monkeypatch):
+    # A graph traced where there is a GPU must run where there is none; and cuDNN's kernel refuses
+    # rows of padding alone and stands in the way of XLA.
+    monkeypatch.setattr(tf.config, "list_logical_devices", lambda *_: ["GPU:0"])
+    encoder = RecurrentEncoder(keras.layers.Embedding(9, 3), units=4)
+    graph = tf.function(encoder).get_concrete_function(tf.TensorSpec([None, None], tf.int32)).graph
+    names = {node.op for node in graph.as_graph_def().node}
+    names |= {n.op for f in graph.as_graph_def().library.function for n in f.node_def}
+    assert "MatMul" in names  # the graph was read, functions included
+    assert not {name for name in names if "Cudnn" in name}
+    assert encoder.rnn.forward_layer.supports_jit

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.layers import token_log_probability
+
+
+def reference(logits, ids):
+    """The two answers in float64."""
+    logits = np.asarray(logits, "float64")
+    shifted = logits - logits.max(-1, keepdims=True)
+    log_probabilities = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return np.take_along_axis(log_probabilities, ids[..., None], -1)[..., 0], (
+        log_probabilities.mean(-1)
+    )
+
+
+def test_hand_computed():
+    # Probabilities 1/8, 1/8, 1/4, 1/2, whatever is added to the logits.
+    logits = np.log(np.array([[1, 1, 2, 4]], "float32")) + 7.0
+    chosen, mean = token_log_probability(logits, np.array([2]))
+    np.testing.assert_allclose(chosen, [-2 * np.log(2)], rtol=1e-6)
+    np.testing.assert_allclose(mean, [-(3 + 3 + 2 + 1) / 4 * np.log(2)], rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 30.0, 1e4])
+def test_equals_log_softmax(scale):
+    rng = np.random.default_rng(0)
+    logits = (scale * rng.uniform(-1, 1, size=(3, 5, 11))).astype("float32")
+    ids = rng.integers(0, 11, size=(3, 5)).astype("int32")
+    chosen, mean = token_log_probability(logits, ids)
+    expected_chosen, expected_mean = reference(logits, ids)
+    # float32 holds numbers near 1e4 to 1e-3.
+    tolerance = max(2e-6, 1e-7 * scale)
+    np.testing.assert_allclose(chosen, expected_chosen, atol=tolerance, rtol=2e-6)
+    np.testing.assert_allclose(mean, expected_mean, atol=tolerance, rtol=2e-6)
+
+
+def test_extreme_logits():
+    logits = np.array([[1e4, -1e4, 0.0], [-1e4, -1e4, -1e4], [1e4, 1e4, -1e4]], "float32")
+    ids = np.array([1, 2, 0])
+    chosen, mean = token_log_probability(logits, ids)
+    np.testing.assert_allclose(chosen, [-2e4, -np.log(3), -np.log(2)], rtol=1e-6)
+    np.testing.assert_allclose(mean[0], (-2e4 - 1e4) / 3, rtol=1e-6)
+    np.testing.assert_allclose(mean[1], -np.log(3), atol=1e-3)
+
+
+def test_probability_near_one_loses_little():
+    # log p of a nearly certain id is about -2e-6: not below 0 by rounding alone, not above 0.
+    logits = np.array([[14.0, 0.0, 0.0]], "float32")
+    chosen, _ = token_log_probability(logits, np.array([0]))
+    expected, _ = reference(logits, np.array([0]))
+    assert float(chosen[0]) <= 0
+    np.testing.assert_allclose(chosen, expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 20.0, 1e4])
+def test_gradient_equals_that_of_the_plain_formula(scale):
+    rng = np.random.default_rng(1)
+    logits = tf.constant(scale * rng.uniform(-1, 1, size=(2, 4, 7)), tf.float32)
+    ids = rng.integers(0, 7, size=(2, 4)).astype("int32")
+    one, two = rng.normal(size=(2, 2, 4)).astype("float32")
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(logits)
+        chosen, mean = token_log_probability(logits, ids)
+        loss = tf.reduce_sum(chosen * one + mean * two)
+        plain = tf.nn.log_softmax(logits)
+        plain_chosen = tf.gather(plain, ids, batch_dims=2, axis=2)
+        expected = tf.reduce_sum(plain_chosen * one + tf.reduce_mean(plain, -1) * two)
+    np.testing.assert_allclose(
+        tape.gradient(loss, logits), tape.gradient(expected, logits), atol=1e-6
+    )
+
+
+def test_gradient_equals_differences_of_the_value():
+    rng = np.random.default_rng(2)
+    logits, ids = rng.normal(size=(3, 5)), np.array([4, 0, 2])
+    with tf.GradientTape() as tape:
+        given = tf.constant(logits, tf.float32)
+        tape.watch(given)
+        chosen, mean = token_log_probability(given, ids)
+        loss = tf.reduce_sum(0.9 * chosen + 0.1 * mean)
+    gradient = tape.gradient(loss, given).numpy()
+    for place in np.ndindex(3, 5):
+        values = []
+        for step in (1e-5, -1e-5):
+            moved = logits.copy()
+            moved[place] += step
+            one, all_of_them = reference(moved, ids)
+            values.append((0.9 * one + 0.1 * all_of_them).sum())
+        np.testing.assert_allclose(gradient[place], (values[0] - values[1]) / 2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_computed_in_float32(dtype):
+    logits = tf.cast(np.random.normal(size=(2, 300)) * 8, dtype)
+    ids = np.array([7, 250])
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        chosen, mean = token_log_probability(logits, ids)
+        loss = tf.reduce_sum(chosen)
+    assert chosen.dtype == mean.dtype == tf.float32
+    expected, expected_mean = reference(tf.cast(logits, "float32"), ids)
+    np.testing.assert_allclose(chosen, expected, rtol=1e-5)
+    np.testing.assert_allclose(mean, expected_mean, rtol=1e-5)
+    assert tape.gradient(loss, logits).dtype == dtype
+
+
+def test_in_a_compiled_graph_with_unknown_shape():
+    rng = np.random.default_rng(3)
+    logits = rng.normal(size=(2, 3, 6)).astype("float32")
+    ids = rng.integers(0, 6, size=(2, 3)).astype("int32")
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, None, 6], tf.float32),
+            tf.TensorSpec([None, None], tf.int32),
+        ],
+        jit_compile=True,
+    )
+    def value_and_gradient(logits, ids):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            chosen, _ = token_log_probability(logits, ids)
+            loss = tf.reduce_sum(chosen)
+        return chosen, tape.gradient(loss, logits)
+
+    chosen, gradient = value_and_gradient(logits, ids)
+    np.testing.assert_allclose(chosen, reference(logits, ids)[0], rtol=1e-5)
+    np.testing.assert_allclose(
+        gradient, np.eye(6)[ids] - tf.nn.softmax(logits).numpy(), atol=1e-6
+    )

@@ -1,0 +1,45 @@
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt.training import BestModel
+
+
+@pytest.fixture
+def model():
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, use_bias=False)])
+    model.compile("adam", loss="mse")
+    model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
+    return model
+
+
+def saved(path):
+    return keras.saving.load_model(path).get_weights()[0].ravel().tolist()
+
+
+def test_only_improvements_are_written(model, tmp_path):
+    callback = BestModel(tmp_path / "model.keras", best=10.0)
+    callback.set_model(model)
+    for epoch, score in enumerate([9.0, 10.0, 12.0, 11.0, 13.0]):
+        model.set_weights([np.full((2, 1), score)])
+        callback.on_epoch_end(epoch, {"val_bleu": score})
+        if epoch < 2:
+            assert not list(tmp_path.iterdir())
+        else:
+            assert saved(tmp_path / "model.keras") == [[12, 12], [12, 12], [13, 13]][epoch - 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["model.keras"]
+
+
+def test_the_optimizer_is_left_out(model, tmp_path):
+    callback = BestModel(tmp_path / "model.keras")
+    callback.set_model(model)
+    callback.on_epoch_end(0, {"val_bleu": 0.0})
+    assert not keras.saving.load_model(tmp_path / "model.keras").compiled
+    assert model.optimizer is not None
+
+
+def test_epochs_without_the_score(model, tmp_path):
+    callback = BestModel(tmp_path / "model.keras")
+    callback.set_model(model)
+    callback.on_epoch_end(0, {"loss": 1.0})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,39 @@
+import pytest
+
+from kerasnmt.training.model_section import check_model
+
+
+def problem(name, **keywords):
+    with pytest.raises(ValueError) as caught:
+        check_model(name, keywords)
+    return str(caught.value)
+
+
+def test_good_keywords():
+    check_model("bahdanau_gru", {"units": 8, "dropout": 0, "tie_embeddings": True})
+
+
+def test_unknown_names():
+    assert problem("bahdanau_gur") == "unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'?"
+    assert problem("bahdanau_gru", unit=8) == (
+        "unknown key 'model.unit'; did you mean 'model.units'?"
+    )
+    # The tokenizers are the constructor's arguments too, but no keys of a recipe.
+    assert problem("bahdanau_gru", source=8).startswith("unknown key 'model.source'; known: ")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind", "default"),
+    [
+        ("units", "many", "int", "256"),
+        ("units", 8.0, "int", "256"),
+        ("units", True, "int", "256"),
+        ("dropout", "0.1", "float", "0.2"),
+        ("tie_embeddings", 1, "bool", "False"),
+    ],
+)
+def test_types(key, value, kind, default):
+    assert problem("bahdanau_gru", **{key: value}) == (
+        f"Expected model.{key} to be of type {kind}, as its default {default} is. "
+        f"Received: model.{key}={value!r}"
+    )

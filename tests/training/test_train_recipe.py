@@ -1,0 +1,209 @@
+import io
+import json
+
+import keras
+import numpy as np
+import pytest
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from kerasnmt.data import builtin_corpus
+from kerasnmt.training import Recipe, RunFolder, TrainingProgress, train, translation_scores
+
+pytestmark = pytest.mark.filterwarnings("ignore:text .* was cut")
+RESULTS = {
+    *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
+    *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),
+    "history",
+}
+
+
+def recipe(**training):
+    tokenizer = {"kind": "sentencepiece", "vocabulary_size": 300}
+    return Recipe.from_dict(
+        {
+            "model": {"name": "bahdanau_gru", "units": 8, "embedding_dim": 8},
+            "tokenizer": {"shared": tokenizer},
+            "data": {
+                "train": {"builtin": 200},
+                "validation": {"builtin": 12},
+                "test": {"builtin": 4},
+            },
+            "training": {"epochs": 3, "tokens_per_batch": 1000, "learning_rate": 0.02, **training},
+            "search": {"beam_size": 2, "max_length": 30},
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run that was interrupted in its second epoch and resumed to its end."""
+    run = RunFolder(tmp_path_factory.mktemp("runs") / "run")
+    output = io.StringIO()
+    console = Console(file=output)
+
+    def interrupt(self, batch, logs=None):
+        if len(run.history.read_text().splitlines() if run.history.exists() else []) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(TrainingProgress, "on_train_batch_end", interrupt)
+        train(recipe(), run.path, console=console)
+    assert not run.results.exists()
+    results = train(recipe(), run.path, resume=True, console=console)
+    return run, results, output.getvalue()
+
+
+def test_results(finished):
+    run, results, _ = finished
+    assert set(results) == RESULTS
+    assert json.loads(run.results.read_text()) == results
+    assert (results["model"], results["seed"], results["test"]) == ("bahdanau_gru", 1, "test")
+    assert results["epochs"] == 3
+    assert results["target_tokens_per_second"] > 0
+
+
+def test_history_has_no_gap(finished):
+    run, results, _ = finished
+    history = results["history"]
+    assert [json.loads(line) for line in run.history.read_text().splitlines()] == history
+    assert [record["epoch"] for record in history] == [1, 2, 3]
+    for clock in ("seconds", "cpu_seconds"):
+        times = [record[clock] for record in history]
+        assert times == sorted(times)
+        assert times[-1] == results[f"train_{clock}"]
+    losses = [record["loss"] for record in history]
+    assert losses == sorted(losses, reverse=True)
+    for record in history:
+        assert {"val_loss", "val_bleu", "val_chrf", "val_perplexity"} < set(record)
+
+
+def test_the_model_on_disk_has_the_scores(finished):
+    run, results, _ = finished
+    model = keras.saving.load_model(run.model, compile=False)
+    assert model.count_params() == results["parameters"]
+    pairs = builtin_corpus(4, "test")
+    translations = model.translate(
+        [pair.source for pair in pairs], beam_size=2, length_penalty=0.6, max_length=30
+    )
+    scores = translation_scores(translations, [pair.target for pair in pairs])
+    assert {name: results[name] for name in scores} == scores
+
+    best = max(results["history"], key=lambda record: record["val_bleu"])
+    sides = zip(*[pair[:2] for pair in builtin_corpus(12, "validation")], strict=True)
+    sources, references = map(list, sides)
+    greedy = model.translate(sources, beam_size=1, max_length=30)
+    assert translation_scores(greedy, references)["bleu"] == pytest.approx(best["val_bleu"])
+
+
+def test_perplexity_is_that_of_the_references(finished):
+    run, results, _ = finished
+    model = keras.saving.load_model(run.model, compile=False)
+    total, tokens = 0.0, 0
+    for pair in builtin_corpus(4, "test"):
+        source, target = (
+            [*model.source_tokenizer.tokenize([side]).to_list()[0], 3] for side in pair[:2]
+        )
+        logits = model(
+            {"source_ids": np.array([source]), "target_ids": np.array([[2, *target[:-1]]])}
+        )
+        log_probabilities = keras.ops.convert_to_numpy(keras.ops.log_softmax(logits))[0]
+        total -= log_probabilities[range(len(target)), target].sum()
+        tokens += len(target)
+    assert results["perplexity"] == pytest.approx(np.exp(total / tokens), rel=1e-4)
+
+
+def test_what_the_run_holds(finished):
+    run, _, _ = finished
+    assert {path.name for path in run.path.iterdir()} == {
+        *("recipe.yaml", "tokenizer.json", "checkpoints", "history.jsonl"),
+        *("model.keras", "logs", "results.json"),
+    }
+    assert Recipe.load(run.recipe) == recipe()
+    assert [path.name for path in run.checkpoints.iterdir()] == ["epoch_0003.weights.h5"]
+    assert list(json.loads(run.tokenizers.read_text())) == ["shared"]
+
+
+def test_tensorboard(finished):
+    run, _, _ = finished
+
+    def tensors(name):
+        events = EventAccumulator(str(run.logs / name)).Reload()
+        return {tag: {e.step for e in events.Tensors(tag)} for tag in events.Tags()["tensors"]}
+
+    epochs = {0, 1, 2}
+    scalars = ("loss", "perplexity", "learning_rate", "target_tokens_per_second")
+    assert {f"epoch_{name}": epochs for name in scalars} == tensors("train")
+    validation = tensors("validation")
+    for name in ("loss", "perplexity", "bleu", "chrf"):
+        assert validation[f"epoch_{name}"] == epochs
+    assert tensors("attention") == {f"attention/{number}": epochs for number in (1, 2, 3, 4)}
+
+
+def test_progress(finished):
+    _, _, output = finished
+    lines = [line.split("  ")[0] for line in output.splitlines() if line.startswith("epoch")]
+    assert lines == ["epoch 1/3", "epoch 2/3", "epoch 3/3"]
+    assert output.count("training the tokenizers") == 1
+    assert "200 of 200 pairs" in output
+
+
+def test_resuming_what_is_done_changes_nothing(finished):
+    run, results, _ = finished
+    output = io.StringIO()
+    before = {path: path.stat().st_mtime_ns for path in run.path.rglob("*")}
+    console = Console(file=output, width=1000)
+    assert train(recipe(), run.path, resume=True, console=console) == results
+    assert output.getvalue() == f"{run.path}: the training is done, there is nothing to resume\n"
+    assert {path: path.stat().st_mtime_ns for path in run.path.rglob("*")} == before
+
+
+def test_a_run_goes_on_with_its_own_recipe_only(finished):
+    run, _, _ = finished
+    with pytest.raises(ValueError) as caught:
+        train(recipe(learning_rate=0.5, seed=7), run.path, resume=True)
+    assert str(caught.value) == (
+        f"Expected the recipe of the run to resume, in {run.recipe}, where training.learning_rate "
+        "is 0.02; only training.epochs may differ. Received: training.learning_rate=0.5"
+    )
+
+
+def test_a_run_is_not_overwritten(finished):
+    run, _, _ = finished
+    with pytest.raises(ValueError, match="Expected an output folder without a run"):
+        train(recipe(), run.path)
+
+
+def test_nothing_to_resume(tmp_path):
+    with pytest.raises(ValueError, match="Expected the folder of a run to resume"):
+        train(recipe(), tmp_path / "run", resume=True)
+
+
+def bad(section, **values):
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document[section] |= values
+    return Recipe.from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"section": "model", "name": "bahdanau_gur"}, "unknown model 'bahdanau_gur'; did you"),
+        ({"section": "model", "unit": 8}, "unknown key 'model.unit'; did you mean 'model.units'"),
+        (
+            {
+                "section": "tokenizer",
+                "shared": {"kind": "sentencepiece", "vocabulary_size": 90_000},
+            },
+            r"tokenizer.shared: Expected a vocabulary_size of at most \d+",
+        ),
+        ({"section": "data", "validation": {"pairs": "/no/such/file"}}, "/no/such/file"),
+        ({"section": "data", "max_length": 2}, "data.train: Expected at least one batch"),
+        ({"section": "training", "warmup_steps": 9999}, "fewer warmup_steps than the"),
+    ],
+)
+def test_bad_input_leaves_no_run(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        train(bad(**changes), tmp_path / "run")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,41 @@
+from types import SimpleNamespace
+
+import pytest
+
+from kerasnmt.training import TranslationQuality, translation_scores
+
+
+@pytest.fixture
+def callback():
+    callback = TranslationQuality(["Two dogs run."], ["Zwei Hunde laufen."], every=2, batch_size=7)
+    calls = []
+
+    def translate(sources, **options):
+        calls.append((sources, options))
+        return ["Zwei Hunde rennen."]
+
+    callback.set_model(SimpleNamespace(translate=translate))
+    callback.calls = calls
+    return callback
+
+
+def test_scores_reach_the_logs(callback):
+    logs = {"loss": 1.0}
+    callback.on_epoch_end(1, logs)
+    expected = translation_scores(["Zwei Hunde rennen."], ["Zwei Hunde laufen."])
+    assert 0 < expected["bleu"] < 100
+    assert logs == {"loss": 1.0, "val_bleu": expected["bleu"], "val_chrf": expected["chrf"]}
+    options = {"beam_size": 1, "max_length": 100, "batch_size": 7}
+    assert callback.calls == [(["Two dogs run."], options)]
+
+
+def test_other_epochs_are_left_out(callback):
+    logs = {}
+    for epoch in range(5):
+        callback.on_epoch_end(epoch, logs)
+    assert len(callback.calls) == 2
+
+
+def test_sources_without_references():
+    with pytest.raises(ValueError, match="Received: 1 sources and 0 references"):
+        TranslationQuality(["Two dogs run."], [])
