@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.quiet import load_tensorflow
+
 
 def check(
     directory: Annotated[
@@ -17,6 +19,7 @@ def check(
     A process without Python's TensorFlow loads it through the TensorFlow C API, as the server does,
     and answers requests.
     """
+    load_tensorflow()
     from kerasnmt.serving import check_export
 
     report = check_export(directory)

@@ -7,6 +7,7 @@ import typer
 
 from kerasnmt.cli.console import print_table, progress_console
 from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.quiet import load_tensorflow
 
 _SHOWN = 4
 
@@ -27,6 +28,7 @@ def demo(
     Some minutes on two cores. The corpus is a grammar of English and German with made-up names;
     nothing is downloaded.
     """
+    load_tensorflow()
     from kerasnmt import training
     from kerasnmt.data import builtin_corpus
     from kerasnmt.serving import Translator, check_export, export_next_version, load_export

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.quiet import load_tensorflow
 
 
 def evaluate(
@@ -23,6 +24,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Translate a file and score it: sacreBLEU and chrF with their signatures."""
+    load_tensorflow()
     from kerasnmt.data import read_parallel
     from kerasnmt.training import texts, translation_scores
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.cli.quiet import load_tensorflow
+
 
 def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
     """Load the model of a run.
@@ -24,6 +26,7 @@ def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
             "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
             f"Received: {directory}"
         )
+    load_tensorflow()
     import keras
 
     import kerasnmt.models  # noqa: F401  (registers the classes of the file)
@@ -51,19 +54,23 @@ def load_translator(directory: Path, beam_size: int | None = None) -> Any:
     Raises:
         ValueError: the folder holds neither, or another beam is asked of an export.
     """
-    from kerasnmt.serving import TextModule, Translator, load_export
     from kerasnmt.training import RunFolder
 
     if RunFolder(directory).model.exists():
         model, options = load_run(directory)
         if beam_size is not None:
             options["beam_size"] = beam_size
+        from kerasnmt.serving import TextModule, Translator
+
         return Translator(TextModule(model, **options))
     if not (directory / "saved_model.pb").exists() and not any(directory.glob("*/saved_model.pb")):
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or of an export, with a "
             f"saved_model.pb. Received: {directory}"
         )
+    load_tensorflow()
+    from kerasnmt.serving import Translator, load_export
+
     translator = Translator(load_export(directory))
     fixed = translator.description["beam_size"]
     if beam_size not in (None, fixed):

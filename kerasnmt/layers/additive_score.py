@@ -23,8 +23,11 @@ class AdditiveScore(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.memory_projection = keras.layers.Dense(units, name="memory_projection")
-        self.query_projection = keras.layers.Dense(units, use_bias=False, name="query_projection")
+        dtype = self.dtype_policy
+        self.memory_projection = keras.layers.Dense(units, dtype=dtype, name="memory_projection")
+        self.query_projection = keras.layers.Dense(
+            units, use_bias=False, dtype=dtype, name="query_projection"
+        )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
         """Make the weights of `call`; those of `project` are made where it is first used.

@@ -21,7 +21,9 @@ class BackwardStateBridge(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.projection = keras.layers.Dense(units, activation="tanh", name="projection")
+        self.projection = keras.layers.Dense(
+            units, activation="tanh", dtype=self.dtype_policy, name="projection"
+        )
 
     def build(self, encoder_units: int) -> None:
         """Make the weights for encoder states of this size."""

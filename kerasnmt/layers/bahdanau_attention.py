@@ -20,7 +20,8 @@ class BahdanauAttention(Attention):
     """
 
     def __init__(self, units: int, **kwargs) -> None:
-        super().__init__(AdditiveScore(units, name="score"), **kwargs)
+        score = AdditiveScore(units, dtype=kwargs.get("dtype"), name="score")
+        super().__init__(score, **kwargs)
         self.units = units
 
     def get_config(self) -> dict:

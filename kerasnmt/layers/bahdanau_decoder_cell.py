@@ -30,9 +30,12 @@ class BahdanauDecoderCell(keras.layers.Layer):
         super().__init__(**kwargs)
         self.cell = cell
         self.attention = attention
-        self.input_projection = keras.layers.Dense(cell.input_size, name="input_projection")
+        dtype = self.dtype_policy
+        self.input_projection = keras.layers.Dense(
+            cell.input_size, dtype=dtype, name="input_projection"
+        )
         self.context_projection = keras.layers.Dense(
-            cell.input_size, use_bias=False, name="context_projection"
+            cell.input_size, use_bias=False, dtype=dtype, name="context_projection"
         )
         # keras.layers.RNN asks for it; the sizes themselves come with the initial states.
         self.state_size = [*cell.state_size, 0, 0, 0]

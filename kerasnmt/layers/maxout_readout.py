@@ -24,7 +24,7 @@ class MaxoutReadout(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.projection = keras.layers.Dense(2 * units, name="projection")
+        self.projection = keras.layers.Dense(2 * units, dtype=self.dtype_policy, name="projection")
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Make the weights for inputs with these last dimensions."""

@@ -39,9 +39,12 @@ class RecurrentDecoder(keras.layers.Layer):
         self.readout = readout
         self.generator = generator
         self.dropout = dropout
-        self.embedding_dropout = keras.layers.Dropout(dropout, name="embedding_dropout")
-        self.readout_dropout = keras.layers.Dropout(dropout, name="readout_dropout")
-        self.loop = keras.layers.RNN(cell, return_sequences=True, name="loop")
+        dtype = self.dtype_policy
+        self.embedding_dropout = keras.layers.Dropout(
+            dropout, dtype=dtype, name="embedding_dropout"
+        )
+        self.readout_dropout = keras.layers.Dropout(dropout, dtype=dtype, name="readout_dropout")
+        self.loop = keras.layers.RNN(cell, return_sequences=True, dtype=dtype, name="loop")
 
     def build(self, memory_shape: tuple) -> None:
         """Make the weights for a memory `(batch, source_length, memory_units)`."""

@@ -28,11 +28,16 @@ class RecurrentEncoder(keras.layers.Layer):
         self.embedding = embedding
         self.units = units
         self.dropout = dropout
-        self.embedding_dropout = keras.layers.Dropout(dropout, name="embedding_dropout")
+        dtype = self.dtype_policy
+        self.embedding_dropout = keras.layers.Dropout(
+            dropout, dtype=dtype, name="embedding_dropout"
+        )
         # Without cuDNN, whose kernel a graph traced beside a GPU would hold: a CPU could not serve
-        # it, it refuses rows of padding alone, and a model with it is never compiled with XLA.
-        gru = keras.layers.GRU(units, return_sequences=True, return_state=True, use_cudnn=False)
-        self.rnn = keras.layers.Bidirectional(gru, name="rnn")
+        # it, and it refuses rows of padding alone.
+        gru = keras.layers.GRU(
+            units, return_sequences=True, return_state=True, use_cudnn=False, dtype=dtype
+        )
+        self.rnn = keras.layers.Bidirectional(gru, dtype=dtype, name="rnn")
         self.memory_units = 2 * units
 
     def build(self, input_shape: tuple) -> None:

@@ -301,7 +301,8 @@ class Seq2Seq(keras.Model):
 
     def get_compile_config(self) -> dict:
         """Return the arguments of `compile`."""
-        return {**super().get_compile_config(), "label_smoothing": self.label_smoothing}
+        config = super().get_compile_config()
+        return {**config, "label_smoothing": self.label_smoothing} if config else config
 
     def compile_from_config(self, config: dict) -> None:
         """Compile with the arguments of `get_compile_config`."""

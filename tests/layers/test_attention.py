@@ -101,9 +101,7 @@ def test_concatenated_form_is_the_same_function():
     memory, query = np.random.normal(size=(1, 6, 5)), np.random.normal(size=(1, 3))
     stacked = np.concatenate([memory, np.repeat(query[:, None], 6, 1)], -1)
     expected = np.tanh(stacked @ np.concatenate([w, u])) @ v
-    scores = attention.score(
-        query.astype("float32"), attention.project(memory.astype("float32"))
-    )
+    scores = attention.score(query.astype("float32"), attention.project(memory.astype("float32")))
     np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 

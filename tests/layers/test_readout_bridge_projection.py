@@ -89,7 +89,10 @@ def test_tied_projection_refuses_features_of_another_size():
 def test_projections_compute_in_half_precision_and_keep_float32_weights(dtype):
     features = keras.ops.ones((2, 3), dtype.removeprefix("mixed_"))
     embeddings = keras.ops.ones((7, 3), "float32")
-    for generator in (VocabularyProjection(7, dtype=dtype), TiedVocabularyProjection(7, dtype=dtype)):
+    for generator in (
+        VocabularyProjection(7, dtype=dtype),
+        TiedVocabularyProjection(7, dtype=dtype),
+    ):
         generator.build((None, 3), (7, 3))
         logits = generator(features, embeddings)
         assert keras.backend.standardize_dtype(logits.dtype) == dtype.removeprefix("mixed_")

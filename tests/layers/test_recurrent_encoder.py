@@ -66,8 +66,8 @@ def test_dropout_only_in_training():
 
 
 def test_no_cudnn_even_beside_a_gpu(monkeypatch):
-    # A graph traced where there is a GPU must run where there is none; and cuDNN's kernel refuses
-    # rows of padding alone and stands in the way of XLA.
+    # A graph traced where there is a GPU must run where there is none; and cuDNN refuses rows of
+    # padding alone.
     monkeypatch.setattr(tf.config, "list_logical_devices", lambda *_: ["GPU:0"])
     encoder = RecurrentEncoder(keras.layers.Embedding(9, 3), units=4)
     graph = tf.function(encoder).get_concrete_function(tf.TensorSpec([None, None], tf.int32)).graph
@@ -75,4 +75,3 @@ def test_no_cudnn_even_beside_a_gpu(monkeypatch):
     names |= {n.op for f in graph.as_graph_def().library.function for n in f.node_def}
     assert "MatMul" in names  # the graph was read, functions included
     assert not {name for name in names if "Cudnn" in name}
-    assert encoder.rnn.forward_layer.supports_jit

@@ -127,6 +127,4 @@ def test_in_a_compiled_graph_with_unknown_shape():
 
     chosen, gradient = value_and_gradient(logits, ids)
     np.testing.assert_allclose(chosen, reference(logits, ids)[0], rtol=1e-5)
-    np.testing.assert_allclose(
-        gradient, np.eye(6)[ids] - tf.nn.softmax(logits).numpy(), atol=1e-6
-    )
+    np.testing.assert_allclose(gradient, np.eye(6)[ids] - tf.nn.softmax(logits).numpy(), atol=1e-6)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kerasnmt.data.builtin.entries import Forms, Verb
 from kerasnmt.data.builtin.lexicon import BE, DO, HAVE, MODALS, WERDEN
-from kerasnmt.data.builtin.nominals import THIRD
+from kerasnmt.data.builtin.nominals import SUBJECT_PRONOUNS, THIRD
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, words
 
 _HAVE = HAVE._replace(auxiliary=True)
@@ -144,15 +144,17 @@ class Clause:
     def statement(self) -> Phrase:
         """A main clause: the German finite verb is second."""
         group = self._group()
-        inner = (self.subject.target, group.finite)
-        target = (self.front.target, *(reversed(inner) if self.front else inner))
-        return self._phrase(group, False, *target, self._middle(), group.final)
+        if self.front:
+            target = (self.front.target, group.finite, self._after_verb())
+        else:
+            target = (self.subject.target, group.finite, self._middle())
+        return self._phrase(group, False, *target, group.final)
 
     def question(self) -> Phrase:
         """A question, for its subject excepted; `front` holds the question word."""
         group = self._group(question=True)
-        target = (self.front.target, group.finite, self.subject.target)
-        return self._phrase(group, True, *target, self._middle(), group.final)
+        target = (self.front.target, group.finite, self._after_verb(), group.final)
+        return self._phrase(group, True, *target)
 
     def subordinate(self) -> Phrase:
         """A clause opened by a conjunction or relative pronoun: all German verbs are last."""
@@ -187,8 +189,15 @@ class Clause:
             negated=negated,
         )
 
+    def _after_verb(self) -> Words:
+        """Subject and middle after a German finite verb: object pronouns precede a noun subject."""
+        subject, pronouns = self.subject.target, self.pronouns.target
+        if subject and subject[0].text in SUBJECT_PRONOUNS:
+            return subject + self._middle()
+        return pronouns + subject + self._middle()[len(pronouns) :]
+
     def _middle(self) -> Words:
-        """The German words between the finite verb and the final verbs."""
+        """What stands between the German subject or finite verb and the final verbs."""
         parts = (self.pronouns, self.time, self.adverb, self.objects, self.negation)
         return sum((part.target for part in (*parts, self.complements)), ())
 

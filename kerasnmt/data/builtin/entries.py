@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
 Forms = tuple[str, str, str]  # of a verb: for I, for he, for they
 
 

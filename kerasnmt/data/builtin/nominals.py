@@ -78,6 +78,7 @@ PRONOUNS = {
     "you": (PLURAL, "you Sie", "you Sie", "you Ihnen"),
 }
 _IT = {"m": "er", "f": "sie", "n": "es"}
+SUBJECT_PRONOUNS = {"ich", "er", "sie", "es", "wir", "Sie"}
 
 
 class Nominal(NamedTuple):
