@@ -55,7 +55,7 @@ def beam_search(
     # The first step is made outside the loop, with the one hypothesis that there is.
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
     log_probabilities, records, states = step(ops.expand_dims(start_ids, 1), states)
-    scores, ids, parents = _best_extensions(log_probabilities, beam_size)
+    scores, ids, parents = _best_extensions(log_probabilities, beam_size, pad_id)
     made = (ids, parents, reorder(records, parents))
     first = {
         "time": ops.convert_to_tensor(1, "int32"),
@@ -80,7 +80,7 @@ def beam_search(
         ended = now["ended"]
         log_probabilities, records, states = step(now["ids"], now["states"])
         totals = ops.where(ended, IMPOSSIBLE, now["scores"])[..., None] + log_probabilities
-        scores, ids, parents = _best_extensions(totals, beam_size)
+        scores, ids, parents = _best_extensions(totals, beam_size, pad_id)
 
         places = ops.broadcast_to(ops.arange(beam_size, dtype="int32"), ops.shape(ids))
         order = ops.concatenate(
@@ -110,19 +110,23 @@ def beam_search(
 
     (last,) = ops.while_loop(unfinished, advance, (first,))
     ranks = last["scores"] / penalty(last["lengths"], length_penalty)
+    ranks = ops.where(last["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
     ranks, best = ops.top_k(ranks, n_best)
-    ids, records = _trace_back(last["made"], ops.cast(best, "int32"), last["time"])
-    impossible = ranks <= IMPOSSIBLE / 2
-    ids = ops.where(impossible[..., None], pad_id, ids)
-    return Hypotheses(ids, ops.where(impossible, IMPOSSIBLE, ranks), records)
+    best = ops.cast(best, "int32")
+    ids, records = _trace_back(last["made"], best, last["time"])
+    absent = ranks == IMPOSSIBLE
+    lengths = ops.where(absent, 0, reorder(last["lengths"], best))
+    ids = ops.where(ops.arange(max_length) < lengths[..., None], ids, pad_id)
+    return Hypotheses(ids, ranks, clear(records, absent))
 
 
-def _best_extensions(totals: Any, beam_size: int) -> tuple[Any, Any, Any]:
+def _best_extensions(totals: Any, beam_size: int, pad_id: int) -> tuple[Any, Any, Any]:
     """Choose the best of all extensions of all hypotheses.
 
     Args:
         totals: `[batch, hypotheses, vocabulary]`, log-probability of every extended sequence.
         beam_size: how many to choose. Where there are fewer, the rest are impossible ones.
+        pad_id: the token of an impossible one, so that it never ends: what has ended keeps its place.
 
     Returns:
         scores, ids and parents, each `[batch, beam_size]`, best first.
@@ -134,7 +138,8 @@ def _best_extensions(totals: Any, beam_size: int) -> tuple[Any, Any, Any]:
     scores, chosen = ops.top_k(flat, beam_size)
     chosen = ops.cast(chosen, "int32")
     parents = ops.minimum(chosen // vocabulary_size, hypotheses - 1)
-    return scores, chosen % vocabulary_size, parents
+    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, chosen % vocabulary_size)
+    return scores, ids, parents
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:

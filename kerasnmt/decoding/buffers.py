@@ -21,10 +21,13 @@ def read(buffers: Any, time: Any) -> Any:
 
 def write(buffers: Any, values: Any, time: Any) -> Any:
     """Put one step's values at `time` into a structure that `allocate` made."""
-    index = ops.reshape(ops.convert_to_tensor(time, "int32"), (1, 1))
-    return tree.map_structure(
-        lambda buffer, value: ops.scatter_update(buffer, index, value[None]), buffers, values
-    )
+
+    # Not by a scatter, which TensorFlow refuses where a batch is empty.
+    def write_one(buffer: Any, value: Any) -> Any:
+        here = ops.reshape(ops.arange(buffer.shape[0]) == time, (-1, *[1] * len(value.shape)))
+        return ops.where(here, value[None], buffer)
+
+    return tree.map_structure(write_one, buffers, values)
 
 
 def clear(values: Any, where: Any) -> Any:

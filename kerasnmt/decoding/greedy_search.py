@@ -66,7 +66,6 @@ def greedy_search(
         log_probabilities, records, states = step(now["ids"], now["states"])
         ids, gains = choose(log_probabilities)
         ended = now["ended"]
-        ids = ops.where(ended, pad_id, ids)
         written = (ids, clear(records, ended))
         following = {
             "time": now["time"] + 1,
@@ -81,4 +80,6 @@ def greedy_search(
 
     (last,) = ops.while_loop(unfinished, advance, (first,))
     sequences, records = batch_major(last["written"])
+    lengths = last["lengths"][..., None]
+    sequences = ops.where(ops.arange(max_length) < lengths, sequences, pad_id)
     return Hypotheses(sequences, last["scores"] / penalty(last["lengths"], length_penalty), records)

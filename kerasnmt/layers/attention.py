@@ -60,14 +60,10 @@ class Attention(keras.layers.Layer):
             weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
             exactly 0 where masked, all zeros where no source position is real.
         """
-        several = len(query.shape) == 3
-        if memory_mask is not None and several:
+        if memory_mask is not None and len(query.shape) == 3:
             memory_mask = ops.expand_dims(memory_mask, 1)
         weights = masked_softmax(self.score(query, keys), memory_mask)
-        rows = ops.cast(weights, values.dtype)
-        if several:
-            return ops.matmul(rows, values), weights
-        return ops.squeeze(ops.matmul(ops.expand_dims(rows, 1), values), 1), weights
+        return weighted_sum(weights, values), weights
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
@@ -81,3 +77,19 @@ class Attention(keras.layers.Layer):
         """Make the layer from `get_config`."""
         score = keras.saving.deserialize_keras_object(config.pop("score"))
         return cls(score, **config)
+
+
+def weighted_sum(weights: Any, values: Any) -> Any:
+    """Sum values by attention weights: c = sum_i alpha_i v_i.
+
+    Args:
+        weights: `[batch, source_length]` or `[batch, target_length, source_length]`.
+        values: `[batch, source_length, value_units]`.
+
+    Returns:
+        `[batch, value_units]` or `[batch, target_length, value_units]`, in the dtype of the values.
+    """
+    weights = ops.cast(weights, values.dtype)
+    if len(weights.shape) == 3:
+        return ops.matmul(weights, values)
+    return ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), values), 1)

@@ -12,12 +12,14 @@ from kerasnmt.layers.build_once import build_once
 class BahdanauDecoderCell(keras.layers.Layer):
     """One step of Bahdanau's decoder: attend with s_{t-1}, then feed the context to the cell.
 
-        c_t = attention(s_{t-1}, memory),    s_t = cell(W y_{t-1} + b + C c_t, s_{t-1})
+        c_t = sum_i alpha_{t,i} h_i,    alpha_t = attention(s_{t-1}, h)
+        s_t = cell(W y_{t-1} + b + C c_t, s_{t-1})
 
-    W y_{t-1} + b needs no state: `project_inputs` makes it for all positions at once, `step`
-    takes it from there, for training and for search alike. `call` is `step` in the cell protocol
-    of `keras.layers.RNN`, where the memory rides along as states that pass through unchanged,
-    because a cell has no other way to receive it.
+    What does not depend on the state is taken out of the time loop: `project_inputs` makes
+    W y_{t-1} + b for all positions at once, and because C c_t = sum_i alpha_{t,i} (C h_i),
+    `project_memory` applies C once a source. `step` is the one path of training and search;
+    `call` is `step` in the cell protocol of `keras.layers.RNN`, where the memory rides along as
+    states that pass through unchanged, because a cell has no other way to receive it.
 
     Source: Bahdanau, Cho and Bengio (2015), section 3.1 and appendix A.2.2.
 
@@ -61,10 +63,13 @@ class BahdanauDecoderCell(keras.layers.Layer):
             memory_mask: boolean `[batch, source_length]`, True = real token.
 
         Returns:
-            what `step` takes as `memory`: keys, values and memory_mask.
+            what `step` takes as `memory`: the attention's keys, C h_i as its values, and the mask.
         """
-        keys = self.attention.project(memory)
-        return {"keys": keys, "values": memory, "memory_mask": memory_mask}
+        return {
+            "keys": self.attention.project(memory),
+            "values": self.context_projection(memory),
+            "memory_mask": memory_mask,
+        }
 
     def project_inputs(self, embedded: Any) -> Any:
         """Turn embedded target words `[..., features]` into the inputs of `step`."""
@@ -72,7 +77,7 @@ class BahdanauDecoderCell(keras.layers.Layer):
 
     def step(
         self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, Any, list[Any]]:
+    ) -> tuple[Any, Any, list[Any]]:
         """Make one step for every row, or for several hypotheses of every row.
 
         Args:
@@ -82,12 +87,12 @@ class BahdanauDecoderCell(keras.layers.Layer):
             memory: from `project_memory`; one for all hypotheses of a row.
 
         Returns:
-            output s_t `[..., units]`, context c_t `[..., memory_units]`, attention weights
-            float32 `[..., source_length]`, and the list of new states.
+            output s_t `[..., units]`, attention weights float32 `[..., source_length]`, and the
+            list of new states.
         """
         context, weights = self.attention(states[0], **memory)
-        output, states = self.cell(inputs + self.context_projection(context), states)
-        return output, context, weights, states
+        output, states = self.cell(inputs + context, states)
+        return output, weights, states
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """Make one step of `keras.layers.RNN`.
@@ -97,26 +102,22 @@ class BahdanauDecoderCell(keras.layers.Layer):
             states: what `loop_states` returned.
 
         Returns:
-            [s_t; c_t; weights], for `split_outputs`, and the new states.
+            [s_t; weights], for `split_outputs`, and the new states.
         """
         *states, keys, values, mask = states
         memory = {"keys": keys, "values": values, "memory_mask": ops.cast(mask, "bool")}
-        output, context, weights, states = self.step(inputs, states, memory)
-        outputs = ops.concatenate([output, context, ops.cast(weights, output.dtype)], axis=-1)
+        output, weights, states = self.step(inputs, states, memory)
+        outputs = ops.concatenate([output, ops.cast(weights, output.dtype)], axis=-1)
         return outputs, [*states, keys, values, mask]
 
     def loop_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
         """Lay the first states and the memory out as the states of `keras.layers.RNN`."""
         return [*states, memory["keys"], memory["values"], memory["memory_mask"]]
 
-    def split_outputs(self, outputs: Any, memory: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """Take the loop's outputs `[batch, target_length, ...]` apart: s, c and weights."""
-        context_end = self.cell.units + memory["values"].shape[-1]
-        return (
-            outputs[..., : self.cell.units],
-            outputs[..., self.cell.units : context_end],
-            ops.cast(outputs[..., context_end:], "float32"),
-        )
+    def split_outputs(self, outputs: Any) -> tuple[Any, Any]:
+        """Take the loop's outputs `[batch, target_length, ...]` apart: states and weights."""
+        state, weights = outputs[..., : self.cell.units], outputs[..., self.cell.units :]
+        return state, ops.cast(weights, "float32")
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from kerasnmt.layers.attention import weighted_sum
 from kerasnmt.layers.build_once import build_once
 
 
@@ -62,8 +63,12 @@ class RecurrentDecoder(keras.layers.Layer):
         Args:
             memory: `[batch, source_length, memory_units]`.
             memory_mask: boolean `[batch, source_length]`, True = real token.
+
+        Returns:
+            what `call` and `step` take as `memory`: the memory itself, for the readout, and what
+            the cell made of it.
         """
-        return self.cell.project_memory(memory, memory_mask)
+        return {"memory": memory, "cell": self.cell.project_memory(memory, memory_mask)}
 
     def call(
         self,
@@ -89,10 +94,10 @@ class RecurrentDecoder(keras.layers.Layer):
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
         outputs = self.loop(
             self.cell.project_inputs(embedded),
-            initial_state=self.cell.loop_states(states, memory),
+            initial_state=self.cell.loop_states(states, memory["cell"]),
         )
-        state, context, weights = self.cell.split_outputs(outputs, memory)
-        return self._generate(embedded, state, context, training), weights
+        state, weights = self.cell.split_outputs(outputs)
+        return self._generate(embedded, state, weights, memory, training), weights
 
     def step(
         self, ids: Any, states: list[Any], memory: dict[str, Any]
@@ -109,12 +114,15 @@ class RecurrentDecoder(keras.layers.Layer):
             states.
         """
         embedded = self.embedding(ids)
-        state, context, weights, states = self.cell.step(
-            self.cell.project_inputs(embedded), states, memory
+        state, weights, states = self.cell.step(
+            self.cell.project_inputs(embedded), states, memory["cell"]
         )
-        return self._generate(embedded, state, context, training=False), weights, states
+        return self._generate(embedded, state, weights, memory, training=False), weights, states
 
-    def _generate(self, embedded: Any, state: Any, context: Any, training: bool) -> Any:
+    def _generate(
+        self, embedded: Any, state: Any, weights: Any, memory: dict[str, Any], training: bool
+    ) -> Any:
+        context = weighted_sum(weights, memory["memory"])
         features = self.readout(embedded, state, context)
         features = self.readout_dropout(features, training=training)
         return self.generator(features, self.embedding.embeddings)

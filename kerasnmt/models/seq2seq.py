@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, beam_search, greedy_search
+from kerasnmt.decoding import IMPOSSIBLE, Hypotheses, beam_search, greedy_search
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.layers import build_once
 from kerasnmt.models.perplexity import Perplexity
@@ -135,7 +135,7 @@ class Seq2Seq(keras.Model):
         n_best: int = 1,
         with_records: bool = False,
     ) -> Hypotheses:
-        """Find the best targets of given sources, in graph.
+        """Find the best targets of given sources, in graph; no target holds padding or start.
 
         Args:
             source_ids: int32 `[batch, source_length]`.
@@ -153,6 +153,9 @@ class Seq2Seq(keras.Model):
 
         def step(ids: Any, states: list[Any]) -> tuple:
             log_probabilities, records, states = self.step(ids, states, memory)
+            vocabulary = ops.arange(log_probabilities.shape[-1])
+            never = ops.logical_or(vocabulary == PAD_ID, vocabulary == START_ID)
+            log_probabilities = ops.where(never, IMPOSSIBLE, log_probabilities)
             return log_probabilities, records if with_records else {}, states
 
         options = {

@@ -36,7 +36,14 @@ IDS = np.array([[4, 8, 5, 3], [7, 3, 0, 0], [3, 0, 0, 0]], "int32")
 
 
 def test_equals_the_transcription(encoder):
-    embeddings, *weights = encoder.get_weights()
+    (embeddings,) = encoder.embedding.get_weights()
+    kernels, biases = (np.split(w, 2, axis=-1) for w in encoder.input_projection.get_weights())
+    weights = []
+    for kernel, bias, loop in zip(
+        kernels, biases, (encoder.forward_loop, encoder.backward_loop), strict=True
+    ):
+        recurrent_kernel, recurrent_bias = loop.cell.get_weights()
+        weights += [kernel, recurrent_kernel, [bias, recurrent_bias]]
     memory, mask, (forward, backward) = encoder(IDS)
     assert memory.shape == (3, 4, encoder.memory_units) == (3, 4, 8)
     np.testing.assert_array_equal(mask, IDS != 0)

@@ -1,0 +1,264 @@
+"""Both searches, on a toy alphabet whose every sequence can be written out."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from kerasnmt.decoding import beam_search, greedy_search, length_penalty
+
+ALPHABET, END, START, PAD, LENGTH = 4, 3, 4, -1, 5
+NODES = sum(ALPHABET**depth for depth in range(LENGTH + 1))
+IMPOSSIBLE = -1e9
+
+
+class Toy:
+    """Random log-probabilities of the next token, others for every prefix and every row.
+
+    A prefix is a node of a tree: the children of node n are 4 n + 1, ..., 4 n + 4.
+    """
+
+    def __init__(self, rows=3, seed=0, spread=1.5, end_bias=0.0):
+        logits = spread * np.random.default_rng(seed).normal(size=(rows, NODES, ALPHABET))
+        logits[..., END] += end_bias
+        self.table = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+        self.rows = rows
+        self.calls = 0
+
+    def step(self, ids, states):
+        self.calls += 1
+        node = ops.where(ids == START, 0, ALPHABET * states["node"] + ids + 1)
+        node = ops.minimum(ops.maximum(node, 0), NODES - 1)  # where a sequence has ended
+        table = ops.convert_to_tensor(self.table.reshape(-1, ALPHABET), "float32")
+        log_probabilities = ops.take(table, states["row"] * NODES + node, axis=0)
+        records = {"node": node, "pair": ops.stack([node, states["row"]], axis=-1)}
+        return log_probabilities, records, {"node": node, "row": states["row"]}
+
+    @property
+    def states(self):
+        rows = np.arange(self.rows, dtype="int32")
+        return {"node": ops.convert_to_tensor(0 * rows), "row": ops.convert_to_tensor(rows)}
+
+    def beam(self, **options):
+        start = ops.full((self.rows,), START, dtype="int32")
+        options = {"end_id": END, "max_length": LENGTH, "pad_id": PAD, **options}
+        return beam_search(self.step, self.states, start, **options)
+
+    def greedy(self, **options):
+        start = ops.full((self.rows,), START, dtype="int32")
+        options = {"end_id": END, "max_length": LENGTH, "pad_id": PAD, **options}
+        return greedy_search(self.step, self.states, start, **options)
+
+    def log_probability(self, row, sequence):
+        node, total = 0, 0.0
+        for token in sequence:
+            total += self.table[row, node, token]
+            node = ALPHABET * node + token + 1
+        return total
+
+    def all_sequences(self, max_length=LENGTH):
+        for length in range(1, max_length + 1):
+            for sequence in itertools.product(range(ALPHABET), repeat=length):
+                ended = sequence[-1] == END
+                if END not in sequence[:-1] and (ended or length == max_length):
+                    yield sequence
+
+
+def penalised(score, length, alpha):
+    return score / ((5 + length) / 6) ** alpha
+
+
+def sequences(ids):
+    """The sequences of one row, padding taken off."""
+    return [tuple(token for token in row if token != PAD) for row in np.asarray(ids).tolist()]
+
+
+def ranked(toy, row, found, alpha):
+    scored = [(penalised(toy.log_probability(row, s), len(s), alpha), s) for s in found]
+    return sorted(scored, reverse=True)
+
+
+def python_beam(toy, row, beam_size, alpha, max_length=LENGTH):
+    """The same rule in plain Python: what has ended keeps its place."""
+    beam = [()]
+    for _ in range(max_length):
+        ended = [s for s in beam if s and s[-1] == END]
+        longer = [(*s, t) for s in beam if s not in ended for t in range(ALPHABET)]
+        longer.sort(key=lambda s: toy.log_probability(row, s), reverse=True)
+        beam = ended + longer[: beam_size - len(ended)]
+    return ranked(toy, row, beam, alpha)
+
+
+def test_length_penalty_by_hand():
+    # (5 + 1) / 6 = 1, (5 + 7) / 6 = 2, (5 + 19) / 6 = 4.
+    lengths = np.array([1, 7, 19])
+    np.testing.assert_allclose(length_penalty(lengths, 0.0), [1, 1, 1])
+    np.testing.assert_allclose(length_penalty(lengths, 1.0), [1, 2, 4])
+    np.testing.assert_allclose(length_penalty(lengths, 0.5), [1, 2**0.5, 2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
+def test_wide_beam_equals_brute_force(alpha):
+    toy = Toy(seed=1)
+    everything = list(toy.all_sequences())
+    assert len(everything) == 1 + 3 + 9 + 27 + 81 + 243
+    beam_size = len(everything) + 6  # six places stay empty
+    found = toy.beam(beam_size=beam_size, n_best=beam_size, length_penalty=alpha)
+    assert found.ids.shape == (3, beam_size, LENGTH)
+    for row in range(3):
+        scores, expected = zip(*ranked(toy, row, everything, alpha), strict=True)
+        received = sequences(found.ids[row])
+        assert sorted(received[:-6]) == sorted(expected)  # each once
+        # float32 may swap two whose scores are the same to seven digits.
+        np.testing.assert_allclose(found.scores[row, :-6], scores, rtol=1e-5)
+        assert received[:20] == list(expected[:20])
+        assert np.all(np.diff(found.scores[row]) <= 0)
+        np.testing.assert_array_equal(found.scores[row, -6:], np.float32(IMPOSSIBLE))
+        assert received[-6:] == [()] * 6
+        assert not np.any(found.records["pair"][row, -6:])
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("beam_size", [2, 3, 5, 9])
+def test_narrow_beam_equals_plain_python(beam_size, alpha):
+    toy = Toy(rows=12, seed=2)
+    found = toy.beam(beam_size=beam_size, n_best=beam_size, length_penalty=alpha)
+    for row in range(toy.rows):
+        expected = python_beam(toy, row, beam_size, alpha)
+        assert sequences(found.ids[row]) == [sequence for _, sequence in expected]
+        np.testing.assert_allclose(found.scores[row], [score for score, _ in expected], rtol=1e-5)
+        # The score of a sequence that ended early is still that of its own tokens.
+        for sequence, score in zip(sequences(found.ids[row]), found.scores[row], strict=True):
+            own = penalised(toy.log_probability(row, sequence), len(sequence), alpha)
+            np.testing.assert_allclose(score, own, rtol=1e-5)
+
+
+def test_beam_of_one_equals_greedy():
+    toy = Toy(rows=12, seed=3)
+    beam = toy.beam(beam_size=1, length_penalty=0.6)
+    greedy = toy.greedy(length_penalty=0.6)
+    np.testing.assert_array_equal(beam.ids, greedy.ids)
+    np.testing.assert_allclose(beam.scores, greedy.scores, rtol=1e-6)
+    np.testing.assert_array_equal(beam.records["pair"], greedy.records["pair"])
+
+
+def test_greedy_takes_the_best_token_each_time():
+    toy = Toy(rows=12, seed=4)
+    found = toy.greedy(length_penalty=1.0)
+    assert found.ids.shape == (12, 1, LENGTH)
+    lengths = set()
+    for row in range(toy.rows):
+        expected = ()
+        while len(expected) < LENGTH and END not in expected:
+            node = 0
+            for token in expected:
+                node = ALPHABET * node + token + 1
+            expected = (*expected, int(np.argmax(toy.table[row, node])))
+        assert sequences(found.ids[row]) == [expected]
+        own = penalised(toy.log_probability(row, expected), len(expected), 1.0)
+        np.testing.assert_allclose(found.scores[row, 0], own, rtol=1e-5)
+        lengths.add(len(expected))
+    assert len(lengths) > 2  # early ends, late ends
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_early_exit_changes_nothing(alpha):
+    toy = Toy(rows=8, seed=5, end_bias=1.0)
+    certain = toy.beam(beam_size=4, n_best=4, length_penalty=alpha)
+    for n_best in (1, 2):
+        early = toy.beam(beam_size=4, n_best=n_best, length_penalty=alpha)
+        np.testing.assert_array_equal(early.ids, certain.ids[:, :n_best])
+        np.testing.assert_allclose(early.scores, certain.scores[:, :n_best], rtol=1e-6)
+        np.testing.assert_array_equal(early.records["node"], certain.records["node"][:, :n_best])
+
+
+def test_loop_ends_early():
+    # The end is all but certain: one or two steps do. TensorFlow's eager loop calls step each time.
+    toy = Toy(seed=6, end_bias=20.0)
+    found = toy.beam(beam_size=3)
+    assert toy.calls == 1
+    assert [sequences(row) for row in found.ids] == [[(END,)]] * 3
+    toy.calls = 0
+    toy.beam(beam_size=3, n_best=3)  # the second and third are longer by a token
+    assert toy.calls == 2
+    toy.calls = 0
+    toy.greedy()
+    assert toy.calls == 1
+    toy = Toy(seed=6, end_bias=-20.0)
+    toy.beam(beam_size=3)
+    assert toy.calls == LENGTH
+
+
+def test_rows_do_not_see_each_other():
+    toy = Toy(rows=6, seed=7)
+    together = toy.beam(beam_size=3, n_best=3, length_penalty=0.6)
+    for row in range(6):
+        alone = Toy(rows=1)
+        alone.table = toy.table[row : row + 1]
+        found = alone.beam(beam_size=3, n_best=3, length_penalty=0.6)
+        np.testing.assert_array_equal(found.ids[0], together.ids[row])
+        np.testing.assert_allclose(found.scores[0], together.scores[row], rtol=1e-6)
+
+
+@pytest.mark.parametrize("search", ["beam", "greedy"])
+def test_records_follow_the_sequences(search):
+    toy = Toy(rows=6, seed=8)
+    found = toy.greedy() if search == "greedy" else toy.beam(beam_size=4, n_best=4)
+    for row in range(6):
+        for k, sequence in enumerate(sequences(found.ids[row])):
+            node, nodes = 0, []
+            for token in sequence:  # the record of a token is of the prefix before it
+                nodes.append(node)
+                node = ALPHABET * node + token + 1
+            padding = [0] * (LENGTH - len(sequence))
+            assert found.records["node"][row, k].numpy().tolist() == nodes + padding
+            pairs = [[node, row] for node in nodes] + [[0, 0] for _ in padding]
+            assert found.records["pair"][row, k].numpy().tolist() == pairs
+
+
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+def test_fewer_sequences_than_places(alpha):
+    # Of one token there are four sequences, and of a beam of six two places stay empty.
+    toy = Toy(seed=9)
+    found = toy.beam(beam_size=6, n_best=6, max_length=1, length_penalty=alpha)
+    for row in range(3):
+        order = np.argsort(-toy.table[row, 0])
+        assert sequences(found.ids[row]) == [*((token,) for token in order.tolist()), (), ()]
+        np.testing.assert_array_equal(found.scores[row, 4:], np.float32([IMPOSSIBLE] * 2))
+    # Empty places are refilled as soon as there are enough sequences, and none is blocked.
+    found = toy.beam(beam_size=8, n_best=8, max_length=3, length_penalty=alpha)
+    for row in range(3):
+        expected = python_beam(toy, row, 8, alpha, max_length=3)
+        assert sequences(found.ids[row]) == [sequence for _, sequence in expected]
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_in_graph(jit_compile):
+    toy = Toy(seed=10)
+    options = {"beam_size": 4, "n_best": 4, "length_penalty": 0.6}
+    expected, expected_greedy = toy.beam(**options), toy.greedy()
+    beam, greedy = tf.function(
+        lambda: (toy.beam(**options), toy.greedy()), jit_compile=jit_compile
+    )()
+    np.testing.assert_array_equal(beam.ids, expected.ids)
+    np.testing.assert_allclose(beam.scores, expected.scores, rtol=1e-5)
+    np.testing.assert_array_equal(beam.records["pair"], expected.records["pair"])
+    np.testing.assert_array_equal(greedy.ids, expected_greedy.ids)
+    np.testing.assert_array_equal(greedy.records["node"], expected_greedy.records["node"])
+
+
+def test_states_may_have_no_records():
+    toy = Toy(seed=11)
+
+    def step(ids, states):
+        log_probabilities, _, states = toy.step(ids, states)
+        return log_probabilities, {}, states
+
+    start = ops.full((3,), START, dtype="int32")
+    options = {"end_id": END, "max_length": LENGTH, "pad_id": PAD}
+    bare = beam_search(step, toy.states, start, beam_size=3, **options)
+    np.testing.assert_array_equal(bare.ids, toy.beam(beam_size=3).ids)
+    assert bare.records == {}
+    assert greedy_search(step, toy.states, start, **options).records == {}

@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def make_model():
+    """Make a tiny model with large random weights, so that words depend on all before them."""
+    from kerasnmt.zoo import bahdanau_gru
+
+    def make(seed=0, source=11, target=13, scale=1.0, **options):
+        options = {"embedding_dim": 6, "units": 5, "dropout": 0.0, **options}
+        model = bahdanau_gru(source, target, **options)
+        rng = np.random.default_rng(seed)
+        model.set_weights([scale * rng.normal(size=w.shape) for w in model.get_weights()])
+        return model
+
+    return make
+
+
+@pytest.fixture
+def batch():
+    """Three pairs: inputs, targets and weights, with padding on both sides."""
+    source = [[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]]
+    target = [[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]]
+    targets = np.array(target, "int32")
+    shifted = np.concatenate([np.full((3, 1), 2), targets[:, :-1]], axis=1)
+    shifted[1, 2:] = shifted[2, 3:] = 0
+    inputs = {"source_ids": np.array(source, "int32"), "target_ids": shifted.astype("int32")}
+    return inputs, targets, (targets != 0).astype("float32")

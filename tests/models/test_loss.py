@@ -1,0 +1,147 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.models import Perplexity
+
+
+def log_softmax(logits):
+    logits = np.asarray(logits, "float64")
+    logits = logits - logits.max(-1, keepdims=True)
+    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+
+
+def test_loss_by_hand(make_model):
+    model = make_model()
+    model.compile(label_smoothing=0.0)
+    # Every position has the probabilities 1/8, 1/8, 1/4, 1/2; real are a 2, a 3 and a 1: 2 + 1 + 3
+    # bits over three tokens. Over the padded size of six it would be half of that.
+    logits = np.broadcast_to(np.log([1.0, 1.0, 2.0, 4.0]), (2, 3, 4)).astype("float32")
+    targets = np.array([[2, 3, 0], [1, 0, 0]])
+    weights = (targets != 0).astype("float32")
+    bits = float(model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)) / np.log(2)
+    np.testing.assert_allclose(bits, 2.0, rtol=1e-6)
+    # Without weights padding is left out all the same; a weight counts in numerator and divisor.
+    np.testing.assert_allclose(
+        float(model.compute_loss(y=targets, y_pred=logits)), 2.0 * np.log(2), rtol=1e-6
+    )
+    weights = np.array([[3.0, 1.0, 1.0], [0.0, 1.0, 1.0]], "float32")
+    bits = float(model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)) / np.log(2)
+    np.testing.assert_allclose(bits, (3 * 2 + 1) / 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
+def test_label_smoothing_equals_the_one_hot_formula(make_model, batch, smoothing):
+    inputs, targets, weights = batch
+    model = make_model()
+    model.compile(label_smoothing=smoothing)
+    logits = model(inputs)
+    wanted = (1 - smoothing) * np.eye(13)[targets] + smoothing / 13
+    per_token = -(wanted * log_softmax(logits)).sum(-1)
+    expected = (per_token * weights).sum() / 9  # tokens
+    loss = model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)
+    np.testing.assert_allclose(float(loss), expected, rtol=1e-5)
+
+
+def test_batch_of_padding_alone_has_loss_0(make_model):
+    model = make_model()
+    zeros = np.zeros((2, 3), "int32")
+    logits = np.ones((2, 3, 13), "float32")
+    assert float(model.compute_loss(y=zeros, y_pred=logits, sample_weight=1.0 * zeros)) == 0.0
+
+
+def test_smoothing_out_of_range(make_model):
+    with pytest.raises(ValueError, match=r"0 <= label_smoothing < 1.*label_smoothing=1\.0"):
+        make_model().compile(label_smoothing=1.0)
+
+
+def test_a_loss_of_ones_own(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model()
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss=loss)
+    logits = model(inputs)
+    expected = loss(targets, logits, sample_weight=weights)
+    received = model.compute_loss(inputs, targets, logits, weights)
+    np.testing.assert_allclose(float(received), float(expected), rtol=1e-6)
+
+
+def test_regularisation_is_added(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model()
+    plain = model.compute_loss(y=targets, y_pred=model(inputs), sample_weight=weights)
+    model.bridge.projection.kernel.regularizer = keras.regularizers.L2(0.5)
+    kernel = model.bridge.projection.get_weights()[0]
+    loss = model.compute_loss(y=targets, y_pred=model(inputs), sample_weight=weights)
+    np.testing.assert_allclose(float(loss - plain), 0.5 * (kernel**2).sum(), rtol=1e-4)
+
+
+def padded(batch):
+    """The same batch with columns and rows of padding."""
+    inputs, targets, weights = batch
+    inputs = {
+        "source_ids": np.pad(inputs["source_ids"], ((0, 2), (0, 3))),
+        "target_ids": np.pad(inputs["target_ids"], ((0, 2), (0, 2))),
+    }
+    return inputs, np.pad(targets, ((0, 2), (0, 2))), np.pad(weights, ((0, 2), (0, 2)))
+
+
+def test_padding_changes_nothing(make_model, batch):
+    """Outputs, loss and gradients."""
+    model = make_model(scale=0.5)
+    model.compile(label_smoothing=0.1)
+
+    def run(batch):
+        inputs, targets, weights = batch
+        with tf.GradientTape() as tape:
+            logits = model(inputs, training=True)
+            loss = model.compute_loss(inputs, targets, logits, weights)
+        variables = [weight.value for weight in model.trainable_weights]
+        return logits, loss, [tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)]
+
+    logits, loss, gradients = run(batch)
+    long_logits, long_loss, long_gradients = run(padded(batch))
+    real = batch[2].astype(bool)
+    np.testing.assert_allclose(long_logits.numpy()[:3, :4][real], logits[real], atol=1e-5)
+    np.testing.assert_allclose(float(long_loss), float(loss), atol=1e-5)
+    assert len(gradients) == len(model.weights)
+    for weight, one, other in zip(model.weights, gradients, long_gradients, strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-5, err_msg=weight.path)
+        # A bias of the score moves all energies; everything else must be learning something.
+        assert np.abs(one).max() > 1e-6, weight.path
+
+
+def test_perplexity_counts_tokens_not_batches(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model()
+    model.compile(label_smoothing=0.3)
+    log_probabilities = np.take_along_axis(log_softmax(model(inputs)), targets[..., None], -1)
+    expected = np.exp(-(log_probabilities[..., 0] * weights).sum() / weights.sum())
+
+    def split():  # six tokens, then three
+        for rows in (slice(0, 2), slice(2, 3)):
+            yield {k: v[rows] for k, v in inputs.items()}, targets[rows], weights[rows]
+
+    signature = tf.data.Dataset.from_tensors(batch).element_spec
+    dataset = tf.data.Dataset.from_generator(
+        split,
+        output_signature=tf.nest.map_structure(
+            lambda spec: tf.TensorSpec([None, None], spec.dtype), signature
+        ),
+    )
+    results = model.evaluate(dataset, verbose=0, return_dict=True)
+    np.testing.assert_allclose(results["perplexity"], expected, rtol=1e-5)
+    # The next evaluation starts anew.
+    again = model.evaluate(dataset, verbose=0, return_dict=True)
+    np.testing.assert_allclose(again["perplexity"], expected, rtol=1e-5)
+
+
+def test_perplexity_metric_by_hand():
+    metric = Perplexity()
+    assert float(metric.result()) == 1.0
+    metric.update_state(np.log([[0.5, 0.25]]), np.array([[1.0, 1.0]]))
+    metric.update_state(np.log([[0.125, 0.9]]), np.array([[1.0, 0.0]]))
+    np.testing.assert_allclose(float(metric.result()), 2.0 ** ((1 + 2 + 3) / 3), rtol=1e-6)
+    metric.reset_state()
+    assert float(metric.result()) == 1.0

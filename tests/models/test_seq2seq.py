@@ -1,0 +1,163 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.ids import END_ID, PAD_ID, START_ID
+
+OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 9, "with_records": True}
+
+
+def log_softmax(logits):
+    return tf.nn.log_softmax(tf.cast(logits, tf.float32), axis=-1).numpy()
+
+
+def test_steps_equal_the_full_pass(make_model, batch):
+    inputs, _, _ = batch
+    model = make_model()
+    expected, attended = log_softmax(model(inputs)), model.attend(inputs)
+    states, memory = model.encode(inputs["source_ids"])
+    states = [state[:, None] for state in states]
+    for t in range(inputs["target_ids"].shape[1]):
+        ids = inputs["target_ids"][:, t : t + 1]
+        log_probabilities, records, states = model.step(ids, states, memory)
+        np.testing.assert_allclose(log_probabilities[:, 0], expected[:, t], atol=1e-5)
+        np.testing.assert_allclose(records["weights"][:, 0], attended[:, t], atol=1e-5)
+
+
+def test_several_hypotheses_equal_one_by_one(make_model, batch):
+    inputs, _, _ = batch
+    model = make_model()
+    states, memory = model.encode(inputs["source_ids"])
+    rng = np.random.default_rng(0)
+    states = [rng.normal(size=(3, 4, state.shape[-1])).astype("float32") for state in states]
+    ids = rng.integers(4, 13, size=(3, 4)).astype("int32")
+    together, records, (state,) = model.step(ids, states, memory)
+    for k in range(4):
+        one = slice(k, k + 1)
+        alone, record, (new,) = model.step(ids[:, one], [s[:, one] for s in states], memory)
+        np.testing.assert_allclose(together[:, one], alone, atol=1e-5)
+        np.testing.assert_allclose(records["weights"][:, one], record["weights"], atol=1e-5)
+        np.testing.assert_allclose(state[:, one], new, atol=1e-5)
+
+
+def teacher_forced(model, source_ids, ids):
+    """Log-probability of a target and its attention weights, by the full pass."""
+    target_ids = np.concatenate([np.full((len(ids), 1), START_ID), ids[:, :-1]], 1).astype("int32")
+    inputs = {"source_ids": source_ids, "target_ids": target_ids}
+    chosen = np.take_along_axis(log_softmax(model(inputs)), ids[..., None], -1)[..., 0]
+    real = ids != PAD_ID
+    return (chosen * real).sum(1), model.attend(inputs).numpy() * real[..., None]
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_scores_and_weights_of_a_search_are_those_of_its_targets(make_model, batch, beam_size):
+    source_ids = batch[0]["source_ids"]
+    model = make_model(seed=5, scale=0.8)
+    options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
+    found = model.search(source_ids, length_penalty=0.6, **options)
+    assert found.ids.shape == (3, beam_size, 9)
+    assert found.records["weights"].shape == (3, beam_size, 9, 5)
+    for k in range(beam_size):
+        ids = found.ids[:, k].numpy()
+        score, weights = teacher_forced(model, source_ids, ids)
+        lengths = (ids != PAD_ID).sum(1)
+        np.testing.assert_allclose(
+            found.scores[:, k], score / ((5 + lengths) / 6) ** 0.6, atol=1e-4
+        )
+        np.testing.assert_allclose(found.records["weights"][:, k], weights, atol=1e-5)
+    bare = model.search(source_ids, length_penalty=0.6, **{**options, "with_records": False})
+    np.testing.assert_array_equal(bare.ids, found.ids)
+    assert bare.records == {}
+
+
+def test_search_never_takes_padding_or_start(make_model, batch):
+    model = make_model()
+    bias = np.zeros(13)
+    bias[[PAD_ID, START_ID]] = 50.0
+    model.decoder.generator.bias.assign(bias)
+    for beam_size in (1, 3):
+        options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
+        found = model.search(batch[0]["source_ids"], **options)
+        ids = found.ids.numpy()
+        assert START_ID not in ids
+        ended = np.cumsum(ids == END_ID, axis=-1) - (ids == END_ID)
+        np.testing.assert_array_equal(ids == PAD_ID, ended > 0)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_neighbours_and_padding_change_nothing(make_model, batch, beam_size):
+    source_ids = batch[0]["source_ids"]
+    model = make_model(seed=6)
+    options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
+    together = model.search(source_ids, **options)
+    beside_longer = model.search(
+        np.concatenate([np.full((1, 9), 7, "int32"), np.pad(source_ids, ((0, 0), (0, 4)))]),
+        **options,
+    )
+    np.testing.assert_array_equal(beside_longer.ids[1:], together.ids)
+    np.testing.assert_allclose(beside_longer.scores[1:], together.scores, atol=1e-4)
+    for row in range(3):
+        alone = model.search(source_ids[row, source_ids[row] != 0][None], **options)
+        np.testing.assert_array_equal(alone.ids[0], together.ids[row])
+        np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
+
+
+def test_batch_of_none(make_model):
+    model = make_model()
+    for beam_size in (1, 3):
+        options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
+        found = tf.function(lambda ids, options=options: model.search(ids, **options))(
+            tf.zeros([0, 4], tf.int32)
+        )
+        assert found.ids.shape == (0, beam_size, 9)
+        assert found.records["weights"].shape == (0, beam_size, 9, 4)
+
+
+def test_file_round_trip(make_model, batch, tmp_path):
+    inputs, targets, weights = batch
+    model = make_model(seed=2, tie_embeddings=True)
+    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.2, weighted_metrics=[])
+    model.fit(inputs, targets, sample_weight=weights, verbose=0)
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-6)
+    for beam_size in (1, 3):
+        options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
+        one, other = (m.search(inputs["source_ids"], **options) for m in (model, copy))
+        np.testing.assert_array_equal(other.ids, one.ids)
+        np.testing.assert_array_equal(other.scores, one.scores)
+    assert copy.label_smoothing == 0.2
+    assert type(copy.optimizer) is keras.optimizers.Adam
+    assert float(copy.optimizer.learning_rate) == pytest.approx(0.02)
+    assert int(copy.optimizer.iterations) == 1
+    for one, other in zip(model.optimizer.variables, copy.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(other, one)
+    # One more step of training, from the same state, ends at the same place.
+    for trained in (model, copy):
+        trained.fit(inputs, targets, sample_weight=weights, verbose=0, shuffle=False)
+    np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-5)
+
+
+def test_file_of_a_model_that_is_not_compiled(make_model, batch, tmp_path):
+    model = make_model()
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(copy(batch[0]), model(batch[0]))
+    copy.compile()
+    assert copy.label_smoothing == 0.1
+
+
+def test_weights_file_round_trip(make_model, batch, tmp_path):
+    model, other = make_model(seed=1), make_model(seed=2)
+    model.save_weights(tmp_path / "model.weights.h5")
+    other.load_weights(tmp_path / "model.weights.h5")
+    np.testing.assert_array_equal(other(batch[0]), model(batch[0]))
+
+
+def test_text_needs_tokenizers(make_model, tmp_path):
+    model = make_model()
+    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
+        model.translate(["a"])
+    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
+        model.export(str(tmp_path / "1"))

@@ -1,0 +1,77 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+
+def losses(model, batch, steps=4, **options):
+    """The loss of each of some steps on one batch."""
+    inputs, targets, weights = batch
+    model.compile(keras.optimizers.Adam(0.05), **options)
+    data = tf.data.Dataset.from_tensors((inputs, targets, weights))
+    history = model.fit(data, epochs=steps, verbose=0).history
+    assert np.isfinite(history["perplexity"]).all()
+    return np.array(history["loss"])
+
+
+@pytest.fixture
+def policy():
+    yield keras.config.set_dtype_policy
+    keras.config.set_dtype_policy("float32")
+
+
+def test_training_under_xla(make_model, batch):
+    compiled = make_model(scale=0.3)
+    received = losses(compiled, batch, jit_compile=True)
+    assert compiled.jit_compile is True  # Keras turns it off where a layer refuses
+    expected = losses(make_model(scale=0.3), batch, jit_compile=False)
+    assert np.isfinite(received).all()
+    assert received[-1] < 0.8 * received[0]
+    np.testing.assert_allclose(received[0], expected[0], rtol=1e-5)
+    np.testing.assert_allclose(received, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_search_under_xla(make_model, batch, beam_size):
+    model = make_model(seed=5, scale=0.8)
+
+    def search(source_ids):
+        return model.search(
+            source_ids, beam_size=beam_size, n_best=beam_size, max_length=7, with_records=True
+        )
+
+    source_ids = tf.constant(batch[0]["source_ids"])
+    expected = search(source_ids)
+    found = tf.function(search, jit_compile=True)(source_ids)
+    np.testing.assert_array_equal(found.ids, expected.ids)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-4)
+    np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision(make_model, batch, policy, tmp_path, name):
+    policy(name)
+    model = make_model(scale=0.3)
+    received = losses(model, batch, label_smoothing=0.1)
+    assert np.isfinite(received).all()
+    assert received[-1] < received[0]
+    assert {weight.dtype for weight in model.weights} == {"float32"}
+    inputs, source_ids = batch[0], batch[0]["source_ids"]
+    logits = model(inputs)
+    assert logits.dtype == name.removeprefix("mixed_")
+    found = model.search(source_ids, beam_size=3, max_length=5, with_records=True)
+    assert found.scores.dtype == found.records["weights"].dtype == tf.float32
+    # A model keeps its precision, whatever the policy where it is loaded.
+    model.save(tmp_path / "model.keras")
+    policy("float32")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    assert copy(inputs).dtype == logits.dtype
+    np.testing.assert_array_equal(tf.cast(copy(inputs), "float32"), tf.cast(logits, "float32"))
+
+
+def test_mixed_precision_is_near_full_precision(make_model, batch, policy):
+    expected = make_model(scale=0.3)(batch[0])
+    policy("mixed_bfloat16")
+    received = tf.cast(make_model(scale=0.3)(batch[0]), "float32")
+    np.testing.assert_allclose(received, expected, atol=0.05)
+    assert np.abs(received - expected).max() > 1e-5  # half precision was at work

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
+
+
+@pytest.fixture(scope="session")
+def make_translator_model():
+    """Make a tiny model between words and characters, with large random weights."""
+    from kerasnmt.text import CharacterTokenizer, WordTokenizer
+    from kerasnmt.zoo import bahdanau_gru
+
+    def make(seed=3, source=None, end_bias=0.5):
+        source = source or WordTokenizer(WORDS)
+        target = CharacterTokenizer("abc de")
+        model = bahdanau_gru(source, target, embedding_dim=6, units=5, dropout=0.0)
+        rng = np.random.default_rng(seed)
+        model.set_weights([0.9 * rng.normal(size=w.shape) for w in model.get_weights()])
+        bias = model.decoder.generator.bias.numpy()
+        bias[3] += end_bias
+        model.decoder.generator.bias.assign(bias)
+        return model
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def word_model(make_translator_model):
+    """One such model for all tests that do not change it."""
+    return make_translator_model()
+
+
+SENTENCES = [
+    "two dogs run .",
+    "a man reads .",
+    "dog",
+    "",
+    "a dog runs . a man runs .",
+    "   ",
+    "cat",
+]
+
+
+@pytest.fixture
+def sentences():
+    return list(SENTENCES)

@@ -1,0 +1,210 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.serving import Translator, check_export, export_next_version, load_export
+from kerasnmt.serving.meta_graph import MetaGraph
+
+OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
+
+
+@pytest.fixture(scope="module")
+def trained(make_translator_model):
+    """A model with the state of an optimizer."""
+    model = make_translator_model()
+    model.compile(keras.optimizers.Adam(0.01))
+    ids = np.array([[5, 6, 3]])
+    data = tf.data.Dataset.from_tensors(({"source_ids": ids, "target_ids": ids}, ids))
+    model.fit(data, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="module")
+def exported(trained, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exports") / "tiny"
+    assert trained.export(str(folder / "1"), **OPTIONS) == str(folder / "1")
+    return folder
+
+
+def test_export_translates_as_the_model_does(exported, trained, sentences):
+    translator = Translator(load_export(exported))
+    assert translator.description["beam_size"] == 3
+    assert translator.translate(sentences) == trained.translate(sentences, **OPTIONS)
+    assert len(set(translator.translate(sentences))) > 3
+    with pytest.warns(UserWarning, match="text 1 has 21 tokens and was cut to 12"):
+        translator.translate(["dog " * 20])
+    # The version itself may be named as well.
+    again = Translator(load_export(exported / "1"))
+    assert again.best(sentences) == translator.best(sentences)
+
+
+def test_file_and_export_translate_alike(exported, trained, sentences, tmp_path):
+    trained.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    for options in (OPTIONS, {**OPTIONS, "beam_size": 1}):
+        expected = trained.translate(sentences, **options)
+        assert copy.translate(sentences, **options) == expected
+    assert type(copy.source_tokenizer) is type(trained.source_tokenizer)
+    assert copy.target_tokenizer.get_config() == trained.target_tokenizer.get_config()
+
+
+def test_check_passes(exported, trained, sentences):
+    report = check_export(exported, sentences, trained.translate(sentences, **OPTIONS))
+    assert report.passed, str(report)
+    assert [row.name for row in report.rows][-1] == "expected"
+
+
+def test_export_holds_weights_and_no_optimizer(exported, trained):
+    variables = tf.train.list_variables(str(exported / "1" / "variables" / "variables"))
+    arrays = [shape for name, shape in variables if not name.startswith("_CHECKPOINTABLE")]
+    assert sorted(arrays) == sorted(list(weight.shape) for weight in trained.weights)
+    assert len(trained.optimizer.variables) > len(trained.weights)  # there was something to hold
+
+
+def test_export_holds_what_a_cpu_server_can_run(exported):
+    ops = MetaGraph.read(exported / "1").ops if hasattr(MetaGraph, "read") else None
+    if ops is None:
+        graph = tf.saved_model.load(str(exported / "1")).signatures["serving_default"].graph
+        definition = graph.as_graph_def()
+        ops = {node.op for node in definition.node}
+        ops |= {node.op for f in definition.library.function for node in f.node_def}
+    assert "While" in ops or "StatelessWhile" in ops
+    assert not {op for op in ops if "PyFunc" in op or "Cudnn" in op}
+
+
+def test_folder_holds_no_more_than_it_should(exported):
+    assert os.listdir(exported) == ["1"]
+    assert {*os.listdir(exported / "1")} == {
+        *("saved_model.pb", "variables", "assets", "assets.extra", "fingerprint.pb")
+    }
+    description = json.loads((exported / "1" / "assets.extra" / "kerasnmt.json").read_text())
+    assert description == {
+        "model": "bahdanau_gru",
+        **OPTIONS,
+        "source_kind": "words",
+        "target_kind": "characters",
+    }
+    # A server that runs as somebody else can read it.
+    assert (exported / "1").stat().st_mode & 0o777 == 0o755
+
+
+def test_bad_directories(word_model, tmp_path):
+    (tmp_path / "1").mkdir()
+    with pytest.raises(ValueError, match=r"does not exist\. Received: directory='.*/1'"):
+        word_model.export(tmp_path / "1")
+    (tmp_path / "2").write_text("a file")
+    with pytest.raises(ValueError, match="Export to the next version"):
+        word_model.export(tmp_path / "2")
+    with pytest.raises(
+        ValueError, match=r"version number.*/best/1'\. Received: directory='.*best'"
+    ):
+        word_model.export(tmp_path / "best")
+    assert sorted(os.listdir(tmp_path)) == ["1", "2"]
+    assert os.listdir(tmp_path / "1") == []
+    with pytest.raises(ValueError, match=r"Expected an export of kerasnmt.*Received: directory="):
+        load_export(tmp_path)
+    with pytest.raises(ValueError, match=r"Expected an export of kerasnmt.*Received: directory="):
+        load_export(tmp_path / "absent")
+
+
+def test_bad_options_make_no_folder(word_model, tmp_path):
+    with pytest.raises(ValueError, match="beam_size=0"):
+        word_model.export(tmp_path / "name" / "1", beam_size=0)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_failure_midway_leaves_nothing(word_model, tmp_path, monkeypatch, error):
+    def save(module, folder, **options):
+        Path(folder, "saved_model.pb").write_bytes(b"half")
+        raise error
+
+    monkeypatch.setattr(tf.saved_model, "save", save)
+    with pytest.raises(type(error)):
+        word_model.export(tmp_path / "name" / "1", **OPTIONS)
+    assert os.listdir(tmp_path / "name") == []
+
+
+def fake_save(module, folder, **options):
+    Path(folder, "saved_model.pb").write_bytes(b"whole")
+
+
+def test_versions(word_model, tmp_path, monkeypatch):
+    monkeypatch.setattr(tf.saved_model, "save", fake_save)
+    options = {**OPTIONS, "beam_size": 1}
+    assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "1")
+    (tmp_path / "9").mkdir()
+    (tmp_path / "notes").mkdir()
+    # By number, not by name: 10 follows 9, and 11 follows 10.
+    assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "10")
+    assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "11")
+    assert sorted(os.listdir(tmp_path)) == ["1", "10", "11", "9", "notes"]
+
+
+def test_two_versions_and_the_newest_is_served(exported, make_translator_model, sentences):
+    other = make_translator_model(seed=8)
+    options = {**OPTIONS, "beam_size": 1}
+    version = exported.parent / "two" / "2"
+    other.export(version, **options)
+    os.symlink(exported / "1", exported.parent / "two" / "1")
+    newest = Translator(load_export(exported.parent / "two"))
+    assert newest.description["beam_size"] == 1
+    assert newest.translate(sentences) == other.translate(sentences, **options)
+
+
+def test_folder_made_meanwhile_is_not_overwritten(word_model, tmp_path, monkeypatch):
+    def save(module, folder, **options):
+        fake_save(module, folder)
+        (tmp_path / "1").mkdir()
+        (tmp_path / "1" / "theirs").write_text("")
+
+    monkeypatch.setattr(tf.saved_model, "save", save)
+    with pytest.raises(ValueError, match="Expected a directory that does not exist"):
+        word_model.export(tmp_path / "1", **OPTIONS)
+    assert os.listdir(tmp_path) == ["1"]
+    assert os.listdir(tmp_path / "1") == ["theirs"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import tensorflow as tf
+from kerasnmt.serving import TextModule, export_model
+from kerasnmt.text import WordTokenizer
+from kerasnmt.zoo import bahdanau_gru
+
+write = tf.saved_model.save
+
+def save(module, folder, **options):
+    Path(folder, "saved_model.pb").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+tf.saved_model.save = save
+TextModule.signatures = {}
+model = bahdanau_gru(WordTokenizer(["a"]), embedding_dim=3, units=2)
+export_model(model, sys.argv[1])
+"""
+
+
+def test_kill_leaves_no_version(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLED), tmp_path / "name" / "1"],
+        capture_output=True,
+        timeout=300,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    left = os.listdir(tmp_path / "name")
+    # What is left is hidden and no number: no server takes it for a version.
+    assert [name[:12] for name in left] == [".unfinished-"]
+    assert not any(name.isdecimal() for name in left)
+    with pytest.raises(ValueError, match="Expected an export"):
+        load_export(tmp_path / "name")

@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.serving import TextModule
+
+OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
+
+
+@pytest.fixture(scope="module")
+def module(word_model):
+    return TextModule(word_model, **OPTIONS)
+
+
+def run(module, signature, texts):
+    outputs = module.signatures[signature](tf.constant(texts, tf.string, shape=[len(texts)]))
+    return {name: value.numpy() for name, value in outputs.items()}
+
+
+def test_signatures_agree_with_the_search_of_the_model(module, word_model, sentences):
+    words = word_model.source_tokenizer
+    best = run(module, "serving_default", sentences)
+    ranking = run(module, "n_best", sentences)
+    assert best["translation"].shape == best["score"].shape == (7,)
+    assert ranking["translations"].shape == ranking["scores"].shape == (7, 3)
+    # Each sentence on its own, by the model and its tokenizers.
+    for row, sentence in enumerate(sentences):
+        ids = words.tokenize([sentence]).to_list()[0]
+        if not ids:
+            continue
+        found = word_model.search(np.array([[*ids, 3]], "int32"), n_best=3, **OPTIONS)
+        texts = word_model.target_tokenizer.detokenize(found.ids[0]).numpy().tolist()
+        assert ranking["translations"][row].tolist() == texts
+        np.testing.assert_allclose(ranking["scores"][row], found.scores[0], atol=1e-4)
+        assert best["translation"][row] == texts[0]
+        np.testing.assert_allclose(best["score"][row], found.scores[0, 0], atol=1e-4)
+    assert len({*best["translation"].tolist()}) > 3  # not one answer for all
+
+
+def test_empty_texts(module, sentences):
+    empty = [3, 5]
+    best = run(module, "serving_default", sentences)
+    assert best["translation"][empty].tolist() == [b"", b""]
+    assert best["score"][empty].tolist() == [0.0, 0.0]
+    ranking = run(module, "n_best", sentences)
+    assert ranking["translations"][empty].tolist() == [[b"", b"", b""]] * 2
+    np.testing.assert_array_equal(ranking["scores"][empty], np.float32([[0, -1e9, -1e9]] * 2))
+    attention = run(module, "attention", sentences)
+    assert not attention["weights"][empty].any()
+    assert (attention["target_tokens"][empty] == b"").all()
+    alone = run(module, "attention", [""])
+    assert alone["target_tokens"].shape == (1, 0)
+    assert alone["weights"].shape[:2] == (1, 0)
+
+
+def test_attention(module, sentences):
+    found = run(module, "attention", sentences)
+    source, target, weights = (
+        found[name] for name in ("source_tokens", "target_tokens", "weights")
+    )
+    assert weights.shape == (7, target.shape[1], source.shape[1])
+    assert source[0].tolist() == [b"two", b"dogs", b"run", b".", b"</s>", *[b""] * 4]
+    assert source[6].tolist() == [b"<unk>", b"</s>", *[b""] * 7]
+    real = target != b""
+    np.testing.assert_allclose(weights.sum(-1), real, atol=1e-5)
+    assert np.all(weights[np.broadcast_to((source == b"")[:, None], weights.shape)] == 0)
+    best = run(module, "serving_default", sentences)["translation"]
+    for row in (0, 1, 2, 4, 6):
+        written = b"".join(t for t in target[row] if t not in (b"", b"</s>"))
+        assert written.replace("▁".encode(), b" ").replace(b"<unk>", "⁇".encode()) == best[row]
+
+
+def test_neighbours_change_nothing(module, sentences):
+    together = run(module, "serving_default", sentences)
+    for row, sentence in enumerate(sentences):
+        alone = run(module, "serving_default", [sentence])
+        assert alone["translation"][0] == together["translation"][row]
+        np.testing.assert_allclose(alone["score"][0], together["score"][row], atol=1e-4)
+
+
+def test_no_text_at_all(module):
+    assert run(module, "serving_default", [])["translation"].shape == (0,)
+    assert run(module, "n_best", [])["scores"].shape == (0, 3)
+    assert run(module, "attention", [])["weights"].shape[0] == 0
+
+
+def test_any_bytes(module):
+    texts = [b"\xff\xfe", b"two \xc3 dogs", b"\x00", "naïve 🙂".encode(), b"dog"]
+    found = run(module, "serving_default", texts)
+    assert np.isfinite(found["score"]).all()
+    for translation in found["translation"]:
+        translation.decode("utf-8")  # valid, whatever came in
+    assert found["translation"][4] == run(module, "serving_default", [b"dog"])["translation"][0]
+
+
+def test_long_texts_are_cut(module):
+    # Eleven words and the end token are twelve tokens.
+    long = ["dog " * 11, "dog " * 11 + "man reads", "dog " * 10]
+    assert module.source_lengths(tf.constant(long)).numpy().tolist() == [12, 14, 11]
+    found = run(module, "serving_default", long)
+    assert found["translation"][0] == found["translation"][1]
+    assert found["score"][0] == found["score"][1]
+    tokens = run(module, "attention", long)["source_tokens"]
+    assert tokens[1].tolist() == [b"dog"] * 11 + [b"</s>"]
+    assert tokens[2].tolist() == [b"dog"] * 10 + [b"</s>", b""]
+
+
+def test_greedy(word_model, sentences):
+    module = TextModule(word_model, beam_size=1, max_length=12)
+    best, ranking = (run(module, name, sentences) for name in ("serving_default", "n_best"))
+    assert ranking["translations"].shape == (7, 1)
+    np.testing.assert_array_equal(ranking["translations"][:, 0], best["translation"])
+    np.testing.assert_allclose(ranking["scores"][:, 0], best["score"], atol=1e-5)
+
+
+def test_fewer_hypotheses_than_places(make_translator_model):
+    # The eleven ids but padding and start: nine of one token each; three places stay empty.
+    model = make_translator_model()
+    allowed = model.decoder.generator.vocabulary_size - 2
+    module = TextModule(model, beam_size=allowed + 3, max_length=2)
+    model.decoder.generator.bias.assign([*[-40.0] * 3, 60.0, *[-40.0] * 6])
+    ranking = run(module, "n_best", ["dog"])
+    assert np.isfinite(ranking["scores"]).all()
+    # The end at once is all but certain, and nothing follows it.
+    assert ranking["scores"][0, 0] > -1e-3
+    assert (np.diff(ranking["scores"][0]) <= 0).all()
+    absent = ranking["scores"][0] == np.float32(-1e9)
+    assert (ranking["translations"][0][absent] == b"").all()
+
+
+def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
+    model = make_translator_model()
+    module = TextModule(model, **OPTIONS)
+    before = run(module, "serving_default", sentences)["score"]
+    model.set_weights([weight * 0.5 for weight in model.get_weights()])
+    after = run(module, "serving_default", sentences)["score"]
+    assert np.abs(after - before)[[0, 1, 2]].min() > 1e-3
+
+
+def test_description(module):
+    assert module.description == {
+        "model": "bahdanau_gru",
+        **OPTIONS,
+        "source_kind": "words",
+        "target_kind": "characters",
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"beam_size": 0}, {"length_penalty": -0.1}, {"max_length": 1}], ids=str
+)
+def test_options_out_of_range(word_model, wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(ValueError, match=f"beam_size >= 1.*{name}={value}"):
+        TextModule(word_model, **wrong)
+
+
+def test_model_without_tokenizers():
+    from kerasnmt.zoo import bahdanau_gru
+
+    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
+        TextModule(bahdanau_gru(9, embedding_dim=4, units=3))

@@ -1,0 +1,105 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from kerasnmt.serving import TextModule, Translator
+
+
+@pytest.fixture(scope="module")
+def translator(word_model):
+    return Translator(TextModule(word_model, beam_size=3, max_length=12))
+
+
+def test_order_and_count(translator, sentences):
+    alone = [translator.translate([sentence])[0] for sentence in sentences]
+    assert alone[3] == alone[5] == ""
+    assert all(isinstance(translation, str) for translation in alone)
+    assert len(set(alone)) > 3
+    for batch_size in (1, 2, 64):
+        assert translator.translate(sentences, batch_size=batch_size) == alone
+    assert translator.translate(sentences[::-1], batch_size=3) == alone[::-1]
+    assert translator.translate(tuple(sentences)) == alone
+    assert translator.translate([]) == []
+
+
+def test_best_and_n_best(translator, sentences):
+    best = translator.best(sentences, batch_size=2)
+    ranking = translator.n_best(sentences, batch_size=2)
+    assert [text for text, _ in best] == translator.translate(sentences)
+    assert best[3] == ("", 0.0)
+    assert ranking[3] == [("", 0.0)]  # what is absent is left out
+    for one, several in zip(best, ranking, strict=True):
+        assert several[0][0] == one[0]
+        assert several[0][1] == pytest.approx(one[1], abs=1e-5)
+        scores = [score for _, score in several]
+        assert scores == sorted(scores, reverse=True)
+    assert len(ranking[0]) == 3
+
+
+def test_attention(translator, sentences):
+    found = translator.attention(sentences, batch_size=3)
+    assert [len(one.source_tokens) for one in found] == [5, 5, 2, 1, 9, 1, 2]
+    for one, sentence in zip(found, sentences, strict=True):
+        assert one.weights.shape == (len(one.target_tokens), len(one.source_tokens))
+        np.testing.assert_allclose(one.weights.sum(-1), 1, atol=1e-5)
+        assert one.source_tokens[-1] == "</s>"
+        known = [word if word != "cat" else "<unk>" for word in sentence.split()]
+        assert one.source_tokens[:-1] == known
+    assert found[3].target_tokens == []
+
+
+def test_long_texts_are_cut_with_a_warning(translator):
+    texts = ["dog", "dog " * 20, "dog " * 11, "man " * 13]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answers = translator.best(texts, first_number=101)
+    assert [str(warning.message) for warning in caught] == [
+        "text 102 has 21 tokens and was cut to 12, the most that this model takes",
+        "text 104 has 14 tokens and was cut to 12, the most that this model takes",
+    ]
+    assert answers[1] == pytest.approx(answers[2])
+    # The user's own line is shown, not one of the library.
+    with pytest.warns(UserWarning, match="text 1 has 21 tokens") as caught:
+        translator.translate(["dog " * 20])
+    with pytest.warns(UserWarning, match="text 1 has 21 tokens"):
+        translator.n_best(["dog " * 20])
+
+
+def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_model):
+    # One character that SentencePiece writes as eighteen.
+    from kerasnmt.text import SentencePieceTokenizer
+
+    corpus = ["صلى الله عليه وسلم", "dog man", "a b c"] * 20
+    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=32)
+    translator = Translator(
+        TextModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
+    )
+    with pytest.warns(UserWarning, match=r"text 1 has \d+ tokens and was cut to 8"):
+        translator.translate(["\ufdfa"])
+
+
+def test_one_string_is_refused(translator):
+    with pytest.raises(ValueError, match=r"list of texts\. Received: texts='a dog', one string"):
+        translator.translate("a dog")
+
+
+def test_batch_size_is_positive(translator):
+    with pytest.raises(ValueError, match="Received: batch_size=0"):
+        translator.translate(["dog"], batch_size=0)
+
+
+def test_no_attention():
+    class Plain:
+        signatures = {}  # noqa: RUF012
+        description = {"max_length": 9}  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="one without the signature 'attention'"):
+        Translator(Plain()).attention(["dog"])
+
+
+def test_model_translates_the_same(word_model, translator, sentences):
+    expected = translator.translate(sentences)
+    assert word_model.translate(sentences, beam_size=3, max_length=12) == expected
+    greedy = word_model.translate(sentences, beam_size=1, max_length=12)
+    assert len(greedy) == 7 and greedy != expected

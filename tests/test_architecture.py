@@ -1,0 +1,114 @@
+"""The arrows between the rooms of the package, read from the imports of every module."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "kerasnmt"
+
+# What each room may import: rooms of the package, and libraries it must not be without.
+ROOMS = {
+    "layers": set(),
+    "decoding": set(),
+    "models": {"layers", "decoding"},
+    "text": set(),
+    "data": {"text"},
+    "training": {"models", "data", "viz"},
+    "viz": set(),
+    "serving": {"text"},
+    "zoo": {"models", "layers"},
+    "cli": {
+        *("layers", "decoding", "models", "text", "data", "training", "viz", "serving", "zoo"),
+    },
+}
+# Inside a function, and so only where it is asked for.
+LAZY = {"models": {"text", "serving"}}
+# Modules beside the rooms, for all.
+COMMON = {"ids", "nearest_name", "version"}
+TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}
+# Rooms that run on any backend of Keras.
+PURE = {"layers", "decoding", "models", "zoo"}
+# Rooms that know no model: not even Keras, but to register what a model holds.
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path):
+    """Each imported module with its line, and whether it is imported inside a function."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+
+    def visit(node, lazy):
+        for child in ast.iter_child_nodes(node):
+            inside = lazy or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield alias.name, child.lineno, lazy
+            elif isinstance(child, ast.ImportFrom):
+                assert not child.level, f"{path}:{child.lineno} imports relatively"
+                for alias in child.names:
+                    yield f"{child.module}.{alias.name}", child.lineno, lazy
+            yield from visit(child, inside)
+
+    yield from visit(tree, False)
+
+
+def room_of(path):
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else None
+
+
+def name_of(path):
+    return str(path.relative_to(PACKAGE.parent))
+
+
+def test_every_folder_is_a_room():
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert folders == set(ROOMS)
+    assert len(FILES) > 50
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_arrows(path):
+    room = room_of(path)
+    for module, line, lazy in imports(path):
+        top, _, rest = module.partition(".")
+        where = f"{name_of(path)}:{line} imports {module}"
+        assert not module.startswith("keras.src"), where
+        if top == "kerasnmt":
+            target = rest.partition(".")[0]
+            if target in COMMON or target.startswith("__") or target == room:
+                continue
+            assert room is not None, f"{where}: the modules beside the rooms import none"
+            allowed = ROOMS[room] | (LAZY.get(room, set()) if lazy else set())
+            # `from kerasnmt import layers` names a room just as well.
+            assert target in allowed, f"{where}: {room} may import {sorted(allowed)}"
+        if room in PURE or room is None:
+            assert top not in TENSORFLOW, f"{where}: {room} knows no TensorFlow"
+        if room == "viz":
+            assert top not in TENSORFLOW | {"keras"}, where
+
+
+def test_the_test_sees_lazy_imports():
+    seen = {module: lazy for module, _, lazy in imports(PACKAGE / "models" / "seq2seq.py")}
+    assert seen["kerasnmt.serving.export_model"] is True
+    assert seen["kerasnmt.text"] is True
+    assert seen["kerasnmt.decoding.beam_search"] is False
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_one_public_class_named_after_its_file(path):
+    """Records, which are named tuples, may stand beside the class or function that returns them."""
+    classes, others = [], []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            others.append(node.name)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+            if "NamedTuple" not in bases:
+                classes.append(node.name)
+    named_after = [name for name in classes if name.lower() == path.stem.replace("_", "")]
+    if classes and not named_after:
+        # A record of what the file's functions return.
+        assert others and len(classes) == 1, f"{name_of(path)} holds {classes}"
+    elif room_of(path) in {"layers", "decoding", "models", "text", "training", "serving"}:
+        assert classes == named_after, f"{name_of(path)} holds {classes}"

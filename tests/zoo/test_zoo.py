@@ -1,0 +1,118 @@
+import inspect
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
+
+# Weights by path and shape, for source 11, target 13, embedding_dim 6, units 5.
+BAHDANAU_GRU = {
+    "encoder/embedding/embeddings": (11, 6),
+    "encoder/input_projection/kernel": (6, 30),
+    "encoder/input_projection/bias": (30,),
+    "encoder/forward/cell/recurrent_kernel": (5, 15),
+    "encoder/forward/cell/recurrent_bias": (15,),
+    "encoder/backward/cell/recurrent_kernel": (5, 15),
+    "encoder/backward/cell/recurrent_bias": (15,),
+    "bridge/projection/kernel": (5, 5),
+    "bridge/projection/bias": (5,),
+    "decoder/embedding/embeddings": (13, 6),
+    "decoder/cell/cell/recurrent_kernel": (5, 15),
+    "decoder/cell/cell/recurrent_bias": (15,),
+    "decoder/cell/attention/score/energy": (5, 1),
+    "decoder/cell/attention/score/query_projection/kernel": (5, 5),
+    "decoder/cell/memory_projection/kernel": (10, 5),
+    "decoder/cell/memory_projection/bias": (5,),
+    "decoder/cell/input_projection/kernel": (6, 15),
+    "decoder/cell/input_projection/bias": (15,),
+    "decoder/cell/context_projection/kernel": (10, 15),
+    "decoder/readout/projection/kernel": (21, 12),
+    "decoder/readout/projection/bias": (12,),
+    "decoder/generator/kernel": (6, 13),
+    "decoder/generator/bias": (13,),
+}
+TINY = {"embedding_dim": 6, "units": 5}
+
+
+def test_names():
+    assert zoo.list_models() == sorted(zoo.list_models())
+    assert "bahdanau_gru" in zoo.list_models()
+    for name in zoo.list_models():
+        constructor = zoo.get_model(name)
+        assert constructor is getattr(zoo, name)
+        assert name in zoo.__all__
+        first, second, *sizes = inspect.signature(constructor).parameters.values()
+        assert (first.name, second.name, second.default) == ("source", "target", None)
+        assert all(size.kind is inspect.Parameter.KEYWORD_ONLY for size in sizes)
+        assert all(size.default is not inspect.Parameter.empty for size in sizes)
+        assert all(f"{size.name}: " in constructor.__doc__ for size in sizes)
+
+
+def test_unknown_name():
+    message = "unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'"
+    with pytest.raises(ValueError, match=message):
+        zoo.get_model("bahdanau_gur")
+
+
+def test_golden_shapes():
+    model = zoo.bahdanau_gru(11, 13, **TINY)
+    shapes = {w.path.removeprefix("bahdanau_gru/"): tuple(w.shape) for w in model.weights}
+    assert shapes == BAHDANAU_GRU
+    assert model.count_params() == sum(int(np.prod(shape)) for shape in BAHDANAU_GRU.values())
+
+
+def test_parameters_at_the_sizes_of_multi30k():
+    # 2 * 8000 * 256 embeddings; encoder 2 * (256 + 256 + 2) * 768; bridge 256 * 256 + 256;
+    # attention 512 * 256 + 256 + 256 * 256 + 256; cell (256 + 512 + 256) * 768 + 2 * 768;
+    # readout 1024 * 512 + 512; output 257 * 8000.
+    parts = (4096000, 789504, 65792, 197120, 787968, 524800, 2056000)
+    assert zoo.bahdanau_gru(8000).count_params() == sum(parts) == 8517184
+
+
+def test_ids_only():
+    model = zoo.bahdanau_gru(11, **TINY)
+    ids = np.array([[5, 6, 3]])
+    assert model({"source_ids": ids, "target_ids": ids}).shape == (1, 3, 11)
+    assert model.source_tokenizer is None and model.target_tokenizer is None
+    assert zoo.bahdanau_gru(11, 13, **TINY)({"source_ids": ids, "target_ids": ids}).shape[-1] == 13
+
+
+def test_tokenizers():
+    words, characters = WordTokenizer(["a", "b"]), CharacterTokenizer("abc")
+    shared = zoo.bahdanau_gru(words, **TINY)
+    assert shared.source_tokenizer is shared.target_tokenizer is words
+    # Sharing a tokenizer ties nothing.
+    assert shared.encoder.embedding is not shared.decoder.embedding
+    two = zoo.bahdanau_gru(words, characters, **TINY)
+    assert (two.source_tokenizer, two.target_tokenizer) == (words, characters)
+    assert two.encoder.embedding.input_dim == 6
+    assert two.decoder.embedding.input_dim == two.decoder.generator.vocabulary_size == 7
+
+
+def test_tied_embeddings():
+    free = zoo.bahdanau_gru(11, 13, dropout=0.0, **TINY)
+    model = zoo.bahdanau_gru(11, 13, dropout=0.0, tie_embeddings=True, **TINY)
+    assert free.count_params() - model.count_params() == 13 * 6
+    assert not [w.path for w in model.weights if w.path.endswith("generator/kernel")]
+    inputs = {"source_ids": np.array([[5, 6, 3]]), "target_ids": np.array([[2, 7, 8]])}
+    before = np.array(model.decoder.embedding.embeddings)
+    model.compile("sgd")
+    losses = model.fit(inputs, np.array([[7, 8, 3]]), epochs=5, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    # Id 12 is in no input: only the output moves its row.
+    assert np.abs(np.array(model.decoder.embedding.embeddings) - before)[12].max() > 0
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [(4, None), (11, 3), ("en", None), (11.0, None), (None, None), (True, None), (11, "de")],
+)
+def test_neither_tokenizers_nor_sizes(source, target):
+    with pytest.raises(ValueError, match="two tokenizers, or two vocabulary sizes of at least 5"):
+        zoo.bahdanau_gru(source, target, **TINY)
+
+
+def test_tokenizer_on_one_side_only():
+    with pytest.raises(ValueError, match=r"Received: source=<.*WordTokenizer.*>, target=13"):
+        zoo.bahdanau_gru(WordTokenizer(["a"]), 13, **TINY)
