@@ -148,7 +148,10 @@ class TextModule(tf.Module):
         empty = ids.row_lengths() == 0
         ids = ids[:, : self.max_length - 1]
         end = tf.fill([ids.nrows(), 1], END_ID)
-        return tf.concat([ids, end], axis=1).to_tensor(PAD_ID), empty
+        ids = tf.concat([ids, end], axis=1)
+        # A batch of no texts has no longest one, and loops over a length of 0 fail.
+        length = tf.maximum(tf.reduce_max(ids.row_lengths()), 1)
+        return ids.to_tensor(PAD_ID, shape=tf.stack([ids.nrows(), length])), empty
 
     def _find(self, source_ids: tf.Tensor, **options) -> Any:
         return self._search(

@@ -136,15 +136,12 @@ class Translator:
 
     def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
         limit = self.description["max_length"]
-        # A token is at least one character, except where a word of one character is two pieces.
-        candidates = [i for i, text in enumerate(texts) if 2 * len(text) >= limit]
-        if not candidates:
-            return
-        lengths = self._served.source_lengths(tf.constant([texts[i] for i in candidates])).numpy()
-        for i, length in zip(candidates, lengths, strict=True):
+        # Of all: the count of characters tells little, as one may be written as many pieces.
+        lengths = self._served.source_lengths(tf.constant(list(texts))).numpy()
+        for number, length in enumerate(lengths, first_number):
             if length > limit:
                 warnings.warn(
-                    f"text {i + first_number} has {length} tokens and was cut to {limit}, the most "
+                    f"text {number} has {length} tokens and was cut to {limit}, the most "
                     "that this model takes",
                     stacklevel=4,
                 )

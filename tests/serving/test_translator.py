@@ -59,9 +59,6 @@ def test_long_texts_are_cut_with_a_warning(translator):
         "text 104 has 14 tokens and was cut to 12, the most that this model takes",
     ]
     assert answers[1] == pytest.approx(answers[2])
-    # The user's own line is shown, not one of the library.
-    with pytest.warns(UserWarning, match="text 1 has 21 tokens") as caught:
-        translator.translate(["dog " * 20])
     with pytest.warns(UserWarning, match="text 1 has 21 tokens"):
         translator.n_best(["dog " * 20])
 
@@ -71,7 +68,7 @@ def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_mo
     from kerasnmt.text import SentencePieceTokenizer
 
     corpus = ["صلى الله عليه وسلم", "dog man", "a b c"] * 20
-    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=32)
+    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=24)
     translator = Translator(
         TextModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
     )

@@ -1,0 +1,85 @@
+import io
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from kerasnmt.cli.main import main
+
+RECIPE = """\
+model: {name: bahdanau_gru, units: 8, embedding_dim: 6, dropout: 0.0}
+tokenizer: {shared: {kind: sentencepiece, vocabulary_size: 150}}
+data: {train: {builtin: 60}, validation: {builtin: 4}}
+search: {beam_size: 3, length_penalty: 0.6, max_length: 20}
+"""
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self):
+        *lines, rest = self.out.split("\n")
+        assert not rest
+        return lines
+
+
+@pytest.fixture
+def kerasnmt(monkeypatch, capfd):
+    """Run the program in this process; what it and its libraries write is caught."""
+
+    def run(*arguments, stdin=""):
+        stdin = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "argv", ["kerasnmt", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return Done(caught.value.code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory):
+    """A run with random weights so large that each text is translated otherwise."""
+    from kerasnmt.training import Recipe, RunFolder
+    from kerasnmt.training.corpora import read_pairs
+    from kerasnmt.training.tokenizer_section import train_tokenizers
+    from kerasnmt.zoo import get_model
+
+    run = RunFolder(tmp_path_factory.mktemp("cli") / "run")
+    run.path.mkdir()
+    run.recipe.write_text(RECIPE)
+    recipe = Recipe.load(run.recipe)
+    tokenizers = train_tokenizers(recipe.tokenizer, read_pairs(recipe.data.train, "train"))
+    model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
+    rng = np.random.default_rng(5)
+    model.set_weights([0.9 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    # Pieces that begin a word are likelier, for translations of several words.
+    pieces = model.target_tokenizer.tokens(np.arange(150)).numpy().tolist()
+    first = [piece.decode().startswith("▁") for piece in pieces]
+    model.decoder.generator.bias.assign_add(np.array(first, "float32"))
+    model.save(run.model)
+    return run.path
+
+
+@pytest.fixture(scope="session")
+def export_folder(run_folder):
+    """The first version that `kerasnmt export` writes of the run."""
+    from kerasnmt.cli.export import export
+
+    directory = run_folder.parent / "saved_models" / "tiny"
+    export(run_folder, directory)
+    return directory / "1"
+
+
+@pytest.fixture(scope="session")
+def translator(export_folder):
+    """The export in the hands of the library, to compare with."""
+    from kerasnmt.serving import Translator, load_export
+
+    return Translator(load_export(export_folder))
