@@ -14,7 +14,7 @@ ROOMS = {
     "models": {"layers", "decoding"},
     "text": set(),
     "data": {"text"},
-    "training": {"models", "data", "viz"},
+    "training": {"models", "zoo", "text", "data", "viz"},
     "viz": set(),
     "serving": {"text"},
     "zoo": {"models", "layers"},

@@ -18,8 +18,16 @@ def attention(
     ],
 ) -> None:
     """Translate a sentence and draw where each word of the translation looked."""
+    from matplotlib.figure import Figure
+
     from kerasnmt.viz import attention_figure
 
+    formats = Figure().canvas.get_supported_filetypes()
+    if output.suffix[1:].lower() not in formats:
+        raise ValueError(
+            "Expected a file whose name ends in the format of the picture, one of "
+            f"{', '.join(sorted(formats))}. Received: --output {output}"
+        )
     translator = load_translator(model)
     (attended,) = translator.attention([text])
     if not attended.target_tokens:

@@ -19,6 +19,8 @@ def check(
     A process without Python's TensorFlow loads it through the TensorFlow C API, as the server does,
     and answers requests.
     """
+    if not directory.is_dir():
+        raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")
     load_tensorflow()
     from kerasnmt.serving import check_export
 

@@ -41,6 +41,11 @@ def demo(
 
     run = training.RunFolder(output / "run")
     recipe = training.Recipe.load(Path(__file__).with_name("demo.yaml"), overrides or [])
+    if not (recipe.data.test and recipe.data.test.builtin):
+        raise ValueError(
+            "Expected data.test.builtin, as the demo is scored on the built-in corpus. Train on "
+            "other data with `kerasnmt train`."
+        )
     say(f"training on the built-in corpus, English to German, into {run.path}")
     results = training.train(recipe, run.path, console=console)
 

@@ -1,5 +1,6 @@
 """Runs and exports, told apart by what they hold."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
         the model, and the search options of its recipe.
 
     Raises:
-        ValueError: the folder holds no finished run.
+        ValueError: the folder holds no model, or a damaged one.
     """
     from kerasnmt.training import Recipe, RunFolder
 
@@ -31,7 +32,10 @@ def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
 
     import kerasnmt.models  # noqa: F401  (registers the classes of the file)
 
-    model = keras.saving.load_model(run.model, compile=False)
+    try:
+        model = keras.saving.load_model(run.model, compile=False)
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{run.model}: the model cannot be loaded: {error}") from error
     options = {}
     if run.recipe.exists():
         search = Recipe.load(run.recipe).search
@@ -52,7 +56,8 @@ def load_translator(directory: Path, beam_size: int | None = None) -> Any:
         a `kerasnmt.serving.Translator`.
 
     Raises:
-        ValueError: the folder holds neither, or another beam is asked of an export.
+        ValueError: the folder holds neither, or a damaged one, or another beam is asked of an
+            export.
     """
     from kerasnmt.training import RunFolder
 
@@ -69,9 +74,16 @@ def load_translator(directory: Path, beam_size: int | None = None) -> Any:
             f"saved_model.pb. Received: {directory}"
         )
     load_tensorflow()
+    import tensorflow as tf
+
     from kerasnmt.serving import Translator, load_export
 
-    translator = Translator(load_export(directory))
+    try:
+        translator = Translator(load_export(directory))
+    except (tf.errors.OpError, OSError, IndexError) as error:  # what TensorFlow says of bad files
+        raise ValueError(
+            f"{directory}: the export cannot be loaded; `kerasnmt check` tells more: {error}"
+        ) from error
     fixed = translator.description["beam_size"]
     if beam_size not in (None, fixed):
         raise ValueError(

@@ -30,6 +30,8 @@ for _verb in (demo, models, train, translate, evaluate, export, check, attention
 def main() -> None:
     """Runs the program; an error that the user can mend is one line and exit code 2."""
     warnings.showwarning = _show_warning
+    # A text may go through the model more than once; -W has the first word.
+    warnings.filterwarnings("once", category=UserWarning, append=True)
     try:
         app(prog_name="kerasnmt")
     except (ValueError, OSError) as error:

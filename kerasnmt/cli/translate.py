@@ -41,6 +41,10 @@ def translate(
 
     Empty lines stay empty. A line with more tokens than the model takes is cut, with a warning.
     """
+    if n_best is not None and (scores or alignments):
+        raise ValueError(
+            "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
+        )
     translator = load_translator(model, beam_size)
     beam = translator.description["beam_size"]
     if n_best is not None and n_best > beam:
@@ -48,8 +52,6 @@ def translate(
             f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
             "Ask for fewer, or for a larger --beam-size."
         )
-    if n_best is not None and (scores or alignments):
-        raise ValueError("Expected --n-best alone; it writes scores. Leave the other options out.")
     done = 0
     # A file can wait for some batches, which are then sorted by length; a pipe cannot.
     for chunk in read_chunks(input, batch_size * 16 if input else batch_size):

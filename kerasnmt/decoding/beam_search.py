@@ -126,7 +126,7 @@ def _best_extensions(totals: Any, beam_size: int, pad_id: int) -> tuple[Any, Any
     Args:
         totals: `[batch, hypotheses, vocabulary]`, log-probability of every extended sequence.
         beam_size: how many to choose. Where there are fewer, the rest are impossible ones.
-        pad_id: the token of an impossible one, so that it never ends: what has ended keeps its place.
+        pad_id: the token of an impossible one, which so never ends and keeps no place.
 
     Returns:
         scores, ids and parents, each `[batch, beam_size]`, best first.

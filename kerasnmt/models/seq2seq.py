@@ -148,7 +148,15 @@ class Seq2Seq(keras.Model):
         Returns:
             `Hypotheses` of ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
             records `{"weights": [batch, n_best, max_length, source_length]}` or `{}`.
+
+        Raises:
+            ValueError: `n_best` is not from 1 to `beam_size`.
         """
+        if not 1 <= n_best <= beam_size:
+            raise ValueError(
+                "Expected 1 <= n_best <= beam_size. "
+                f"Received: n_best={n_best}, beam_size={beam_size}"
+            )
         states, memory = self.encode(source_ids)
 
         def step(ids: Any, states: list[Any]) -> tuple:
@@ -206,13 +214,13 @@ class Seq2Seq(keras.Model):
             sample_weight: float `[batch, target_length]`, or None. Padding never counts.
             training: passed on to a loss given to `compile`.
         """
-        if self.loss is not None:
-            return super().compute_loss(x, y, y_pred, sample_weight, training)
         log_probability, mean_log_probability = self.decoder.generator.log_probability(y_pred, y)
         weight = ops.cast(ops.not_equal(y, PAD_ID), "float32")
         if sample_weight is not None:
             weight = weight * ops.cast(sample_weight, "float32")
         self.perplexity.update_state(log_probability, weight)
+        if self.loss is not None:
+            return super().compute_loss(x, y, y_pred, sample_weight, training)
         smoothed = (
             1.0 - self.label_smoothing
         ) * log_probability + self.label_smoothing * mean_log_probability

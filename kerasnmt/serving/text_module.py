@@ -96,7 +96,7 @@ class TextModule(tf.Module):
             "target_kind": self.target_tokenizer.kind,
         }
 
-    @tf.function(input_signature=_TEXT)
+    @tf.function(input_signature=_TEXT, autograph=False)
     def serving_default(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: the best translation of each text and its score."""
         source_ids, empty = self._source(text)
@@ -107,7 +107,7 @@ class TextModule(tf.Module):
             "score": tf.where(empty, 0.0, found.scores[:, 0]),
         }
 
-    @tf.function(input_signature=_TEXT)
+    @tf.function(input_signature=_TEXT, autograph=False)
     def n_best(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: all translations of the beam and their scores, best first."""
         source_ids, empty = self._source(text)
@@ -120,7 +120,7 @@ class TextModule(tf.Module):
             "scores": tf.where(empty[:, None], only_first, found.scores),
         }
 
-    @tf.function(input_signature=_TEXT)
+    @tf.function(input_signature=_TEXT, autograph=False)
     def attention(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: the tokens of both sides and the weights between them."""
         source_ids, empty = self._source(text)
@@ -134,7 +134,7 @@ class TextModule(tf.Module):
             "weights": weights[:, :length],
         }
 
-    @tf.function(input_signature=_TEXT)
+    @tf.function(input_signature=_TEXT, autograph=False)
     def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
         """Count the tokens of each text, the end token included: int32 `[batch]`, before a cut.
 

@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.zoo import bahdanau_gru
 
 OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 9, "with_records": True}
 
@@ -161,3 +162,22 @@ def test_text_needs_tokenizers(make_model, tmp_path):
         model.translate(["a"])
     with pytest.raises(ValueError, match="Expected a model with tokenizers"):
         model.export(str(tmp_path / "1"))
+
+
+@pytest.mark.parametrize(("beam_size", "n_best"), [(0, 1), (2, 3), (1, 2), (2, 0)])
+def test_search_refuses_more_than_the_beam(beam_size, n_best):
+    model = bahdanau_gru(9, units=4, embedding_dim=3)
+    with pytest.raises(ValueError, match=rf"n_best={n_best}, beam_size={beam_size}"):
+        model.search(np.array([[4, 3]], "int32"), beam_size=beam_size, n_best=n_best)
+
+
+def test_perplexity_is_measured_under_a_loss_of_ones_own():
+    model = bahdanau_gru(9, units=4, embedding_dim=3, dropout=0.0)
+    inputs = {
+        "source_ids": np.array([[4, 5, 3]], "int32"),
+        "target_ids": np.array([[2, 6]], "int32"),
+    }
+    targets = np.array([[6, 3]], "int32")
+    model.compile("sgd", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    measured = model.evaluate(inputs, targets, verbose=0, return_dict=True)
+    assert measured["perplexity"] == pytest.approx(np.exp(measured["loss"]), rel=1e-5)
