@@ -18,7 +18,7 @@ import tensorflow as tf
 from kerasnmt.data import batches, builtin_corpus, describe_batches
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import SentencePieceTokenizer
-from kerasnmt.training import AttentionImages, translation_scores
+from kerasnmt.training import AttentionImages, Throughput, translation_scores
 from kerasnmt.viz import attention_figure
 from kerasnmt.zoo import bahdanau_gru
 
@@ -82,6 +82,7 @@ history = model.fit(
     validation_data=validation_batches,
     epochs=1 if small else 4,
     callbacks=[
+        Throughput(),  # before TensorBoard, which writes what is in the logs
         keras.callbacks.TensorBoard(folder / "logs"),
         AttentionImages(folder / "logs", validation_batches),
     ],

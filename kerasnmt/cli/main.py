@@ -29,18 +29,20 @@ for _verb in (demo, models, train, translate, evaluate, export, check, attention
 
 def main() -> None:
     """Runs the program; an error that the user can mend is one line and exit code 2."""
-    warnings.showwarning = _show_warning
-    # A text may go through the model more than once; -W has the first word.
-    warnings.filterwarnings("once", category=UserWarning, append=True)
+    shown = set()
+
+    def show_warning(message: Warning | str, *_: object) -> None:
+        """Prints a warning, but once: a text may go through the model more often."""
+        if str(message) not in shown:
+            shown.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
+
+    warnings.showwarning = show_warning
     try:
         app(prog_name="kerasnmt")
     except (ValueError, OSError) as error:
         print(f"error: {_one_line(error)}", file=sys.stderr)
         sys.exit(2)
-
-
-def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"warning: {message}", file=sys.stderr)
 
 
 def _one_line(error: Exception) -> str:

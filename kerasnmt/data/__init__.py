@@ -6,6 +6,7 @@ from typing import Any
 # Loaded when first asked for: the built-in corpus is to be had without TensorFlow.
 _HOMES = {
     "BatchStatistics": "kerasnmt.data.batch_statistics",
+    "SyntheticPair": "kerasnmt.data.builtin",
     "batches": "kerasnmt.data.batching",
     "builtin_corpus": "kerasnmt.data.builtin",
     "describe_batches": "kerasnmt.data.batch_statistics",

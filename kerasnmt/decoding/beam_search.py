@@ -45,12 +45,12 @@ def beam_search(
             as it is.
         length_penalty: exponent of `kerasnmt.decoding.length_penalty`, not negative. It divides
             the log-probabilities by which ended sequences are ranked.
-        n_best: how many of the best sequences must be certain before a row is finished, at most
-            `beam_size`.
+        n_best: how many sequences are returned, at most `beam_size`; a row is finished when the
+            best so many are certain.
         pad_id: what fills a sequence after its end.
 
     Returns:
-        `Hypotheses`, `beam_size` a row, best first.
+        `Hypotheses`, `n_best` a row, best first.
     """
     # The first step is made outside the loop, with the one hypothesis that there is.
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)

@@ -57,13 +57,16 @@ class AdditiveScore(keras.layers.Layer):
             keys: `[batch, source_length, units]`, made by `project`.
 
         Returns:
-            scores `[batch, source_length]` or `[batch, target_length, source_length]`.
+            scores, float32, `[batch, source_length]` or
+            `[batch, target_length, source_length]`.
         """
         query = self.query_projection(query)
         if len(query.shape) == 3:
             keys = ops.expand_dims(keys, 1)
         hidden = ops.tanh(keys + ops.expand_dims(query, -2))
-        return ops.squeeze(ops.matmul(hidden, ops.cast(self.energy, hidden.dtype)), -1)
+        # Summed in float32, whatever the dtype of the hidden layer.
+        hidden = ops.cast(hidden, "float32")
+        return ops.squeeze(ops.matmul(hidden, ops.cast(self.energy, "float32")), -1)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

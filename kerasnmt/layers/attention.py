@@ -75,6 +75,7 @@ class Attention(keras.layers.Layer):
     @classmethod
     def from_config(cls, config: dict) -> "Attention":
         """Make the layer from `get_config`."""
+        config = dict(config)
         score = keras.saving.deserialize_keras_object(config.pop("score"))
         return cls(score, **config)
 

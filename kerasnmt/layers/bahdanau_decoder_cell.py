@@ -130,6 +130,7 @@ class BahdanauDecoderCell(keras.layers.Layer):
     @classmethod
     def from_config(cls, config: dict) -> "BahdanauDecoderCell":
         """Make the layer from `get_config`."""
+        config = dict(config)
         for name in ("cell", "attention"):
             config[name] = keras.saving.deserialize_keras_object(config[name])
         return cls(**config)

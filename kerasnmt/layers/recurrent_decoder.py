@@ -127,6 +127,22 @@ class RecurrentDecoder(keras.layers.Layer):
         features = self.readout_dropout(features, training=training)
         return self.generator(features, self.embedding.embeddings)
 
+    def next_log_probability(self, outputs: Any) -> Any:
+        """Return log p of every next id, float32 `[..., vocabulary]`, from what `step` returned."""
+        return self.generator.next_log_probability(outputs)
+
+    def log_probability(self, outputs: Any, ids: Any) -> tuple[Any, Any]:
+        """Return log p of the given ids, and its mean over the vocabulary, for the loss.
+
+        Args:
+            outputs: what `call` returned.
+            ids: int32 `[batch, target_length]`.
+
+        Returns:
+            two float32 tensors `[batch, target_length]`; the second serves label smoothing.
+        """
+        return self.generator.log_probability(outputs, ids)
+
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
         layers = {
@@ -138,6 +154,7 @@ class RecurrentDecoder(keras.layers.Layer):
     @classmethod
     def from_config(cls, config: dict) -> "RecurrentDecoder":
         """Make the layer from `get_config`."""
+        config = dict(config)
         for name in ("embedding", "cell", "readout", "generator"):
             config[name] = keras.saving.deserialize_keras_object(config[name])
         return cls(**config)

@@ -92,5 +92,6 @@ class RecurrentEncoder(keras.layers.Layer):
     @classmethod
     def from_config(cls, config: dict) -> "RecurrentEncoder":
         """Make the layer from `get_config`."""
+        config = dict(config)
         config["embedding"] = keras.saving.deserialize_keras_object(config["embedding"])
         return cls(**config)

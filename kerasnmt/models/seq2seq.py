@@ -32,8 +32,8 @@ class Seq2Seq(keras.Model):
         encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
             `RecurrentEncoder`.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
-        decoder: layer with `project_memory`, `call`, `step` and a `generator`, for example
-            `RecurrentDecoder`.
+        decoder: layer with `project_memory`, `call`, `step`, `next_log_probability` and
+            `log_probability`, for example `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
         target_tokenizer: likewise; None takes the source's.
     """
@@ -122,7 +122,7 @@ class Seq2Seq(keras.Model):
             new states.
         """
         outputs, weights, states = self.decoder.step(ids, states, memory)
-        log_probabilities = self.decoder.generator.next_log_probability(outputs)
+        log_probabilities = self.decoder.next_log_probability(outputs)
         return log_probabilities, {"weights": weights}, states
 
     def search(
@@ -212,15 +212,15 @@ class Seq2Seq(keras.Model):
             y: target ids, int32 `[batch, target_length]`, 0 where padded.
             y_pred: what `call` returned.
             sample_weight: float `[batch, target_length]`, or None. Padding never counts.
-            training: passed on to a loss given to `compile`.
+            training: whether the batch is one of training.
         """
-        log_probability, mean_log_probability = self.decoder.generator.log_probability(y_pred, y)
+        log_probability, mean_log_probability = self.decoder.log_probability(y_pred, y)
         weight = ops.cast(ops.not_equal(y, PAD_ID), "float32")
         if sample_weight is not None:
             weight = weight * ops.cast(sample_weight, "float32")
         self.perplexity.update_state(log_probability, weight)
         if self.loss is not None:
-            return super().compute_loss(x, y, y_pred, sample_weight, training)
+            return super().compute_loss(x, y, y_pred, weight, training)
         smoothed = (
             1.0 - self.label_smoothing
         ) * log_probability + self.label_smoothing * mean_log_probability
@@ -250,8 +250,10 @@ class Seq2Seq(keras.Model):
             one translation for each text, in order.
 
         Raises:
-            ValueError: the model has no tokenizers.
+            ValueError: the model has no tokenizers, an option is out of range, `texts` is one
+                string, or Keras does not run on TensorFlow.
         """
+        self._need_tokenizers()
         translator = self._translators.get(
             self, beam_size=beam_size, length_penalty=length_penalty, max_length=max_length
         )
@@ -282,6 +284,7 @@ class Seq2Seq(keras.Model):
         Raises:
             ValueError: the model has no tokenizers, or the directory exists.
         """
+        self._need_tokenizers()
         from kerasnmt.serving import export_model
 
         return export_model(
@@ -291,6 +294,14 @@ class Seq2Seq(keras.Model):
             length_penalty=length_penalty,
             max_length=max_length,
         )
+
+    def _need_tokenizers(self) -> None:
+        # Asked before anything that needs TensorFlow is imported.
+        if self.source_tokenizer is None:
+            raise ValueError(
+                "Expected a model with tokenizers, to take text. Received: a model made of "
+                "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
+            )
 
     def get_config(self) -> dict:
         """Return the constructor's arguments, the tokenizers with their vocabularies."""

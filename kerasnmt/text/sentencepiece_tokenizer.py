@@ -4,6 +4,7 @@ import base64
 import io
 import random
 import re
+import uuid
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ import keras
 import sentencepiece
 import tensorflow as tf
 import tensorflow_text
+from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.sentences import sentences
@@ -62,6 +64,7 @@ class SentencePieceTokenizer(Tokenizer):
         self._model = model
         with tf.init_scope():
             self._pieces = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
+            _outlive_seeding(self._pieces, model)
 
     @classmethod
     def train(
@@ -147,3 +150,15 @@ def _explanation(message: str, vocabulary_size: int) -> str:
             f"corpus. {received} Ask for more, or for a character_coverage below 1."
         )
     return f"SentencePiece could not train on this corpus: {message}. {received}"
+
+
+def _outlive_seeding(pieces: tensorflow_text.SentencepieceTokenizer, model: bytes) -> None:
+    """Keeps a tokenizer alive when TensorFlow is seeded.
+
+    TensorFlow Text leaves the model to the kernel that made it, and `tf.random.set_seed` throws all
+    kernels away; every later call, in functions traced before as well, would fail with "Resource
+    … does not exist". A resource with a name of its own belongs to the device and stays.
+    """
+    pieces._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
+        model=model, shared_name=f"kerasnmt_{uuid.uuid4().hex}"
+    )

@@ -1,10 +1,14 @@
+import functools
+import importlib
 import io
+import re
 import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from kerasnmt.cli.loading import load_translator
 from kerasnmt.cli.main import main
 
 RECIPE = """\
@@ -27,9 +31,24 @@ class Done(NamedTuple):
         return lines
 
 
+@pytest.fixture(scope="session")
+def load_once():
+    """`load_translator`, which loads each export but once."""
+    load_export = functools.cache(load_translator)
+
+    def load(directory, beam_size=None):
+        is_run = (directory / "model.keras").exists()
+        return (load_translator if is_run else load_export)(directory, beam_size)
+
+    return load
+
+
 @pytest.fixture
-def kerasnmt(monkeypatch, capfd):
+def kerasnmt(monkeypatch, capfd, load_once):
     """Run the program in this process; what it and its libraries write is caught."""
+    for verb in ("attention", "evaluate", "translate"):
+        module = importlib.import_module(f"kerasnmt.cli.{verb}")
+        monkeypatch.setattr(module, "load_translator", load_once)
 
     def run(*arguments, stdin=""):
         stdin = stdin.encode() if isinstance(stdin, str) else stdin
@@ -38,7 +57,10 @@ def kerasnmt(monkeypatch, capfd):
         capfd.readouterr()
         with pytest.raises(SystemExit) as caught:
             main()
-        return Done(caught.value.code, *capfd.readouterr())
+        out, err = capfd.readouterr()
+        # The log level of the tests lets through what TensorFlow's libraries say.
+        err = re.sub(r"^(?:[IWEF]\d{4} |WARNING: All log).*\n", "", err, flags=re.MULTILINE)
+        return Done(caught.value.code, out, err)
 
     return run
 
@@ -78,8 +100,6 @@ def export_folder(run_folder):
 
 
 @pytest.fixture(scope="session")
-def translator(export_folder):
+def translator(export_folder, load_once):
     """The export in the hands of the library, to compare with."""
-    from kerasnmt.serving import Translator, load_export
-
-    return Translator(load_export(export_folder))
+    return load_once(export_folder)

@@ -39,6 +39,22 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             ]
 
 
+def test_help_of_every_verb_imports_no_tensorflow():
+    script = (
+        "import sys, contextlib; from kerasnmt.cli.main import main, app\n"
+        "for command in app.registered_commands:\n"
+        "    verb = command.callback.__name__; sys.argv = ['kerasnmt', verb, '--help']\n"
+        "    with contextlib.suppress(SystemExit): main()\n"
+        "    assert not {'tensorflow', 'keras', 'matplotlib'} & sys.modules.keys(), verb\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    usages = [line for line in done.stdout.splitlines() if line.startswith("Usage: kerasnmt ")]
+    assert [line.split()[2] for line in usages] == [
+        *("demo", "models", "train", "translate", "evaluate", "export", "check", "attention"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -1,7 +1,9 @@
 import io
 
+import numpy as np
 import pytest
 import sentencepiece
+import tensorflow as tf
 
 from kerasnmt.text import SentencePieceTokenizer
 
@@ -94,3 +96,19 @@ def test_a_model_with_other_ids_is_refused():
 def test_training_prints_nothing(capfd):
     SentencePieceTokenizer.train(CORPUS, 25)
     assert capfd.readouterr() == ("", "")
+
+
+def test_seeding_after_training_changes_nothing():
+    tokenizer = SentencePieceTokenizer.train(["two dogs run", "a man runs", "two men"] * 5, 30)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def traced(text):
+        return tokenizer.tokenize(text).to_tensor()
+
+    text = tf.constant(["two men run"])
+    before = traced(text).numpy()
+    tf.random.set_seed(7)
+    np.testing.assert_array_equal(traced(text), before)
+    np.testing.assert_array_equal(tokenizer.tokenize(text).to_tensor(), before)
+    (mapped,) = tf.data.Dataset.from_tensors(text).map(lambda x: tokenizer.tokenize(x).to_tensor())
+    np.testing.assert_array_equal(mapped, before)

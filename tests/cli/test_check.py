@@ -1,0 +1,43 @@
+import shutil
+
+ROWS = [
+    *("saved_model", "ops", "load", "signatures", "requests", "n_best", "attention"),
+    *("batch_of_one", "python"),
+]
+
+
+def rows(done):
+    """Verdict and name of each row."""
+    return [tuple(line.split()[:2]) for line in done.lines]
+
+
+def test_a_good_export(kerasnmt, export_folder):
+    done = kerasnmt("check", export_folder.parent)
+    assert (done.code, done.err) == (0, "")
+    assert rows(done) == [("ok", name) for name in ROWS]
+    assert done.lines[0].endswith(str(export_folder))
+
+
+def test_broken_exports(kerasnmt, export_folder, tmp_path):
+    broken = shutil.copytree(export_folder, tmp_path / "1")
+    (broken / "variables" / "variables.index").unlink()
+    done = kerasnmt("check", broken)
+    assert (done.code, done.err) == (1, "")
+    assert rows(done) == [*(("ok", name) for name in ROWS[:4]), ("FAIL", "requests")]
+
+    (broken / "saved_model.pb").write_bytes(b"nonsense")
+    done = kerasnmt("check", broken)
+    assert (done.code, done.err, rows(done)) == (1, "", [("FAIL", "saved_model")])
+
+    (broken / "saved_model.pb").unlink()
+    done = kerasnmt("check", broken)
+    assert (done.code, done.err, rows(done)) == (1, "", [("FAIL", "saved_model")])
+
+
+def test_no_folder(kerasnmt, export_folder, tmp_path):
+    for path in (tmp_path / "none", export_folder / "saved_model.pb"):
+        assert kerasnmt("check", path) == (
+            2,
+            "",
+            f"error: Expected the folder of an export. Received: {path}, which is none.\n",
+        )

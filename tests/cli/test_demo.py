@@ -1,0 +1,72 @@
+import json
+
+import pytest
+
+from kerasnmt.cli.loading import load_run
+
+SMALL = [
+    *("data.train.builtin=100", "data.validation.builtin=4", "data.test.builtin=6"),
+    *("tokenizer.shared.vocabulary_size=100", "model.units=8", "model.embedding_dim=8"),
+    *("training.epochs=1", "training.warmup_steps=0", "search.beam_size=2", "search.max_length=15"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:text .* was cut")
+def test_the_main_job(kerasnmt, tmp_path):
+    output = tmp_path / "made" / "demo"
+    done = kerasnmt("demo", *SMALL, "--output", output)
+    assert done.code == 0
+    run, version = output / "run", output / "saved_models" / "bahdanau_gru" / "1"
+
+    # Four translations, those of the model and of the export.
+    shown, table = done.out.split("\n\n")
+    lines = shown.split("\n")
+    sources, translations = lines[::2], [line.removeprefix("  -> ") for line in lines[1::2]]
+    assert len(sources) == 4 and all(line.startswith("  -> ") for line in lines[1::2])
+    model, options = load_run(run)
+    assert options == {"beam_size": 2, "length_penalty": 0.6, "max_length": 15}
+    assert model.translate(sources, **options) == translations
+
+    rows = dict(line.split("  ", 1) for line in table.splitlines())
+    rows = {name: value.strip() for name, value in rows.items()}
+    results = json.loads((run / "results.json").read_text())
+    assert (results["test"], results["epochs"]) == ("test", 1)
+    assert rows.pop("training") == (
+        f"{results['train_seconds']:.0f} s, {results['train_cpu_seconds']:.0f} CPU s"
+    )
+    assert rows == {
+        "BLEU on 6 held-out sentences": f"{results['bleu']:.1f}",
+        "through the export, equal to the model's": "4 of 4",
+        "export": f"{version} (passes the check)",
+        "attention picture": str(output / "attention.png"),
+        "model": str(run / "model.keras"),
+        "results": str(run / "results.json"),
+        "TensorBoard": f"tensorboard --logdir {run / 'logs'}",
+    }
+    assert (output / "attention.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert list((run / "logs").rglob("events.out.*"))
+
+    # Progress, and the rows of the check, are messages.
+    assert "training on the built-in corpus" in done.err
+    assert "ok    expected      4 translations as expected\n" in done.err
+
+    before = sorted(output.rglob("*"))
+    again = kerasnmt("demo", *SMALL, "--output", output)
+    assert (again.code, again.out) == (2, "")
+    assert again.err.splitlines()[-1].startswith("error: Expected an output folder without a run.")
+    assert sorted(output.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("override", "problem"),
+    [
+        ("training.epoch=1", "unknown key 'training.epoch'; did you mean 'training.epochs'?"),
+        ("data.test=null", "Expected data.test.builtin, as the demo is scored on the built-in"),
+        ("data.test={pairs: a.tsv}", "Expected data.test.builtin, as the demo is scored on the"),
+    ],
+)
+def test_bad_overrides(kerasnmt, tmp_path, override, problem):
+    done = kerasnmt("demo", override, "--output", tmp_path / "demo")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: ") and problem in done.err and done.err.count("\n") == 1
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,85 @@
+import gzip
+import json
+
+import pytest
+import sacrebleu
+
+SOURCES = ["Anna sees two dogs .", "The man sleeps .", "", "Two old men read .", "He sees Anna ."]
+KEYS = ["bleu", "bleu_signature", "chrf", "chrf_signature", "sentences"]
+
+
+@pytest.fixture
+def files(tmp_path, translator):
+    """Sources, and references that resemble the translations."""
+    references = [text.replace("if", "is", 2) for text in translator.translate(SOURCES)]
+    (tmp_path / "source").write_text("".join(f"{text}\n" for text in SOURCES))
+    (tmp_path / "reference").write_text("".join(f"{text}\n" for text in references))
+    return tmp_path / "source", tmp_path / "reference"
+
+
+def options(files):
+    return "--source", files[0], "--reference", files[1]
+
+
+def test_scores_are_those_of_sacrebleu_on_the_lines_of_translate(kerasnmt, export_folder, files):
+    hypotheses = kerasnmt("translate", export_folder, "--input", files[0]).lines
+    references = files[1].read_text().split("\n")[:-1]
+    bleu, chrf = sacrebleu.BLEU(force=True), sacrebleu.CHRF()
+    expected = [
+        bleu.corpus_score(hypotheses, [references]).score,
+        str(bleu.get_signature()),
+        chrf.corpus_score(hypotheses, [references]).score,
+        str(chrf.get_signature()),
+        len(SOURCES),
+    ]
+    assert 5 < expected[0] < 95 and 5 < expected[2] < 95
+
+    done = kerasnmt("evaluate", export_folder, *options(files), "--json")
+    assert (done.code, done.err, len(done.lines)) == (0, "", 1)
+    results = json.loads(done.out)
+    assert list(results) == KEYS
+    assert [results[key] for key in KEYS] == [
+        pytest.approx(value) if isinstance(value, float) else value for value in expected
+    ]
+
+    done = kerasnmt("evaluate", export_folder, *options(files), "--batch-size", 2)
+    assert done == (
+        0,
+        f"BLEU  {expected[0]:.2f}  {expected[1]}\nchrF  {expected[2]:.2f}  {expected[3]}\n"
+        "on 5 sentences\n",
+        "",
+    )
+
+
+def test_packed_files_give_the_same(kerasnmt, export_folder, files):
+    packed = [path.with_suffix(".gz") for path in files]
+    for path, target in zip(files, packed, strict=True):
+        target.write_bytes(gzip.compress(path.read_bytes()))
+    done = kerasnmt("evaluate", export_folder, *options(packed), "--json")
+    assert done == kerasnmt("evaluate", export_folder, *options(files), "--json")
+    assert done.code == 0
+
+
+def test_unequal_line_counts(kerasnmt, export_folder, files):
+    files[1].write_text("one\n\nthree\n")
+    done = kerasnmt("evaluate", export_folder, *options(files), "--json")
+    assert (done.code, done.out) == (2, "")
+    assert f"'{files[0]}' with 5 lines" in done.err and f"'{files[1]}' with 3" in done.err
+    assert done.err.startswith("error: ") and done.err.count("\n") == 1
+
+
+def test_bad_input(kerasnmt, export_folder, files, tmp_path):
+    none = tmp_path / "none"
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"a\n\xff\n")
+    for model, source, reference, problem in (
+        (export_folder, none, files[1], f"path='{none}' (No such file or directory)"),
+        (export_folder, files[0], bad, f"path='{bad}', whose line 2 is not"),
+        (none, *files, f"Received: {none}\n"),
+    ):
+        done = kerasnmt("evaluate", model, *options((source, reference)))
+        assert (done.code, done.out) == (2, "")
+        assert problem in done.err and done.err.count("\n") == 1
+    done = kerasnmt("evaluate", export_folder, *options(files), "--beam-size", 4)
+    assert done.code == 2
+    assert done.err.startswith("error: Expected the beam size that is fixed in the export, 3.")

@@ -1,0 +1,44 @@
+import json
+import shutil
+
+
+def beam_size(version):
+    return json.loads((version / "assets.extra" / "kerasnmt.json").read_text())["beam_size"]
+
+
+def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
+    assert (export_folder.name, beam_size(export_folder)) == ("1", 3)  # the first, by the recipe
+    directory = tmp_path / "en_de"
+    shutil.copytree(export_folder, directory / "1")
+    done = kerasnmt("export", run_folder, directory, "--beam-size", 2)
+    assert done == (0, f"{directory / '2'}\n", "")
+    assert beam_size(directory / "2") == 2
+    assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
+
+
+def test_not_a_run(kerasnmt, export_folder, tmp_path):
+    for folder in (tmp_path, tmp_path / "none", export_folder):
+        done = kerasnmt("export", folder, tmp_path / "en_de")
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes "
+            f"it. Received: {folder}\n"
+        )
+    assert not (tmp_path / "en_de").exists()
+
+
+def test_a_run_that_cannot_be_read_leaves_nothing(kerasnmt, run_folder, tmp_path):
+    damaged = shutil.copytree(run_folder, tmp_path / "run")
+    (damaged / "model.keras").write_bytes(b"")
+    done = kerasnmt("export", damaged, tmp_path / "en_de")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {damaged}/model.keras: the model cannot be loaded: ")
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "en_de").exists()
+
+
+def test_a_file_in_the_way(kerasnmt, run_folder, tmp_path):
+    path = tmp_path / "en_de"
+    path.touch()
+    done = kerasnmt("export", run_folder, path)
+    assert done == (2, "", f"error: {path}: File exists\n")

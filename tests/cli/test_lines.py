@@ -1,0 +1,62 @@
+import io
+import sys
+
+import pytest
+
+from kerasnmt.cli.lines import read_chunks
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    def set_to(data, stream=io.TextIOWrapper):
+        monkeypatch.setattr(sys, "stdin", stream(io.BytesIO(data)))
+
+    return set_to
+
+
+@pytest.mark.parametrize(
+    ("data", "chunks"),
+    [
+        (b"", []),
+        (b"\n", [[""]]),
+        (b"a\n\nb\n", [["a", ""], ["b"]]),
+        (b"a\nb", [["a", "b"]]),
+        (b"a\r\n\r\nb c \r\n", [["a", ""], ["b c "]]),
+        ("a\u2028b\x0bc\x85d\re\nf".encode(), [["a\u2028b\x0bc\x85d\re", "f"]]),
+    ],
+)
+def test_lines(tmp_path, standard_input, data, chunks):
+    path = tmp_path / "text"
+    path.write_bytes(data)
+    assert list(read_chunks(path, 2)) == chunks
+    standard_input(data)
+    assert list(read_chunks(None, 2)) == chunks
+
+
+def test_lines_of_a_terminal_come_one_by_one(standard_input):
+    class Terminal(io.TextIOWrapper):
+        def isatty(self):
+            return True
+
+    standard_input(b"a\nb\n", Terminal)
+    assert list(read_chunks(None, 64)) == [["a"], ["b"]]
+
+
+def test_the_lines_before_a_bad_one_come_first(tmp_path, standard_input):
+    path = tmp_path / "text"
+    path.write_bytes(b"a\nb\nc\nd\xe9 e\nf\n")
+    message = r"line 4: expected UTF-8\. Received: byte 0xe9 at position 2\. Convert the text"
+    for chunks in (read_chunks(path, 2), read_chunks(path, 64)):
+        lines = []
+        with pytest.raises(ValueError, match=f"^{path}, {message}"):
+            for chunk in chunks:
+                lines += chunk
+        assert lines == ["a", "b", "c"]
+    standard_input(path.read_bytes())
+    with pytest.raises(ValueError, match=f"^standard input, {message}"):
+        list(read_chunks(None, 64))
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        list(read_chunks(tmp_path / "none", 2))

@@ -1,0 +1,79 @@
+import re
+import shutil
+
+import pytest
+
+from kerasnmt.cli.loading import load_run, load_translator
+
+TEXTS = ["Anna sees two dogs .", "", "He sleeps ."]
+
+
+def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
+    model, options = load_run(run_folder)
+    assert model.name == "bahdanau_gru"
+    assert options == {"beam_size": 3, "length_penalty": 0.6, "max_length": 20}
+
+    other = shutil.copytree(run_folder, tmp_path / "run")
+    recipe = other / "recipe.yaml"
+    recipe.write_text(recipe.read_text().replace(", max_length: 20", ""))
+    assert load_run(other)[1] == {"beam_size": 3, "length_penalty": 0.6}
+    recipe.unlink()
+    assert load_run(other)[1] == {}
+
+
+def test_run_and_export_translate_as_the_model(run_folder, export_folder):
+    model, options = load_run(run_folder)
+    expected = model.translate(TEXTS, **options)
+    assert len(set(expected)) == len(TEXTS)
+    for folder in (run_folder, export_folder):
+        assert load_translator(folder).translate(TEXTS) == expected
+
+
+def test_the_newest_version_is_taken(export_folder, tmp_path):
+    shutil.copytree(export_folder, tmp_path / "9")
+    newest = shutil.copytree(export_folder, tmp_path / "10")
+    description = newest / "assets.extra" / "kerasnmt.json"
+    description.write_text(description.read_text().replace('"beam_size": 3', '"beam_size": 7'))
+    assert load_translator(tmp_path).description["beam_size"] == 7
+
+
+def test_beam_size(run_folder, export_folder):
+    assert load_translator(run_folder, beam_size=2).description["beam_size"] == 2
+    assert load_translator(export_folder, beam_size=3).description["beam_size"] == 3
+    with pytest.raises(ValueError, match=r"fixed in the export, 3\. Received: --beam-size 2\."):
+        load_translator(export_folder, beam_size=2)
+
+
+def test_a_folder_with_neither(tmp_path):
+    for folder in (tmp_path, tmp_path / "none"):
+        received = re.escape(f"Received: {folder}")
+        with pytest.raises(ValueError, match=rf"with a saved_model\.pb\. {received}$"):
+            load_translator(folder)
+        with pytest.raises(ValueError, match=rf"`kerasnmt train` writes it\. {received}$"):
+            load_run(folder)
+
+
+def test_damaged_runs(run_folder, tmp_path):
+    damaged = shutil.copytree(run_folder, tmp_path / "run")
+    whole = (run_folder / "model.keras").read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 255
+    for data in (b"", whole[: len(whole) // 2], flipped):
+        (damaged / "model.keras").write_bytes(data)
+        with pytest.raises(ValueError, match=r"run/model\.keras: the model cannot be loaded: "):
+            load_run(damaged)
+
+
+def test_damaged_exports(export_folder, tmp_path):
+    (variables,) = (path.name for path in (export_folder / "variables").glob("*.data*"))
+    for number, (name, size) in enumerate(
+        [
+            ("saved_model.pb", 5000),
+            (f"variables/{variables}", 100),
+            ("variables/variables.index", 10),
+        ]
+    ):
+        damaged = shutil.copytree(export_folder, tmp_path / str(number))
+        (damaged / name).write_bytes((export_folder / name).read_bytes()[:size])
+        with pytest.raises(ValueError, match=f"^{re.escape(str(damaged))}: the export cannot be"):
+            load_translator(damaged)

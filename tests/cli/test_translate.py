@@ -1,0 +1,177 @@
+import os
+import select
+import subprocess
+import sys
+
+import pytest
+
+from kerasnmt.viz import parse_pharaoh
+
+LINES = [
+    "Anna sees two dogs .",
+    "",
+    "The man sleeps .",
+    "Zoë 🙂",
+    "   ",
+    "no",
+    "Two  old men read .",
+    "",
+]
+TEXT = "".join(f"{line}\n" for line in LINES)
+LONG = "dogs " * 30
+
+
+def test_a_line_for_each_line_in_order(kerasnmt, export_folder, translator, tmp_path):
+    expected = translator.translate(LINES)
+    assert [bool(line) for line in expected] == [bool(line.strip()) for line in LINES]
+    assert len(set(expected)) == 6  # order can be seen
+
+    done = kerasnmt("translate", export_folder, stdin=TEXT)
+    assert done == (0, "".join(f"{line}\n" for line in expected), "")
+
+    path = tmp_path / "lines"
+    path.write_text(TEXT[:-2].replace("\n", "\r\n"))  # nor need the last line end
+    done = kerasnmt("translate", export_folder, "--input", path, "--batch-size", 3)
+    assert (done.lines, done.err) == (expected[:-1], "")
+
+    assert kerasnmt("translate", export_folder) == (0, "", "")
+
+
+def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
+    options = ("--scores", "--alignments")
+    done = kerasnmt("translate", export_folder, *options, stdin=TEXT)
+    columns = [line.split("\t") for line in done.lines]
+    best = translator.best(LINES)
+    assert [translation for translation, _, _ in columns] == [text for text, _ in best]
+    scores = [float(score) for _, score, _ in columns]
+    assert scores == pytest.approx([score for _, score in best], abs=1e-6)
+    assert all((score < 0) == bool(line.strip()) for line, score in zip(LINES, scores, strict=True))
+    for line, (translation, _, alignment) in zip(LINES, columns, strict=True):
+        sure, possible = parse_pharaoh(alignment)
+        sources, targets = zip(*sure, strict=True) if sure else ((), ())
+        # Each word of the translation looked somewhere, and no other thing did.
+        assert sorted(targets) == list(range(len(translation.split())))
+        assert set(sources) <= set(range(len(line.split())))
+        assert not possible and sure == sorted(sure)
+    assert max(len(translation.split()) for translation, _, _ in columns) > 3
+
+    assert kerasnmt("translate", run_folder, *options, stdin=TEXT) == done
+
+    done = kerasnmt("translate", export_folder, "--alignments", stdin=TEXT)
+    assert done.lines == [f"{translation}\t{links}" for translation, _, links in columns]
+
+
+def test_n_best(kerasnmt, export_folder, translator):
+    done = kerasnmt("translate", export_folder, "--n-best", 2, "--batch-size", 3, stdin=TEXT)
+    assert done.err == ""
+    rows = [line.split(" ||| ") for line in done.lines]
+    expected = [
+        (index, text, score)
+        for index, ranked in enumerate(translator.n_best(LINES))
+        for text, score in ranked[:2]
+    ]
+    assert [(int(index), text) for index, text, _ in rows] == [row[:2] for row in expected]
+    scores = [float(score) for _, _, score in rows]
+    assert scores == pytest.approx([score for _, _, score in expected], abs=1e-6)
+    # Two of a text, best first; of nothing there is but one translation.
+    indices = [index for index, _, _ in expected]
+    assert indices == [0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 7]
+    for i in range(1, len(rows)):
+        assert indices[i] != indices[i - 1] or scores[i] <= scores[i - 1]
+
+
+def test_beam_size_of_a_run(kerasnmt, run_folder, translator):
+    from kerasnmt.cli.loading import load_run
+
+    model, options = load_run(run_folder)
+    greedy = model.translate(LINES, **{**options, "beam_size": 1})
+    assert greedy != translator.translate(LINES)
+    done = kerasnmt("translate", run_folder, "--beam-size", 1, stdin=TEXT)
+    assert done.lines == greedy
+
+
+def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator):
+    # At another place each time, as one process gives the same warning but once.
+    for before, options in enumerate([("--scores", "--alignments"), ("--n-best", 2), ()], start=1):
+        text = "no\n" * before + LONG + "\nno\n"
+        done = kerasnmt("translate", export_folder, "--batch-size", 2, *options, stdin=text)
+        assert (done.code, done.err) == (
+            0,
+            f"warning: text {before + 1} has 91 tokens and was cut to 20, the most that this model "
+            "takes\n",
+        )
+        assert len(done.lines) == (8 if "--n-best" in options else before + 2)
+    assert done.lines == translator.translate(["no"] * 3 + [LONG[:50], "no"])
+
+
+def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
+    path = tmp_path / "latin1"
+    path.write_bytes(b"no\nhe\nZo\xeb\nno\n")
+    expected = translator.translate(["no", "he"])
+    for size in (1, 2, 64):
+        done = kerasnmt("translate", export_folder, "--input", path, "--batch-size", size)
+        assert (done.code, done.lines) == (2, expected)
+        assert done.err.startswith(f"error: {path}, line 3: expected UTF-8. Received: byte 0xeb")
+        assert done.err.count("\n") == 1
+    done = kerasnmt("translate", export_folder, "--n-best", 1, stdin=b"\xff\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: standard input, line 1: expected UTF-8.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--beam-size", 5], "error: Expected the beam size that is fixed in the export, 3."),
+        (["--n-best", 4], "error: Expected --n-best of at most the beam size, 3. Received: --n-b"),
+        (["--n-best", 2, "--scores"], "error: Expected --n-best alone; it writes scores."),
+        (["--n-best", 2, "--alignments"], "error: Expected --n-best alone; it writes scores."),
+        (["--input", "no such file"], "error: no such file: No such file or directory\n"),
+        (["--input", "/"], "error: /: Is a directory\n"),
+    ],
+)
+def test_bad_usage(kerasnmt, export_folder, arguments, line):
+    done = kerasnmt("translate", export_folder, *arguments, stdin="no\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(line)
+    assert done.err.count("\n") == 1
+
+
+def test_n_best_follows_the_beam_asked_for(kerasnmt, run_folder):
+    done = kerasnmt("translate", run_folder, "--beam-size", 2, "--n-best", 3, stdin="no\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected --n-best of at most the beam size, 2.")
+
+
+def test_neither_run_nor_export(kerasnmt, tmp_path):
+    for folder in (tmp_path, tmp_path / "none"):
+        done = kerasnmt("translate", folder, stdin="no\n")
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: Expected the folder of a run, with a model.keras, or")
+        assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
+
+
+def test_a_pipe_is_answered_line_by_line(export_folder, translator):
+    """In a process of its own, where nothing but translations may reach either stream."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    del environment["TF_CPP_MIN_LOG_LEVEL"]
+    program = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
+    process = subprocess.Popen(
+        [*program, "translate", export_folder, "--batch-size", "1"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    texts = ["Anna sees two dogs .", "", "no"]
+    with process:
+        try:
+            for text, expected in zip(texts, translator.translate(texts), strict=True):
+                process.stdin.write(f"{text}\n".encode())
+                process.stdin.flush()
+                ready, _, _ = select.select([process.stdout], [], [], 120)
+                assert ready, "no answer while the input is open"
+                assert process.stdout.readline().decode() == f"{expected}\n"
+            output, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert (process.returncode, output, errors) == (0, b"", b"")
