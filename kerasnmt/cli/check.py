@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.quiet import load_tensorflow
 
 
@@ -24,7 +25,8 @@ def check(
     load_tensorflow()
     from kerasnmt.serving import check_export
 
-    report = check_export(directory)
+    with progress_console().status("checking"):
+        report = check_export(directory)
     print(report)
     if not report.passed:
         raise typer.Exit(1)

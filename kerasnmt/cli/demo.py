@@ -26,7 +26,8 @@ def demo(
     """Train a translator on the built-in corpus, look at it, export it and serve from the export.
 
     Some minutes on two cores. The corpus is a grammar of English and German with made-up names;
-    nothing is downloaded.
+    nothing is downloaded. A second call goes on where the first one stopped; where that was done,
+    it exports the next version.
     """
     load_tensorflow()
     from kerasnmt import training
@@ -47,7 +48,8 @@ def demo(
             "other data with `kerasnmt train`."
         )
     say(f"training on the built-in corpus, English to German, into {run.path}")
-    results = training.train(recipe, run.path, console=console)
+    # A second call goes on where the first one stopped, or shows again what it made.
+    results = training.train(recipe, run.path, resume=run.tokenizers.exists(), console=console)
 
     sources = [pair.source for pair in builtin_corpus(recipe.data.test.builtin, "test")]
     model, options = load_run(run.path)

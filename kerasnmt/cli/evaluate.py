@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
 from kerasnmt.cli.quiet import load_tensorflow
 
@@ -29,8 +30,10 @@ def evaluate(
     from kerasnmt.training import texts, translation_scores
 
     sources, references = texts(read_parallel(source, reference))
-    translator = load_translator(model, beam_size)
-    translations = translator.translate(sources, batch_size=batch_size)
+    console = progress_console()
+    with console.status("loading the model"):
+        translator = load_translator(model, beam_size)
+    translations = translate_chunks(translator, sources, batch_size, console)
     results = {**translation_scores(translations, references), "sentences": len(sources)}
     if as_json:
         print(json.dumps(results))

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import load_run
 
 
@@ -21,7 +22,9 @@ def export(
     """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
     from kerasnmt.serving import export_next_version
 
-    model, options = load_run(run)
-    if beam_size is not None:
-        options["beam_size"] = beam_size
-    print(export_next_version(model, directory, **options))
+    with progress_console().status("exporting"):
+        model, options = load_run(run)
+        if beam_size is not None:
+            options["beam_size"] = beam_size
+        version = export_next_version(model, directory, **options)
+    print(version)

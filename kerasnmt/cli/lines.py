@@ -3,41 +3,55 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
-    """Read lines as they come, `size` at a time; one at a time from a terminal.
+    """Read lines, `size` at a time; from standard input, no line waits for one still to come.
 
     Lines end with a line feed, before which a carriage return is dropped.
 
     Args:
         path: a file, or None for standard input.
-        size: number of lines in a chunk; the last may have fewer.
+        size: most lines of a chunk.
 
     Yields:
         lists of lines, without their ends.
 
     Raises:
-        ValueError: a line is not UTF-8; its number is given. The lines of the chunks before it
-            were yielded.
+        ValueError: a line is not UTF-8; its number is given. The lines before it were yielded.
     """
     name = path or "standard input"
-    if not path and sys.stdin.isatty():
-        size = 1
+    number = 0
     with path.open("rb") if path else sys.stdin.buffer as stream:
         chunk: list[str] = []
-        for number, line in enumerate(stream, start=1):
-            try:
-                chunk.append(line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8"))
-            except UnicodeDecodeError as error:
-                yield chunk
-                raise ValueError(
-                    f"{name}, line {number}: expected UTF-8. Received: byte "
-                    f"0x{line[error.start]:02x} at position {error.start + 1}. Convert the text to "
-                    "UTF-8."
-                ) from error
-            if len(chunk) == size:
+        for lines in _blocks(stream):
+            for line in lines:
+                number += 1
+                try:
+                    chunk.append(line.removesuffix(b"\r").decode("utf-8"))
+                except UnicodeDecodeError as error:
+                    yield chunk
+                    raise ValueError(
+                        f"{name}, line {number}: expected UTF-8. Received: byte "
+                        f"0x{line[error.start]:02x} at position {error.start + 1}. Convert the "
+                        "text to UTF-8."
+                    ) from error
+                if len(chunk) == size:
+                    yield chunk
+                    chunk = []
+            if chunk and not path:
                 yield chunk
                 chunk = []
         if chunk:
             yield chunk
+
+
+def _blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
+    """Split what a stream has at hand into whole lines, then wait for more."""
+    rest = b""
+    while data := stream.read1(1 << 16):
+        *lines, rest = (rest + data).split(b"\n")
+        yield lines
+    if rest:
+        yield [rest]

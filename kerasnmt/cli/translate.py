@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.lines import read_chunks
 from kerasnmt.cli.loading import load_translator
 
@@ -45,7 +46,9 @@ def translate(
         raise ValueError(
             "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
         )
-    translator = load_translator(model, beam_size)
+    console = progress_console()
+    with console.status("loading the model"):
+        translator = load_translator(model, beam_size)
     beam = translator.description["beam_size"]
     if n_best is not None and n_best > beam:
         raise ValueError(
@@ -63,6 +66,8 @@ def translate(
         sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()
         done += len(chunk)
+        if input and console.is_terminal and not sys.stdout.isatty():
+            console.print(f"{done:,} lines", highlight=False, end="\r")
 
 
 def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:

@@ -34,6 +34,7 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     Raises:
         ValueError: the directory exists, its name is no version number, or the model cannot be
             exported.
+        OSError: it could not be written, because the disk is full for example.
     """
     directory = Path(directory)
     if not directory.name.isdecimal():
@@ -61,6 +62,8 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
         unfinished.chmod(0o755)
         _refuse_existing(directory)
         os.rename(unfinished, directory)
+    except tf.errors.OpError as error:  # a full disk, say, which TensorFlow meets first
+        raise OSError(f"{directory}: the export could not be written: {error.message}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return str(directory)

@@ -50,10 +50,11 @@ def test_the_main_job(kerasnmt, tmp_path):
     assert "training on the built-in corpus" in done.err
     assert "ok    expected      4 translations as expected\n" in done.err
 
+    # A second call would go on with the run, but not with another recipe.
     before = sorted(output.rglob("*"))
-    again = kerasnmt("demo", *SMALL, "--output", output)
+    again = kerasnmt("demo", *SMALL, "training.seed=5", "--output", output)
     assert (again.code, again.out) == (2, "")
-    assert again.err.splitlines()[-1].startswith("error: Expected an output folder without a run.")
+    assert again.err.splitlines()[-1].startswith("error: Expected the recipe of the run to resume")
     assert sorted(output.rglob("*")) == before
 
 

@@ -1,5 +1,7 @@
 import io
+import os
 import sys
+from itertools import chain
 
 import pytest
 
@@ -30,16 +32,21 @@ def test_lines(tmp_path, standard_input, data, chunks):
     path.write_bytes(data)
     assert list(read_chunks(path, 2)) == chunks
     standard_input(data)
-    assert list(read_chunks(None, 2)) == chunks
+    at_hand = list(read_chunks(None, 2))
+    assert list(chain(*at_hand)) == list(chain(*chunks))
+    assert all(len(chunk) <= 2 for chunk in at_hand)
 
 
-def test_lines_of_a_terminal_come_one_by_one(standard_input):
-    class Terminal(io.TextIOWrapper):
-        def isatty(self):
-            return True
-
-    standard_input(b"a\nb\n", Terminal)
-    assert list(read_chunks(None, 64)) == [["a"], ["b"]]
+def test_lines_of_a_pipe_wait_for_no_others(monkeypatch):
+    reading, writing = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
+    chunks = read_chunks(None, 64)
+    os.write(writing, b"a\nb\nc")
+    assert next(chunks) == ["a", "b"]
+    os.write(writing, b"d\n")
+    assert next(chunks) == ["cd"]
+    os.close(writing)
+    assert list(chunks) == []
 
 
 def test_the_lines_before_a_bad_one_come_first(tmp_path, standard_input):
