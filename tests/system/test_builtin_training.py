@@ -43,11 +43,11 @@ def test_alignment_error_rate(model):
         source, target = (
             list(ids) for ids in tokenizer.tokenize([pair.source, pair.target]).to_list()
         )
-        inputs = {"source_ids": [source + [END_ID]], "target_ids": [[START_ID] + target]}
+        inputs = {"source_ids": [[*source, END_ID]], "target_ids": [[START_ID, *target]]}
         (weights,) = np.asarray(model.attend({name: np.array(ids) for name, ids in inputs.items()}))
         indices = [
             tokenizer.word_indices([token.decode() for token in tokenizer.tokens(ids).numpy()])
-            for ids in (source + [END_ID], target + [END_ID])
+            for ids in ([*source, END_ID], [*target, END_ID])
         ]
         predicted.append(word_alignment(weights, *indices))
     assert alignment_error_rate(predicted, [pair.alignment for pair in TEST]) <= 0.15
