@@ -63,7 +63,7 @@ def demo(
     say(str(report))
     served = Translator(load_export(version))
     translations = served.translate(shown)
-    (attended,) = served.attention(shown[:1])
+    (attended,) = served.attention(shown[-1:])
     figure = attention_figure(
         attended.weights, attended.source_tokens, attended.target_tokens, title=None
     )
