@@ -99,7 +99,7 @@ def test_training_prints_nothing(capfd):
 
 
 def test_seeding_after_training_changes_nothing():
-    tokenizer = SentencePieceTokenizer.train(["two dogs run", "a man runs", "two men"] * 5, 30)
+    tokenizer = SentencePieceTokenizer.train(["two dogs run", "a man runs", "two men"] * 5, 20)
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
     def traced(text):
