@@ -24,7 +24,8 @@ def translate(
         typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Add a tab and the score to each line.")
+        bool,
+        typer.Option("--scores", help="Add a tab and the length-normalised log-probability."),
     ] = False,
     alignments: Annotated[
         bool,
@@ -53,7 +54,7 @@ def translate(
     if n_best is not None and n_best > beam:
         raise ValueError(
             f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
-            "Ask for fewer, or for a larger --beam-size."
+            "Ask for fewer; of a run, a larger --beam-size gives more."
         )
     done = 0
     # A file can wait for some batches, which are then sorted by length; a pipe cannot.
