@@ -9,6 +9,7 @@ import numpy as np
 
 from kerasnmt.serving.check_report import CheckReport, CheckRow
 from kerasnmt.serving.export_contract import (
+    EXAMPLE_TEXTS,
     OUTPUTS,
     attention_problems,
     differences,
@@ -18,9 +19,7 @@ from kerasnmt.serving.export_contract import (
 )
 from kerasnmt.serving.meta_graph import MetaGraph
 from kerasnmt.serving.session_process import SessionProcess
-
-# Of several lengths, so that there is padding; nothing to translate; signs no vocabulary holds.
-DEFAULT_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
+from kerasnmt.serving.version_folder import newest_version, read_description
 
 _SINGLES = 16
 
@@ -49,7 +48,8 @@ def check_export(
     - `attention`: padded tokens, weights that sum to 1 over the source (where there is attention);
     - `batch_of_one`: the first 16 texts, each alone, get the translations and scores of the batch;
     - `python`: TensorFlow in this process gives the same outputs;
-    - `expected`: the translations are the expected ones (where they are given).
+    - `expected`: the translations are the expected ones: where no texts are given, what
+      `model.translate` made of the export's own examples when it was written.
 
     Texts are compared exactly, scores and weights to 1e-4. `load`, `signatures` and `requests` each
     end the check where they fail. A child that crashes or hangs is a failed row.
@@ -57,8 +57,9 @@ def check_export(
     Args:
         directory: The folder of a version, `<name>/<version>`, or `<name>`, whose newest version is
             then checked, as a server would choose it.
-        texts: Sentences to translate, in one batch; a few built-in ones if `None`.
-        expected: Their translations, as `model.translate` gives them.
+        texts: Sentences to translate, in one batch; the export's own examples if `None`.
+        expected: Their translations, as `model.translate` gives them; without them, the
+            translations of given texts are not compared with the model's.
         timeout: Seconds to wait for each answer of the child.
 
     Returns:
@@ -69,22 +70,24 @@ def check_export(
     """
     if texts is not None and not texts:
         raise ValueError(f"Expected at least one text to translate. Received: {texts=}")
-    texts = tuple(DEFAULT_TEXTS if texts is None else texts)
+    version = Path(directory)
+    if not (version / "saved_model.pb").exists():
+        version = newest_version(version) or version
+    if texts is None and expected is None:
+        texts, expected = _examples(version)
+    texts = EXAMPLE_TEXTS if texts is None else tuple(texts)
     if expected is not None and len(expected) != len(texts):
         raise ValueError(
             "Expected one translation for each text, and the texts with them. "
             f"Received: {len(expected)} translations of {len(texts)} texts"
         )
-    version = _newest_version(Path(directory))
     return CheckReport(version, tuple(_rows(version, texts, expected, timeout)))
 
 
-def _newest_version(directory: Path) -> Path:
-    """Returns the version that a server would choose; the folder itself where it is one."""
-    if (directory / "saved_model.pb").exists() or not directory.is_dir():
-        return directory
-    versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
-    return max(versions, key=lambda path: int(path.name), default=directory)
+def _examples(version: Path) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+    """Returns the texts that the export was written with, and their translations by the model."""
+    examples = read_description(version).get("examples", {})
+    return examples.get("texts"), examples.get("translations")
 
 
 def _rows(

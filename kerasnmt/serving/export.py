@@ -12,9 +12,9 @@ import keras
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
+from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.text_module import TextModule
-
-_DESCRIPTION = Path("assets.extra", "kerasnmt.json")
+from kerasnmt.serving.version_folder import DESCRIPTION, newest_version, read_description
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
@@ -56,9 +56,11 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
                     for name, function in module.signatures.items()
                 },
             )
-        description = unfinished / _DESCRIPTION
+        description = unfinished / DESCRIPTION
         description.parent.mkdir()
-        description.write_text(json.dumps(module.description, indent=2) + "\n", encoding="utf-8")
+        document = {**module.description, "examples": _examples(module)}
+        text = json.dumps(document, ensure_ascii=False, indent=2)
+        description.write_text(text + "\n", encoding="utf-8")
         unfinished.chmod(0o755)
         _refuse_existing(directory)
         os.rename(unfinished, directory)
@@ -85,22 +87,6 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     return export_model(model, Path(directory) / str(version), **options)
 
 
-def newest_version(directory: str | Path) -> Path | None:
-    """Find the version that a server would choose.
-
-    Args:
-        directory: the model's folder, `<name>`, with a folder for each version.
-
-    Returns:
-        the folder with the highest number, or None where there is none.
-    """
-    directory = Path(directory)
-    if not directory.is_dir():
-        return None
-    versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
-    return max(versions, key=lambda path: int(path.name), default=None)
-
-
 def load_export(directory: str | Path) -> Any:
     """Load an export for `Translator`.
 
@@ -116,18 +102,24 @@ def load_export(directory: str | Path) -> Any:
     directory = Path(directory)
     if not (directory / "saved_model.pb").exists():
         directory = newest_version(directory) or directory
-    if not (directory / _DESCRIPTION).exists():
+    if not (directory / DESCRIPTION).exists():
         raise ValueError(
-            f"Expected an export of kerasnmt, <name>/<version> with {_DESCRIPTION}. Received: "
+            f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
             f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
         )
     loaded = tf.saved_model.load(str(directory))
     return SimpleNamespace(
         signatures=loaded.signatures,
         source_lengths=loaded.source_lengths,
-        description=json.loads((directory / _DESCRIPTION).read_text(encoding="utf-8")),
+        description=read_description(directory),
         loaded=loaded,  # the variables live as long as it does
     )
+
+
+def _examples(module: TextModule) -> dict[str, list[str]]:
+    """Translate a few texts, for the check of the export to compare with."""
+    translations = module.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
+    return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in translations]}
 
 
 def _refuse_existing(directory: Path) -> None:

@@ -10,6 +10,10 @@ import numpy as np
 
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
 
+# What an export holds translations of, for its check: texts of several lengths, so that there is
+# padding; nothing to translate; signs no vocabulary holds.
+EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
+
 ABSENT_SCORE = -1e9
 SCORE_TOLERANCE = 1e-4
 WEIGHT_TOLERANCE = 1e-3

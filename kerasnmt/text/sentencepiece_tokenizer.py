@@ -2,7 +2,6 @@
 
 import base64
 import io
-import random
 import re
 import uuid
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ import tensorflow_text
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from kerasnmt.text.sentences import sentences
+from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 
 
@@ -92,13 +91,7 @@ class SentencePieceTokenizer(Tokenizer):
             ValueError: if the corpus is empty or not of strings, or too small for so large a
                 vocabulary, or too rich in characters for so small a one.
         """
-        corpus, draw = [], random.Random(0)
-        for seen, text in enumerate(sentences(dataset), start=1):
-            # Reservoir sampling: each sentence is as likely to stay, whatever the corpus' order.
-            if seen <= sample:
-                corpus.append(text)
-            elif (place := draw.randrange(seen)) < sample:
-                corpus[place] = text
+        corpus = sample_of_sentences(dataset, sample)
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(

@@ -1,5 +1,6 @@
 """Plain sentences out of whatever a vocabulary is trained on."""
 
+import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -29,6 +30,28 @@ def sentences(dataset: Any) -> Iterator[str]:
             "Expected a corpus with at least one sentence that is not blank, found none. "
             f"Received: dataset={dataset!r}."
         )
+
+
+def sample_of_sentences(dataset: Any, size: int) -> list[str]:
+    """Draws sentences of a corpus at random, the same ones for the same corpus.
+
+    Args:
+        dataset: see `sentences`.
+        size: how many to draw; of a smaller corpus all are taken, in order.
+
+    Returns:
+        The sentences.
+    """
+    if size < 1:
+        raise ValueError(f"Expected a sample of at least 1 sentence. Received: sample={size}.")
+    sample, draw = [], random.Random(0)
+    for seen, text in enumerate(sentences(dataset), start=1):
+        # Reservoir sampling: each sentence is as likely to stay, whatever the corpus' order.
+        if seen <= size:
+            sample.append(text)
+        elif (place := draw.randrange(seen)) < size:
+            sample[place] = text
+    return sample
 
 
 def _from_dataset(dataset: tf.data.Dataset) -> Iterator[str]:

@@ -106,13 +106,20 @@ class Tokenizer(tf.Module):
         return cls(**config)
 
     @classmethod
-    def train(cls, dataset: tf.data.Dataset | Iterable, vocabulary_size: int) -> Self:
+    def train(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        vocabulary_size: int,
+        *,
+        sample: int = 1_000_000,
+    ) -> Self:
         """Learns a vocabulary; the same corpus always gives the same one.
 
         Args:
             dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
                 of `str` or of pairs of `str`. Of pairs, both sides count.
             vocabulary_size: the number of ids, with the four that every tokenizer has.
+            sample: from a larger corpus, this many sentences are drawn at random.
 
         Returns:
             The tokenizer.

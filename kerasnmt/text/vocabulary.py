@@ -9,18 +9,24 @@ def most_frequent(counts: Counter, vocabulary_size: int) -> list[str]:
 
     Args:
         counts: how often each entry occurs.
-        vocabulary_size: the largest number of ids, with the four that every tokenizer has.
+        vocabulary_size: the number of ids, with the four that every tokenizer has.
 
     Returns:
-        At most `vocabulary_size - 4` entries.
+        `vocabulary_size - 4` entries.
 
     Raises:
-        ValueError: if `vocabulary_size` leaves no entry.
+        ValueError: if `vocabulary_size` leaves no entry, or is more than there are.
     """
     if vocabulary_size < 5:
         raise ValueError(
             "Expected a vocabulary_size of at least 5: four ids are padding, unknown, start and "
             f"end. Received: vocabulary_size={vocabulary_size}."
+        )
+    if vocabulary_size > len(counts) + 4:
+        raise ValueError(
+            f"Expected a vocabulary_size of at most {len(counts) + 4}, the most that this corpus "
+            f"supports. Received: vocabulary_size={vocabulary_size}. Ask for fewer, or train on "
+            "more text."
         )
     return sorted(counts, key=lambda entry: (-counts[entry], entry))[: vocabulary_size - 4]
 

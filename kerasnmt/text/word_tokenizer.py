@@ -8,7 +8,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.sentences import sentences
+from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 from kerasnmt.text.vocabulary import check_entries, most_frequent
 
@@ -51,23 +51,29 @@ class WordTokenizer(Tokenizer):
             )
 
     @classmethod
-    def train(cls, dataset: tf.data.Dataset | Iterable, vocabulary_size: int) -> Self:
+    def train(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        vocabulary_size: int,
+        *,
+        sample: int = 1_000_000,
+    ) -> Self:
         """Takes the most frequent words; among equals, those first by code point.
 
         Args:
             dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
                 of `str` or of pairs of `str`. Of pairs, both sides count.
-            vocabulary_size: the largest number of ids, with the four that every tokenizer has; a
-                corpus of fewer words gives a smaller vocabulary.
+            vocabulary_size: the number of ids, with the four that every tokenizer has.
+            sample: from a larger corpus, this many sentences are drawn at random.
 
         Returns:
             The tokenizer.
 
         Raises:
-            ValueError: if the corpus is empty or not of strings, or `vocabulary_size` below 5.
+            ValueError: if the corpus is empty or not of strings, or has fewer words.
         """
         counts = Counter()
-        for text in sentences(dataset):
+        for text in sample_of_sentences(dataset, sample):
             counts.update(word.decode() for word in text.encode().split())
         for word in _RESERVED:
             del counts[word]

@@ -2,7 +2,7 @@ import shutil
 
 ROWS = [
     *("saved_model", "ops", "load", "signatures", "requests", "n_best", "attention"),
-    *("batch_of_one", "python"),
+    *("batch_of_one", "python", "expected"),
 ]
 
 

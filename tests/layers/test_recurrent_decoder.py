@@ -93,14 +93,18 @@ def test_equals_the_transcription():
     np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
 
 
-def test_steps_equal_the_full_pass():
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_steps_equal_the_full_pass(jit_compile):
     decoder = make()
-    memory, state = given()
-    projected = decoder.project_memory(memory, SOURCE)
-    logits, weights = decoder(TARGET_IDS, [state], projected)
+    memory, state = map(tf.constant, given())
+    projected = decoder.project_memory(memory, tf.constant(SOURCE))
+    full, step = (
+        tf.function(method, jit_compile=jit_compile) for method in (decoder, decoder.step)
+    )
+    logits, weights = full(tf.constant(TARGET_IDS), [state], projected)
     states = [state]
-    for t in range(TARGET_IDS.shape[1]):
-        step_logits, step_weights, states = decoder.step(TARGET_IDS[:, t], states, projected)
+    for t, ids in enumerate(tf.unstack(TARGET_IDS, axis=1)):
+        step_logits, step_weights, states = step(ids, states, projected)
         np.testing.assert_allclose(step_logits, logits[:, t], atol=1e-5)
         np.testing.assert_allclose(step_weights, weights[:, t], atol=1e-5)
 

@@ -48,11 +48,33 @@ def test_search_under_xla(make_model, batch, beam_size):
     np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
 
 
+def test_file_under_xla(make_model, batch, tmp_path):
+    """A model that was loaded from its file, compiled, searches as the one that was saved."""
+    model = make_model(seed=5, scale=0.8)
+    losses(model, batch, jit_compile=True)
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    assert copy.jit_compile is True
+
+    def search(model):
+        function = tf.function(
+            lambda ids: model.search(ids, beam_size=3, n_best=3, max_length=7), jit_compile=True
+        )
+        return function(tf.constant(batch[0]["source_ids"]))
+
+    np.testing.assert_array_equal(search(copy).ids, search(model).ids)
+    np.testing.assert_array_equal(search(copy).scores, search(model).scores)
+    data = tf.data.Dataset.from_tensors(batch)
+    more = [m.fit(data, verbose=0).history["loss"] for m in (model, copy)]
+    np.testing.assert_allclose(more[0], more[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
 @pytest.mark.parametrize("name", ["mixed_bfloat16", "mixed_float16"])
-def test_mixed_precision(make_model, batch, policy, tmp_path, name):
+def test_mixed_precision(make_model, batch, policy, tmp_path, name, jit_compile):
     policy(name)
     model = make_model(scale=0.3)
-    received = losses(model, batch, label_smoothing=0.1)
+    received = losses(model, batch, label_smoothing=0.1, jit_compile=jit_compile)
     assert np.isfinite(received).all()
     assert received[-1] < received[0]
     assert {weight.dtype for weight in model.weights} == {"float32"}

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from kerasnmt.serving import export_contract as contract
-from kerasnmt.serving.check import DEFAULT_TEXTS, check_export
+from kerasnmt.serving.check import check_export
 from kerasnmt.serving.check_report import CheckReport, CheckRow
+from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.session_process import SessionProcess
 
@@ -115,7 +116,7 @@ def failed(report):
 
 
 def test_newest_version_of_a_good_export_passes(good):
-    expected = [" ".join(reversed(text.replace("dogs", "Hunde").split())) for text in DEFAULT_TEXTS]
+    expected = [" ".join(reversed(text.replace("dogs", "Hunde").split())) for text in EXAMPLE_TEXTS]
     report = check_export(good, expected=expected)
     assert failed(report) == {}
     assert report.passed
@@ -123,7 +124,7 @@ def test_newest_version_of_a_good_export_passes(good):
     assert report.directory == good / "10"
     details = {row.name: row.detail for row in report.rows}
     assert details["signatures"] == "serving_default, n_best, attention"
-    assert details["requests"] == f"3 signatures answered {len(DEFAULT_TEXTS)} texts"
+    assert details["requests"] == f"3 signatures answered {len(EXAMPLE_TEXTS)} texts"
     assert details["n_best"] == "beam of 2, best first"
 
 

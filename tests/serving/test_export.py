@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,9 +16,11 @@ from kerasnmt.serving import (
     TextModule,
     Translator,
     check_export,
+    export,
     export_next_version,
     load_export,
 )
+from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
@@ -62,6 +65,31 @@ def test_file_and_export_translate_alike(exported, trained, sentences, tmp_path)
     assert copy.target_tokenizer.get_config() == trained.target_tokenizer.get_config()
 
 
+def test_check_compares_with_the_translations_written_with_it(exported, tmp_path):
+    copy = shutil.copytree(exported / "1", tmp_path / "1")
+    report = check_export(copy)
+    assert report.passed, str(report)
+    assert str(report.rows[-1].detail) == "5 translations as expected"
+    path = copy / "assets.extra" / "kerasnmt.json"
+    description = json.loads(path.read_text())
+    translations = description["examples"]["translations"]
+    path.write_text(
+        json.dumps(
+            {
+                **description,
+                "examples": {
+                    "texts": list(EXAMPLE_TEXTS),
+                    "translations": [*translations[:-1], "another"],
+                },
+            }
+        )
+    )
+    report = check_export(copy)
+    (failed,) = (row for row in report.rows if not row.passed)
+    assert failed.name == "expected"
+    assert "where 'another' is expected" in failed.detail
+
+
 def test_check_passes(exported, trained, sentences):
     report = check_export(exported, sentences, trained.translate(sentences, **OPTIONS))
     assert report.passed, str(report)
@@ -83,7 +111,7 @@ def test_export_holds_what_a_cpu_server_can_run(exported):
     assert not {op for op in ops if "PyFunc" in op or "Cudnn" in op}
 
 
-def test_folder_holds_no_more_than_it_should(exported):
+def test_folder_holds_no_more_than_it_should(exported, trained):
     assert os.listdir(exported) == ["1"]
     assert {*os.listdir(exported / "1")} == {
         *("saved_model.pb", "variables", "assets", "assets.extra", "fingerprint.pb")
@@ -94,7 +122,12 @@ def test_folder_holds_no_more_than_it_should(exported):
         **OPTIONS,
         "source_kind": "words",
         "target_kind": "characters",
+        "examples": {
+            "texts": list(EXAMPLE_TEXTS),
+            "translations": trained.translate(EXAMPLE_TEXTS, **OPTIONS),
+        },
     }
+    assert any(description["examples"]["translations"])
     # A server that runs as somebody else can read it.
     assert (exported / "1").stat().st_mode & 0o777 == 0o755
 
@@ -128,6 +161,7 @@ def test_bad_options_make_no_folder(word_model, tmp_path):
 def untraced(monkeypatch):
     """Exports whose graphs do not matter, and so are not traced."""
     monkeypatch.setattr(TextModule, "signatures", {})
+    monkeypatch.setattr(export, "_examples", lambda module: {})
 
 
 @pytest.mark.usefixtures("untraced")

@@ -11,13 +11,15 @@ def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
     assert tokenizer.detokenize([[6, 5, 1, 7]]).numpy()[0].decode() == "a ⁇é"
 
 
-def test_a_small_corpus_gives_a_smaller_vocabulary():
-    assert CharacterTokenizer.train(["abab"], 8000).vocabulary_size == 6
+def test_more_characters_than_the_corpus_has_are_refused():
+    assert CharacterTokenizer.train(["abab"], 6).vocabulary_size == 6
+    with pytest.raises(ValueError, match=r"at most 6, .* Received: vocabulary_size=8000"):
+        CharacterTokenizer.train(["abab"], 8000)
 
 
 def test_nothing_is_normalised():
     text = "  e\u0301é ﬁ\u00a0 \t▁ "
-    tokenizer = CharacterTokenizer.train([text], 100)
+    tokenizer = CharacterTokenizer.train([text], 4 + len(set(text)))
     assert tokenizer.tokenize([text]).row_lengths().numpy() == [len(text)]
     assert tokenizer.detokenize(tokenizer.tokenize([text])).numpy()[0].decode() == text
 

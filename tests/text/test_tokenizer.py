@@ -19,7 +19,7 @@ CORPUS = [
     ("An old woman sells green apples .", "Eine alte Frau verkauft grüne Äpfel ."),
 ]
 SENTENCES = [text for pair in CORPUS for text in pair]
-SIZES = {SentencePieceTokenizer: 80, WordTokenizer: 1000, CharacterTokenizer: 1000}
+SIZES = {SentencePieceTokenizer: 80, WordTokenizer: 62, CharacterTokenizer: 45}
 
 
 @pytest.fixture(scope="module", params=list(SIZES), ids=lambda cls: cls.kind)

@@ -12,19 +12,34 @@ def test_the_most_frequent_words_come_first_and_ties_by_code_point():
     assert tokenizer.detokenize([[4, 1, 8]]).numpy()[0].decode() == "b ⁇ c"
 
 
-def test_a_small_corpus_gives_a_smaller_vocabulary():
-    assert WordTokenizer.train(["a b a"], 8000).vocabulary_size == 6
+def test_more_words_than_the_corpus_has_are_refused():
+    assert WordTokenizer.train(["a b a"], 6).vocabulary_size == 6
+    with pytest.raises(ValueError, match=r"at most 6, .* Received: vocabulary_size=7"):
+        WordTokenizer.train(["a b a"], 7)
+
+
+def test_a_sample_is_drawn_from_all_of_the_corpus():
+    corpus = [f"w{number}" for number in range(1000)]
+    drawn = WordTokenizer.train(iter(corpus), 104, sample=100).get_config()["words"]
+    places = sorted(int(word[1:]) for word in drawn)
+    assert len(places) == 100 and places[0] < 100 and places[-1] >= 900
+    assert 350 < places[50] < 650
+    assert drawn == WordTokenizer.train(corpus, 104, sample=100).get_config()["words"]
+    with pytest.raises(ValueError, match="at most 104"):
+        WordTokenizer.train(corpus, 105, sample=100)
+    with pytest.raises(ValueError, match="Received: sample=0"):
+        WordTokenizer.train(corpus, 105, sample=0)
 
 
 def test_words_are_split_at_ascii_whitespace_alone():
     words = ["a\u00a0b", "c\u2028d", "e\u3000"]
-    tokenizer = WordTokenizer.train([" ".join(words)], 100)
+    tokenizer = WordTokenizer.train([" ".join(words)], 7)
     assert tokenizer.get_config() == {"words": words}
     assert tokenizer.tokenize([" \x0b\x0c".join(words)]).to_list() == [[4, 5, 6]]
 
 
 def test_the_signs_of_the_four_ids_are_no_words():
-    tokenizer = WordTokenizer.train(["<s> <unk> a <unk> </s> <pad>"], 100)
+    tokenizer = WordTokenizer.train(["<s> <unk> a <unk> </s> <pad>"], 5)
     assert tokenizer.get_config() == {"words": ["a"]}
     assert tokenizer.tokenize(["<s> a </s>"]).to_list() == [[1, 4, 1]]
 

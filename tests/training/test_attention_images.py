@@ -14,7 +14,7 @@ PAIRS = [("two dogs run", "zwei hunde laufen hier"), ("dogs run", "hunde laufen"
 
 @pytest.fixture
 def model():
-    tokenizer = WordTokenizer.train(PAIRS, 100)
+    tokenizer = WordTokenizer.train(PAIRS, 12)
 
     def attend(inputs):
         """Weights that tell the places apart: row t, column i has t + i / 100."""

@@ -26,7 +26,7 @@ def words(tokenizer):
 
 
 def test_one_for_both_sides(pairs):
-    tokenizers = train_tokenizers(section(shared=("words", 100)), pairs)
+    tokenizers = train_tokenizers(section(shared=("words", 12)), pairs)
     assert list(tokenizers) == ["shared"]
     assert words(tokenizers["shared"]) == {
         "two",
@@ -41,7 +41,7 @@ def test_one_for_both_sides(pairs):
 
 
 def test_one_for_each_side_and_back_from_disk(pairs, tmp_path):
-    made = train_tokenizers(section(target=("words", 100), source=("characters", 100)), pairs)
+    made = train_tokenizers(section(target=("words", 8), source=("characters", 12)), pairs)
     save_tokenizers(tmp_path / "tokenizer.json", made)
     for tokenizers in (made, load_tokenizers(tmp_path / "tokenizer.json")):
         assert list(tokenizers) == ["source", "target"]
