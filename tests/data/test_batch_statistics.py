@@ -11,15 +11,15 @@ def test_the_counts_by_hand():
     pairs = [("a", "b"), ("ab", "a"), ("aaaa", "bbbbbbb"), ("a" * 9, "a" * 5), ("", "a")]
     dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*pairs, strict=True))))
     statistics = describe_batches(batches(dataset, LETTERS, batch_size=2))
-    # With end tokens 2 3 5 | 10 and 2 2 8 | 6, padded to 7 | 12 and 8 | 8.
+    # With end tokens 2 3 5 | 10 and 2 2 8 | 6, three of width 8 and one of width 10.
     assert statistics.batches == 3
     assert statistics.sentences == 4
     assert statistics.source_tokens == 20
     assert statistics.target_tokens == 18
-    assert statistics.source_padding == pytest.approx(13 / 33)
-    assert statistics.target_padding == pytest.approx(14 / 32)
-    assert statistics.padding_share == pytest.approx(27 / 65)
-    assert statistics.shapes == {(1, 7, 8): 1, (2, 7, 8): 1, (1, 12, 8): 1}
+    assert statistics.source_padding == pytest.approx(14 / 34)
+    assert statistics.target_padding == pytest.approx(16 / 34)
+    assert statistics.padding_share == pytest.approx(30 / 68)
+    assert statistics.shapes == {(1, 8, 8): 1, (1, 10, 10): 1, (2, 8, 8): 1}
 
 
 def test_no_batch_is_refused():
