@@ -27,7 +27,7 @@ class BahdanauAttention(Attention):
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
         config = super().get_config()
-        del config["score"]
+        del config["score"], config["window"]
         return {**config, "units": self.units}
 
     @classmethod

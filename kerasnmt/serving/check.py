@@ -19,7 +19,7 @@ from kerasnmt.serving.export_contract import (
 )
 from kerasnmt.serving.meta_graph import MetaGraph
 from kerasnmt.serving.session_process import SessionProcess
-from kerasnmt.serving.version_folder import newest_version, read_description
+from kerasnmt.serving.version_folder import chosen_version, read_description
 
 _SINGLES = 16
 
@@ -57,9 +57,10 @@ def check_export(
     Args:
         directory: The folder of a version, `<name>/<version>`, or `<name>`, whose newest version is
             then checked, as a server would choose it.
-        texts: Sentences to translate, in one batch; the export's own examples if `None`.
-        expected: Their translations, as `model.translate` gives them; without them, the
-            translations of given texts are not compared with the model's.
+        texts: Sentences to translate, in one batch; if `None`, the examples that were written with
+            the export, and their translations.
+        expected: The translations of given texts, as `model.translate` gives them; without them
+            they are not compared.
         timeout: Seconds to wait for each answer of the child.
 
     Returns:
@@ -70,33 +71,33 @@ def check_export(
     """
     if texts is not None and not texts:
         raise ValueError(f"Expected at least one text to translate. Received: {texts=}")
-    version = Path(directory)
-    if not (version / "saved_model.pb").exists():
-        version = newest_version(version) or version
-    if texts is None and expected is None:
-        texts, expected = _examples(version)
-    texts = EXAMPLE_TEXTS if texts is None else tuple(texts)
+    if texts is None and expected is not None:
+        raise ValueError("Expected the texts of the given translations. Received: texts=None")
     if expected is not None and len(expected) != len(texts):
         raise ValueError(
-            "Expected one translation for each text, and the texts with them. "
+            "Expected one translation for each text. "
             f"Received: {len(expected)} translations of {len(texts)} texts"
         )
+    version = chosen_version(Path(directory))
     return CheckReport(version, tuple(_rows(version, texts, expected, timeout)))
 
 
-def _examples(version: Path) -> tuple[Sequence[str] | None, Sequence[str] | None]:
-    """Returns the texts that the export was written with, and their translations by the model."""
-    examples = read_description(version).get("examples", {})
-    return examples.get("texts"), examples.get("translations")
-
-
 def _rows(
-    version: Path, texts: tuple[str, ...], expected: Sequence[str] | None, timeout: float
+    version: Path, texts: Sequence[str] | None, expected: Sequence[str] | None, timeout: float
 ) -> Iterator[CheckRow]:
     row = _row("saved_model", _check_saved_model, version)
     yield row
     if not row.passed:
         return
+    if own_examples := texts is None:
+        try:
+            examples = read_description(version).get("examples", {"texts": []})
+        except ValueError as error:
+            yield CheckRow("expected", False, str(error))
+            return
+        if examples["texts"]:
+            texts, expected = examples["texts"], examples["translations"]
+    texts = tuple(EXAMPLE_TEXTS if texts is None else texts)
     with SessionProcess(version, timeout) as process:
         signatures = functools.cache(process.signatures)
         ask = functools.cache(lambda name, *batch: process.run(name, batch))
@@ -117,6 +118,9 @@ def _rows(
         yield _row("python", _check_python, version, signatures, ask, texts)
         if expected is not None:
             yield _row("expected", _check_expected, ask, texts, expected)
+        elif own_examples:
+            detail = "not compared with the model: the export holds no examples"
+            yield CheckRow("expected", True, detail)
 
 
 def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:

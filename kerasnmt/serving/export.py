@@ -14,7 +14,12 @@ import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
 from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.text_module import TextModule
-from kerasnmt.serving.version_folder import DESCRIPTION, newest_version, read_description
+from kerasnmt.serving.version_folder import (
+    DESCRIPTION,
+    chosen_version,
+    newest_version,
+    read_description,
+)
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
@@ -99,9 +104,7 @@ def load_export(directory: str | Path) -> Any:
     Raises:
         ValueError: there is no export.
     """
-    directory = Path(directory)
-    if not (directory / "saved_model.pb").exists():
-        directory = newest_version(directory) or directory
+    directory = chosen_version(Path(directory))
     if not (directory / DESCRIPTION).exists():
         raise ValueError(
             f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
@@ -118,8 +121,9 @@ def load_export(directory: str | Path) -> Any:
 
 def _examples(module: TextModule) -> dict[str, list[str]]:
     """Translate a few texts, for the check of the export to compare with."""
-    translations = module.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
-    return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in translations]}
+    with tf.device("CPU"):  # as the check's process; a GPU may round otherwise
+        found = module.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
+    return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in found]}
 
 
 def _refuse_existing(directory: Path) -> None:

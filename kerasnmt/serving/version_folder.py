@@ -32,6 +32,31 @@ def read_description(version: Path) -> dict[str, Any]:
     Returns:
         `TextModule.description`, and under `examples` a few `texts` with the `translations` that
         the model gave them; empty for a SavedModel that kerasnmt did not write.
+
+    Raises:
+        ValueError: the file is there and holds something else.
     """
     path = version / DESCRIPTION
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not path.exists():
+        return {}
+    try:
+        description = json.loads(path.read_bytes())
+        examples = description.get("examples", {"texts": [], "translations": []})
+        texts, translations = examples["texts"], examples["translations"]
+        strings = all(isinstance(text, str) for text in texts + translations)
+        whole = strings and len(texts) == len(translations)
+    except (ValueError, AttributeError, KeyError, TypeError):
+        whole = False
+    if not whole:
+        raise ValueError(
+            f"{path}: expected what an export says of itself, in JSON, with as many translations "
+            "of its examples as texts. Received: something else. Export anew."
+        )
+    return description
+
+
+def chosen_version(directory: Path) -> Path:
+    """Return the folder itself where it is a version, or the newest version in it."""
+    if (directory / "saved_model.pb").exists():
+        return directory
+    return newest_version(directory) or directory

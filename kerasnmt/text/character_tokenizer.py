@@ -60,7 +60,8 @@ class CharacterTokenizer(Tokenizer):
             dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
                 of `str` or of pairs of `str`. Of pairs, both sides count.
             vocabulary_size: the number of ids, with the four that every tokenizer has.
-            sample: from a larger corpus, this many sentences are drawn at random.
+            sample: from a larger corpus, this many sentences are drawn at random; characters in
+                none of them stay unknown.
 
         Returns:
             The tokenizer.

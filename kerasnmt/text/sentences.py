@@ -32,26 +32,29 @@ def sentences(dataset: Any) -> Iterator[str]:
         )
 
 
-def sample_of_sentences(dataset: Any, size: int) -> list[str]:
+def sample_of_sentences(dataset: Any, sample: int) -> list[str]:
     """Draws sentences of a corpus at random, the same ones for the same corpus.
 
     Args:
         dataset: see `sentences`.
-        size: how many to draw; of a smaller corpus all are taken, in order.
+        sample: how many to draw; of a smaller corpus all are taken, in order.
 
     Returns:
         The sentences.
+
+    Raises:
+        ValueError: if `sample` is below 1, or `dataset` is none that `sentences` takes.
     """
-    if size < 1:
-        raise ValueError(f"Expected a sample of at least 1 sentence. Received: sample={size}.")
-    sample, draw = [], random.Random(0)
+    if sample < 1:
+        raise ValueError(f"Expected a sample of at least 1 sentence. Received: sample={sample}.")
+    drawn, draw = [], random.Random(0)
     for seen, text in enumerate(sentences(dataset), start=1):
         # Reservoir sampling: each sentence is as likely to stay, whatever the corpus' order.
-        if seen <= size:
-            sample.append(text)
-        elif (place := draw.randrange(seen)) < size:
-            sample[place] = text
-    return sample
+        if seen <= sample:
+            drawn.append(text)
+        elif (place := draw.randrange(seen)) < sample:
+            drawn[place] = text
+    return drawn
 
 
 def _from_dataset(dataset: tf.data.Dataset) -> Iterator[str]:

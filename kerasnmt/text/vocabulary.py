@@ -22,11 +22,16 @@ def most_frequent(counts: Counter, vocabulary_size: int) -> list[str]:
             "Expected a vocabulary_size of at least 5: four ids are padding, unknown, start and "
             f"end. Received: vocabulary_size={vocabulary_size}."
         )
+    if not counts:
+        raise ValueError(
+            "Expected a corpus with something to count, found only spaces and reserved words. "
+            f"Received: vocabulary_size={vocabulary_size}."
+        )
     if vocabulary_size > len(counts) + 4:
         raise ValueError(
-            f"Expected a vocabulary_size of at most {len(counts) + 4}, the most that this corpus "
-            f"supports. Received: vocabulary_size={vocabulary_size}. Ask for fewer, or train on "
-            "more text."
+            f"Expected a vocabulary_size of at most {len(counts) + 4}, the most that the "
+            f"sentences of this corpus support. Received: vocabulary_size={vocabulary_size}. Ask "
+            "for fewer, or train on more text (or a larger sample of it)."
         )
     return sorted(counts, key=lambda entry: (-counts[entry], entry))[: vocabulary_size - 4]
 

@@ -47,7 +47,10 @@ class _Tokenizer(_Section):
     kind: Literal["sentencepiece", "words", "characters"] = Field(
         description="What its tokens are."
     )
-    vocabulary_size: int = Field(gt=4, description="Entries, including the four reserved ids.")
+    vocabulary_size: int = Field(
+        gt=4,
+        description="Entries, including the four reserved ids; no more than the text supports.",
+    )
 
 
 class _Tokenizers(_Section):

@@ -7,13 +7,22 @@ from kerasnmt import layers
 
 PARTS = {
     "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
-    "Attention": lambda: layers.Attention(layers.AdditiveScore(5), name="a"),
+    "Attention": lambda: layers.Attention(
+        layers.AdditiveScore(5), layers.LocalPredictiveWindow(5), name="a"
+    ),
     "BackwardStateBridge": lambda: layers.BackwardStateBridge(5, name="a"),
     "BahdanauAttention": lambda: layers.BahdanauAttention(5, name="a"),
     "BahdanauDecoderCell": lambda: layers.BahdanauDecoderCell(
         layers.GRUCell(4), layers.BahdanauAttention(5), name="a"
     ),
+    "CosineScore": lambda: layers.CosineScore(3.0, name="a"),
+    "DotScore": lambda: layers.DotScore(name="a"),
     "GRUCell": lambda: layers.GRUCell(5, name="a"),
+    "GeneralScore": lambda: layers.GeneralScore(5, name="a"),
+    "LSTMCell": lambda: layers.LSTMCell(5, name="a"),
+    "LocalMonotonicWindow": lambda: layers.LocalMonotonicWindow(3, name="a"),
+    "LocalPredictiveWindow": lambda: layers.LocalPredictiveWindow(5, width=3, name="a"),
+    "LocationScore": lambda: layers.LocationScore(20, name="a"),
     "MaxoutReadout": lambda: layers.MaxoutReadout(5, name="a"),
     "RecurrentDecoder": lambda: layers.RecurrentDecoder(
         keras.layers.Embedding(9, 3),
@@ -26,6 +35,9 @@ PARTS = {
     "RecurrentEncoder": lambda: layers.RecurrentEncoder(
         keras.layers.Embedding(9, 3), 5, dropout=0.1, name="a"
     ),
+    "ScaledDotScore": lambda: layers.ScaledDotScore(name="a"),
+    "SimpleRNNCell": lambda: layers.SimpleRNNCell(5, name="a"),
+    "TimeDistributedDenseScorer": lambda: layers.TimeDistributedDenseScorer(5, name="a"),
     "TiedVocabularyProjection": lambda: layers.TiedVocabularyProjection(9, name="a"),
     "VocabularyProjection": lambda: layers.VocabularyProjection(9, name="a"),
 }

@@ -16,6 +16,8 @@ from kerasnmt.layers import (
 # Sizes that are all distinct, so that a shape says what a tensor is.
 VOCABULARY, EMBEDDING, UNITS, SCORE_UNITS, MEMORY_UNITS = 11, 3, 4, 5, 6
 SOURCE = np.arange(7) < np.array([[7], [3]])
+# Eagerly, in a graph, and compiled by XLA.
+RUNS = [lambda function: function, tf.function, tf.function(jit_compile=True)]
 TARGET_IDS = np.array([[2, 5, 10, 6], [2, 4, 9, 0]], "int32")
 
 
@@ -93,14 +95,12 @@ def test_equals_the_transcription():
     np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_steps_equal_the_full_pass(jit_compile):
+@pytest.mark.parametrize("run", RUNS, ids=["eager", "graph", "xla"])
+def test_steps_equal_the_full_pass(run):
     decoder = make()
     memory, state = map(tf.constant, given())
     projected = decoder.project_memory(memory, tf.constant(SOURCE))
-    full, step = (
-        tf.function(method, jit_compile=jit_compile) for method in (decoder, decoder.step)
-    )
+    full, step = run(decoder), run(decoder.step)
     logits, weights = full(tf.constant(TARGET_IDS), [state], projected)
     states = [state]
     for t, ids in enumerate(tf.unstack(TARGET_IDS, axis=1)):

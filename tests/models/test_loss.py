@@ -87,13 +87,17 @@ def padded(batch):
     return inputs, np.pad(targets, ((0, 2), (0, 2))), np.pad(weights, ((0, 2), (0, 2)))
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_padding_changes_nothing(make_model, batch, jit_compile):
+# Eagerly, in a graph, and compiled by XLA.
+RUNS = [lambda function: function, tf.function, tf.function(jit_compile=True)]
+
+
+@pytest.mark.parametrize("decorate", RUNS, ids=["eager", "graph", "xla"])
+def test_padding_changes_nothing(make_model, batch, decorate):
     """Outputs, loss and gradients."""
     model = make_model(scale=0.5)
     model.compile(label_smoothing=0.1)
 
-    @tf.function(jit_compile=jit_compile)
+    @decorate
     def run(batch):
         inputs, targets, weights = batch
         with tf.GradientTape() as tape:

@@ -117,7 +117,7 @@ def failed(report):
 
 def test_newest_version_of_a_good_export_passes(good):
     expected = [" ".join(reversed(text.replace("dogs", "Hunde").split())) for text in EXAMPLE_TEXTS]
-    report = check_export(good, expected=expected)
+    report = check_export(good, EXAMPLE_TEXTS, expected)
     assert failed(report) == {}
     assert report.passed
     assert [row.name for row in report.rows] == [*ALL_ROWS, "expected"]
@@ -138,7 +138,9 @@ def test_attention_is_optional_and_n_best_is_not(tmp_path):
     export(tmp_path / "1", leave_out=["attention"])
     report = check_export(tmp_path)
     assert report.passed
-    assert [row.name for row in report.rows] == [name for name in ALL_ROWS if name != "attention"]
+    names = [*(name for name in ALL_ROWS if name != "attention"), "expected"]
+    assert [row.name for row in report.rows] == names
+    assert report.rows[-1].detail.startswith("not compared with the model: ")
 
 
 def test_wrong_signatures_fail_their_row(good, tmp_path):
@@ -226,6 +228,8 @@ def test_wrong_arguments():
         check_export("somewhere", [])
     with pytest.raises(ValueError, match="Received: 1 translations of 2 texts"):
         check_export("somewhere", ["a", "b"], ["a"])
+    with pytest.raises(ValueError, match="Expected the texts of the given translations"):
+        check_export("somewhere", expected=["a"])
 
 
 def test_report_is_written_as_a_table():

@@ -65,29 +65,62 @@ def test_file_and_export_translate_alike(exported, trained, sentences, tmp_path)
     assert copy.target_tokenizer.get_config() == trained.target_tokenizer.get_config()
 
 
-def test_check_compares_with_the_translations_written_with_it(exported, tmp_path):
+@pytest.fixture
+def tampered(exported, tmp_path):
+    """A copy of the export, and the file in which it says what it is."""
     copy = shutil.copytree(exported / "1", tmp_path / "1")
-    report = check_export(copy)
-    assert report.passed, str(report)
-    assert str(report.rows[-1].detail) == "5 translations as expected"
-    path = copy / "assets.extra" / "kerasnmt.json"
+    return copy, copy / "assets.extra" / "kerasnmt.json"
+
+
+def expected_row(folder):
+    (row,) = (row for row in check_export(folder).rows if row.name == "expected")
+    return row.passed, row.detail
+
+
+def test_check_compares_with_the_translations_written_with_it(tampered, trained):
+    copy, path = tampered
+    assert expected_row(copy) == (True, "5 translations as expected")
     description = json.loads(path.read_text())
-    translations = description["examples"]["translations"]
-    path.write_text(
-        json.dumps(
-            {
-                **description,
-                "examples": {
-                    "texts": list(EXAMPLE_TEXTS),
-                    "translations": [*translations[:-1], "another"],
-                },
-            }
-        )
+    texts = ["two dogs run ."]
+    description["examples"] = {"texts": texts, "translations": trained.translate(texts, **OPTIONS)}
+    path.write_text(json.dumps(description))
+    assert expected_row(copy) == (True, "1 translations as expected")
+    description["examples"]["translations"] = ["another"]
+    path.write_text(json.dumps(description))
+    passed, detail = expected_row(copy)
+    assert not passed
+    assert "where 'another' is expected" in detail
+
+
+def test_check_says_where_there_was_nothing_to_compare_with(tampered):
+    copy, path = tampered
+    path.unlink()
+    assert expected_row(copy) == (
+        True,
+        "not compared with the model: the export holds no examples",
     )
-    report = check_export(copy)
-    (failed,) = (row for row in report.rows if not row.passed)
-    assert failed.name == "expected"
-    assert "where 'another' is expected" in failed.detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{bro",
+        "[1]",
+        '{"examples": null}',
+        '{"examples": {"texts": ["a"]}}',
+        '{"examples": {"texts": ["a"], "translations": []}}',
+        '{"examples": {"texts": ["a"], "translations": [1]}}',
+        b"\xff",
+    ],
+)
+def test_broken_description(tampered, text):
+    copy, path = tampered
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    passed, detail = expected_row(copy)
+    assert not passed
+    assert detail.startswith(f"{path}: expected what an export says of itself, in JSON")
+    with pytest.raises(ValueError, match=r"kerasnmt\.json: expected what an export says"):
+        load_export(copy)
 
 
 def test_check_passes(exported, trained, sentences):

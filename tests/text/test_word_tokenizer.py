@@ -31,6 +31,11 @@ def test_a_sample_is_drawn_from_all_of_the_corpus():
         WordTokenizer.train(corpus, 105, sample=0)
 
 
+def test_a_corpus_without_a_word_is_refused():
+    with pytest.raises(ValueError, match=r"something to count.*Received: vocabulary_size=5"):
+        WordTokenizer.train(["<s> </s>"], 5)
+
+
 def test_words_are_split_at_ascii_whitespace_alone():
     words = ["a\u00a0b", "c\u2028d", "e\u3000"]
     tokenizer = WordTokenizer.train([" ".join(words)], 7)

@@ -1,0 +1,34 @@
+"""The bilinear score."""
+
+from typing import Any
+
+import keras
+
+from kerasnmt.layers.dot_score import DotScore
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class GeneralScore(DotScore):
+    """e_i = s^T W h_i: the dot product with a memory that is projected once a source.
+
+    Source: Luong, Pham and Manning (2015), equation 8, "general"; also called multiplicative or
+    bilinear.
+
+    Args:
+        units: size of the query.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.memory_projection = keras.layers.Dense(
+            units, use_bias=False, dtype=self.dtype_policy, name="memory_projection"
+        )
+
+    def project(self, memory: Any) -> Any:
+        """Turn a memory `[batch, source_length, memory_units]` into keys W h_i."""
+        return self.memory_projection(memory)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units}

@@ -1,0 +1,51 @@
+"""The window that moves on by one word a step."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.source_lengths import source_lengths
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class LocalMonotonicWindow(keras.layers.Layer):
+    """Attend only to [p_t - D, p_t + D] with p_t = t: source and target run side by side.
+
+    Where the target is longer than the source, p_t stays at the last source position.
+
+    Source: Luong, Pham and Manning (2015), section 3.2, "local-m".
+
+    Args:
+        width: D, in words to each side; at least 1.
+    """
+
+    def __init__(self, width: int = 10, **kwargs) -> None:
+        super().__init__(**kwargs)
+        if width < 1:
+            raise ValueError(f"Expected a width of at least 1 word. Received: width={width}")
+        self.width = width
+
+    def build(self, query_shape: tuple) -> None:
+        """Make nothing: the window has no weights."""
+
+    def call(self, query: Any, keys: Any, memory_mask: Any, position: Any) -> tuple[Any, Any]:
+        """Say which positions can be attended to.
+
+        Args:
+            query: `[batch, units]` or `[batch, target_length, units]`; not used.
+            keys: `[batch, source_length, ...]`, for the length.
+            memory_mask: boolean `[batch, source_length]`, or None.
+            position: number of the target word, from 0, `[batch]` or `[batch, target_length]`.
+
+        Returns:
+            inside, boolean `[..., source_length]`; and the factor of the weights, 1.
+        """
+        lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
+        centre = ops.minimum(ops.cast(position, "float32"), lengths - 1.0)
+        places = ops.arange(ops.shape(keys)[1], dtype="float32")
+        return ops.abs(places - centre[..., None]) <= self.width, 1.0
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "width": self.width}

@@ -1,0 +1,67 @@
+"""The window whose place the query predicts."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.source_lengths import source_lengths
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class LocalPredictiveWindow(keras.layers.Layer):
+    """Attend only to [p_t - D, p_t + D] with p_t = S sigmoid(v^T tanh(W s_t)).
+
+    S is the true length of the source, whatever its padding. The weights are multiplied by
+    exp(-(i - p_t)^2 / (2 sigma^2)), sigma = D / 2, through which p_t learns; so they sum to less
+    than 1.
+
+    Source: Luong, Pham and Manning (2015), section 3.2, "local-p", equations 9 and 10.
+
+    Args:
+        units: size of the hidden layer, the rows of W.
+        width: D, in words to each side; at least 1.
+    """
+
+    def __init__(self, units: int, width: int = 10, **kwargs) -> None:
+        super().__init__(**kwargs)
+        if width < 1:
+            raise ValueError(f"Expected a width of at least 1 word. Received: width={width}")
+        self.units = units
+        self.width = width
+        dtype = self.dtype_policy
+        self.hidden = keras.layers.Dense(
+            units, activation="tanh", use_bias=False, dtype=dtype, name="hidden"
+        )
+        self.place = keras.layers.Dense(1, use_bias=False, dtype=dtype, name="place")
+
+    def build(self, query_shape: tuple) -> None:
+        """Make the weights for a query `(..., query_units)`."""
+        build_once(self.hidden, query_shape)
+        build_once(self.place, (*query_shape[:-1], self.units))
+
+    def call(
+        self, query: Any, keys: Any, memory_mask: Any, position: Any = None
+    ) -> tuple[Any, Any]:
+        """Say which positions can be attended to, and how near they are.
+
+        Args:
+            query: `[batch, units]` or `[batch, target_length, units]`.
+            keys: `[batch, source_length, ...]`, for the length.
+            memory_mask: boolean `[batch, source_length]`, or None.
+            position: not used.
+
+        Returns:
+            inside, boolean `[..., source_length]`; and the factor of the weights, float32
+            `[..., source_length]`.
+        """
+        lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
+        share = ops.sigmoid(ops.cast(self.place(self.hidden(query)), "float32"))
+        places = ops.arange(ops.shape(keys)[1], dtype="float32")
+        distance = places - lengths[..., None] * share
+        return ops.abs(distance) <= self.width, ops.exp(-2.0 * ops.square(distance / self.width))
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units, "width": self.width}

@@ -1,0 +1,55 @@
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt.layers import LSTMCell, SimpleRNNCell
+
+
+def test_lstm_by_hand():
+    # No recurrent weights: i = sigmoid(ln 3) = 3/4, f = sigmoid(-1 + 1) = 1/2, o = sigmoid(0),
+    # c' = 1/2 * 0.8 + 3/4 * tanh(0.3), h' = 1/2 * tanh(c').
+    cell = LSTMCell(1)
+    cell.build((None, 4))
+    cell.set_weights([np.zeros((1, 4))])
+    inputs = np.array([[np.log(3.0), -1.0, 0.3, 0.0]], "float32")
+    output, (state, memory) = cell(inputs, [np.array([[0.5]]), np.array([[0.8]])])
+    expected = 0.4 + 0.75 * np.tanh(0.3)
+    np.testing.assert_allclose(memory, [[expected]], rtol=1e-6)
+    np.testing.assert_allclose(output, [[0.5 * np.tanh(expected)]], rtol=1e-6)
+    np.testing.assert_array_equal(output, state)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "forget"),
+    [
+        (LSTMCell(5), keras.layers.LSTMCell(5), 1.0),
+        (SimpleRNNCell(5), keras.layers.SimpleRNNCell(5), 0.0),
+    ],
+)
+def test_equals_keras(ours, theirs, forget):
+    rng = np.random.default_rng(1)
+    theirs.build((None, 3))
+    kernel, recurrent, bias = (rng.normal(size=w.shape) for w in theirs.get_weights())
+    theirs.set_weights([kernel, recurrent, bias])
+    bias = bias.copy()
+    bias[5:10] -= forget  # of ours it is a constant
+    ours.build((None, ours.input_size))
+    ours.set_weights([recurrent])
+    x = rng.normal(size=(4, 3)).astype("float32")
+    states = [rng.normal(size=(4, 5)).astype("float32") for _ in ours.state_size]
+    expected, expected_states = theirs(x, states)
+    output, new_states = ours((x @ kernel + bias).astype("float32"), states)
+    np.testing.assert_allclose(output, expected, atol=1e-6)
+    for one, other in zip(new_states, expected_states, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", [LSTMCell(4), SimpleRNNCell(4)])
+def test_several_hypotheses_equal_one_by_one(cell):
+    x = np.random.normal(size=(2, 3, cell.input_size)).astype("float32")
+    states = [np.random.normal(size=(2, 3, 4)).astype("float32") for _ in cell.state_size]
+    output, new_states = cell(x, states)
+    for k in range(3):
+        one, one_states = cell(x[:, k], [state[:, k] for state in states])
+        np.testing.assert_allclose(output[:, k], one, atol=1e-6)
+        np.testing.assert_allclose(new_states[-1][:, k], one_states[-1], atol=1e-6)

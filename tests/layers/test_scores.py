@@ -1,0 +1,211 @@
+"""Every score: by hand, against its equation in NumPy, and what all have in common."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.layers import (
+    AdditiveScore,
+    Attention,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    LocationScore,
+    ScaledDotScore,
+    TimeDistributedDenseScorer,
+)
+
+QUERY_UNITS = MEMORY_UNITS = 4
+SCORES = {
+    "additive": lambda: AdditiveScore(5),
+    "cosine": lambda: CosineScore(2.5),
+    "dense": lambda: TimeDistributedDenseScorer(5),
+    "dot": lambda: DotScore(),
+    "general": lambda: GeneralScore(QUERY_UNITS),
+    "linear": lambda: TimeDistributedDenseScorer(),
+    "location": lambda: LocationScore(6),
+    "scaled_dot": lambda: ScaledDotScore(),
+}
+
+
+def dense(layer):
+    kernel, *bias = layer.get_weights()
+    return lambda x: x @ kernel + (bias[0] if bias else 0.0)
+
+
+# Each equation for one query s and one annotation h at place i, with the weights of the layer.
+EQUATIONS = {
+    "additive": lambda score, s, h, i: (
+        np.tanh(dense(score.memory_projection)(h) + dense(score.query_projection)(s))
+        @ np.array(score.energy)[:, 0]
+    ),
+    "cosine": lambda score, s, h, i: 2.5 * s @ h / np.linalg.norm(s) / np.linalg.norm(h),
+    "dense": lambda score, s, h, i: dense(score.output_layer)(
+        np.tanh(dense(score.memory_projection)(h) + dense(score.query_projection)(s))
+    )[0],
+    "dot": lambda score, s, h, i: s @ h,
+    "general": lambda score, s, h, i: s @ dense(score.memory_projection)(h),
+    "linear": lambda score, s, h, i: (
+        dense(score.memory_projection)(h) + dense(score.query_projection)(s)
+    )[0],
+    "location": lambda score, s, h, i: dense(score.query_projection)(s)[i] if i < 6 else -1e9,
+    "scaled_dot": lambda score, s, h, i: s @ h / 2.0,
+}
+
+
+def make(name, seed=0, dtype=None):
+    """An attention with this score and random weights."""
+    attention = Attention(SCORES[name](), dtype=dtype)
+    keys = attention.project(keras.KerasTensor((None, None, MEMORY_UNITS)))
+    attention.build((None, QUERY_UNITS), keys.shape)
+    rng = np.random.default_rng(seed)
+    if name != "cosine":
+        for weight in attention.weights:
+            weight.assign(rng.normal(size=weight.shape))
+    return attention
+
+
+def given(seed=1, length=7):
+    rng = np.random.default_rng(seed)
+    memory = rng.normal(size=(3, length, MEMORY_UNITS)).astype("float32")
+    queries = rng.normal(size=(3, 5, QUERY_UNITS)).astype("float32")
+    mask = np.arange(length) < np.array([[length], [3], [0]])
+    return queries, memory, mask
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_equation(name):
+    attention = make(name)
+    queries, memory, _ = given()
+    received = attention.score(queries, attention.project(memory))
+    assert received.shape == (3, 5, 7) and received.dtype == tf.float32
+    for b, t, i in np.ndindex(3, 5, 7):
+        expected = EQUATIONS[name](attention.score, queries[b, t], memory[b, i], i)
+        np.testing.assert_allclose(received[b, t, i], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_several_queries_equal_one_by_one(name):
+    attention = make(name)
+    queries, memory, mask = given()
+    keys = attention.project(memory)
+    context, weights = attention(queries, keys, memory, mask)
+    for t in range(5):
+        one, one_weights = attention(queries[:, t], keys, memory, mask)
+        np.testing.assert_allclose(one, context[:, t], atol=1e-5)
+        np.testing.assert_allclose(one_weights, weights[:, t], atol=1e-6)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("name", SCORES)
+def test_padding_and_rows_of_padding(name, jit_compile):
+    """Masked positions get 0, more of them change nothing, gradients are finite."""
+    attention = make(name)
+
+    @tf.function(jit_compile=jit_compile)
+    def run(queries, memory, mask):
+        with tf.GradientTape() as tape:
+            tape.watch([queries, memory])
+            context, weights = attention(queries, attention.project(memory), memory, mask)
+            loss = tf.reduce_sum(tf.sin(3.0 * context))
+        variables = [weight.value for weight in attention.trainable_weights]
+        gradients = tape.gradient(loss, [queries, memory, *variables], unconnected_gradients="zero")
+        return context, weights, gradients
+
+    queries, memory, mask = map(tf.constant, given())
+    context, weights, gradients = run(queries, memory, mask)
+    assert np.all(weights.numpy()[~np.broadcast_to(mask[:, None], weights.shape)] == 0)
+    np.testing.assert_allclose(np.sum(weights[:2], -1), 1.0, rtol=1e-5)
+    assert not np.any(weights[2]) and not np.any(context[2])
+    assert all(np.isfinite(gradient).all() for gradient in gradients)
+    longer = tf.constant(np.pad(memory, ((0, 0), (0, 2), (0, 0)), constant_values=9.0))
+    more = run(queries, longer, tf.pad(mask, ((0, 0), (0, 2))))
+    np.testing.assert_allclose(more[0], context, atol=1e-5)
+    np.testing.assert_allclose(more[1][:, :, :7], weights, atol=1e-5)
+    assert not np.any(more[1][:, :, 7:])
+    gradients[1] = tf.pad(gradients[1], ((0, 0), (0, 2), (0, 0)))
+    for one, other in zip(gradients, more[2], strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize("name", SCORES)
+def test_half_precision(name, dtype):
+    keras.config.set_dtype_policy(dtype)
+    try:
+        attention = make(name)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    queries, memory, mask = given()
+    half = dtype.removeprefix("mixed_")
+    queries, memory = (tf.cast(30.0 * tensor, half) for tensor in (queries, memory))
+    keys = attention.project(memory)
+    assert keys.dtype == half
+    context, weights = attention(queries, keys, memory, mask)
+    assert weights.dtype == tf.float32
+    assert np.isfinite(tf.cast(context, "float32")).all() and np.isfinite(weights).all()
+    np.testing.assert_allclose(np.sum(weights[:2], -1), 1.0, rtol=1e-5)
+
+
+def test_concatenation_under_one_matrix_is_the_additive_score():
+    """W2 tanh(W1 [h; s] + b), the form of other texts, with W1 = [W; U]."""
+    attention = make("additive")
+    queries, memory, _ = given()
+    w, b = attention.score.memory_projection.get_weights()
+    (u,) = attention.score.query_projection.get_weights()
+    w1, w2 = np.concatenate([w, u]), np.array(attention.score.energy)
+    received = attention.score(queries, attention.project(memory))
+    for t, i in np.ndindex(5, 7):
+        both = np.concatenate([memory[:, i], queries[:, t]], axis=-1)
+        expected = np.tanh(both @ w1 + b) @ w2
+        np.testing.assert_allclose(received[:, t, i], expected[:, 0], atol=1e-5)
+
+
+def test_weights_of_a_linear_scorer_never_depend_on_the_query():
+    queries, memory, mask = given()
+    keys = make("linear").project(memory)
+    _, weights = make("linear")(queries, keys, memory, mask)
+    np.testing.assert_allclose(weights, np.repeat(weights[:, :1], 5, axis=1), atol=1e-6)
+    # A hidden layer makes the difference.
+    attention = make("dense")
+    _, weights = attention(queries, attention.project(memory), memory, mask)
+    assert np.abs(weights - weights[:, :1]).max() > 0.05
+
+
+def test_cosine_by_hand():
+    # cos((1, 1), (1, 0)) = 1 / sqrt(2), whatever the lengths; of a zero vector it is 0.
+    score = CosineScore(2.0)
+    score.build((1, 2), (1, 3, 2))
+    keys = score.project(np.array([[[5.0, 0.0], [-0.1, -0.1], [0.0, 0.0]]], "float32"))
+    received = score(np.array([[3.0, 3.0]], "float32"), keys)
+    np.testing.assert_allclose(received, [[2**0.5, -2.0, 0.0]], rtol=1e-6)
+    # Without a sharpness above 1 the softmax could not choose: 0.28 at most of twenty words.
+    assert np.exp(1) / (np.exp(1) + 19 * np.exp(-1)) < 0.29
+
+
+def test_cosine_of_zeros_has_a_finite_gradient():
+    score = CosineScore()
+    score.build((1, 2), (1, 1, 2))
+    with tf.GradientTape() as tape:
+        zeros = tf.zeros((1, 2))
+        tape.watch(zeros)
+        received = score(zeros, score.project(tf.ones((1, 1, 2))))
+    assert np.isfinite(tape.gradient(received, zeros)).all()
+
+
+@pytest.mark.parametrize("score", [DotScore, ScaledDotScore, CosineScore])
+def test_sizes_that_cannot_be_multiplied(score):
+    message = r"must agree\. Received: query_shape=\(None, 3\), keys_shape=\(None, None, 4\).*Gener"
+    with pytest.raises(ValueError, match=message):
+        score().build((None, 3), (None, None, 4))
+
+
+def test_general_score_takes_a_memory_of_another_size():
+    score = GeneralScore(2)
+    memory = np.array([[[1.0, 2.0, 3.0]]], "float32")
+    score.project(memory)
+    score.memory_projection.set_weights([np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])])
+    # W h = (1 + 3, 2 + 3); s = (2, -1): 8 - 5.
+    received = score(np.array([[2.0, -1.0]], "float32"), score.project(memory))
+    np.testing.assert_allclose(received, [[3.0]])
