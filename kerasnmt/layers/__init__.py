@@ -2,51 +2,81 @@
 
 from kerasnmt.layers.additive_score import AdditiveScore
 from kerasnmt.layers.attention import Attention
+from kerasnmt.layers.attentional_readout import AttentionalReadout
+from kerasnmt.layers.backward_layer import BackwardLayer
 from kerasnmt.layers.backward_state_bridge import BackwardStateBridge
 from kerasnmt.layers.bahdanau_attention import BahdanauAttention
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
+from kerasnmt.layers.bidirectional_layer import BidirectionalLayer
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.concat_readout import ConcatReadout
 from kerasnmt.layers.cosine_score import CosineScore
+from kerasnmt.layers.coverage import Coverage
+from kerasnmt.layers.dense_bridge import DenseBridge
 from kerasnmt.layers.dot_score import DotScore
+from kerasnmt.layers.first_state_decoder_cell import FirstStateDecoderCell
+from kerasnmt.layers.forward_layer import ForwardLayer
 from kerasnmt.layers.general_score import GeneralScore
 from kerasnmt.layers.gru_cell import GRUCell
+from kerasnmt.layers.input_feeding_decoder_cell import InputFeedingDecoderCell
+from kerasnmt.layers.last_state_bridge import LastStateBridge
 from kerasnmt.layers.local_monotonic_window import LocalMonotonicWindow
 from kerasnmt.layers.local_predictive_window import LocalPredictiveWindow
 from kerasnmt.layers.location_score import LocationScore
 from kerasnmt.layers.lstm_cell import LSTMCell
+from kerasnmt.layers.luong_decoder_cell import LuongDecoderCell
 from kerasnmt.layers.masked_softmax import masked_softmax
 from kerasnmt.layers.maxout_readout import MaxoutReadout
 from kerasnmt.layers.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.recurrent_encoder import RecurrentEncoder
 from kerasnmt.layers.scaled_dot_score import ScaledDotScore
 from kerasnmt.layers.simple_rnn_cell import SimpleRNNCell
+from kerasnmt.layers.stacked_cell import StackedCell
+from kerasnmt.layers.state_readout import StateReadout
+from kerasnmt.layers.thought_vector_decoder_cell import ThoughtVectorDecoderCell
 from kerasnmt.layers.tied_vocabulary_projection import TiedVocabularyProjection
 from kerasnmt.layers.time_distributed_dense_scorer import TimeDistributedDenseScorer
 from kerasnmt.layers.token_log_probability import token_log_probability
 from kerasnmt.layers.vocabulary_projection import VocabularyProjection
+from kerasnmt.layers.zero_bridge import ZeroBridge
 
 __all__ = [
     "AdditiveScore",
     "Attention",
+    "AttentionalReadout",
+    "BackwardLayer",
     "BackwardStateBridge",
     "BahdanauAttention",
     "BahdanauDecoderCell",
+    "BidirectionalLayer",
+    "ConcatReadout",
     "CosineScore",
+    "Coverage",
+    "DenseBridge",
     "DotScore",
+    "FirstStateDecoderCell",
+    "ForwardLayer",
     "GRUCell",
     "GeneralScore",
+    "InputFeedingDecoderCell",
     "LSTMCell",
+    "LastStateBridge",
     "LocalMonotonicWindow",
     "LocalPredictiveWindow",
     "LocationScore",
+    "LuongDecoderCell",
     "MaxoutReadout",
     "RecurrentDecoder",
     "RecurrentEncoder",
     "ScaledDotScore",
     "SimpleRNNCell",
+    "StackedCell",
+    "StateReadout",
+    "ThoughtVectorDecoderCell",
     "TiedVocabularyProjection",
     "TimeDistributedDenseScorer",
     "VocabularyProjection",
+    "ZeroBridge",
     "build_once",
     "masked_softmax",
     "token_log_probability",

@@ -11,45 +11,69 @@ from kerasnmt.layers.masked_softmax import masked_softmax
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Attention(keras.layers.Layer):
-    """A score, a window, a masked softmax and the weighted sum of the values.
+    """A score, a window, coverage, a masked softmax and the weighted sum of the values.
 
         alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
 
     Any score goes with any window. Without a window the attention is global: the softmax is over
     the whole source.
 
-    Project the memory once a source, then ask as often as there are queries:
+    In a model of one's own:
+
+        context, weights = attention(query, values=memory, memory_mask=mask)
+
+    In a loop, project the memory once a source, then ask as often as there are queries:
 
         keys = attention.project(memory)
         context, weights = attention(query, keys, values=memory, memory_mask=mask)
 
     Keys and values may differ: `values` is any tensor with the memory's length. Nothing is kept
-    between calls.
+    between calls: where a window or coverage depends on earlier words, `initial_history` and
+    `next_history` make the arguments that say so.
 
     Args:
         score: a score layer, with `project(memory)` and `score(query, keys)`; for example
             `AdditiveScore(units=256)`.
         window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
+        coverage: `Coverage()`, or None for an attention that forgets where it looked.
     """
 
     def __init__(
-        self, score: keras.layers.Layer, window: keras.layers.Layer | None = None, **kwargs
+        self,
+        score: keras.layers.Layer,
+        window: keras.layers.Layer | None = None,
+        coverage: keras.layers.Layer | None = None,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         self.score = score
         self.window = window
+        self.coverage = coverage
+        parts = {"position": window, "coverage": coverage}
+        # The names of the arguments of `call` that tell of earlier words.
+        self.history = tuple(name for name, part in parts.items() if part is not None)
 
-    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights of the score and of the window.
+    def build(
+        self,
+        query_shape: tuple,
+        keys_shape: tuple | None = None,
+        values_shape: tuple | None = None,
+    ) -> None:
+        """Make the weights of the score, the window and the coverage.
 
         Args:
             query_shape: `(..., query_units)`.
-            keys_shape: `(batch, source_length, key_units)`.
+            keys_shape: `(batch, source_length, key_units)`, or None where `values` are projected.
+            values_shape: `(batch, source_length, value_units)`.
         """
+        if keys_shape is None:
+            keys_shape = self.project(keras.KerasTensor(values_shape)).shape
         build_once(self.score, query_shape, keys_shape)
         if self.window is not None:
             build_once(self.window, query_shape)
+        if self.coverage is not None:
+            build_once(self.coverage, keys_shape)
 
     def project(self, memory: Any) -> Any:
         """Turn a memory `[batch, source_length, memory_units]` into the score's keys."""
@@ -58,31 +82,40 @@ class Attention(keras.layers.Layer):
     def call(
         self,
         query: Any,
-        keys: Any,
-        values: Any,
+        keys: Any = None,
+        values: Any = None,
         memory_mask: Any = None,
         position: Any = None,
+        coverage: Any = None,
     ) -> tuple[Any, Any]:
         """Attend to the values.
 
         Args:
             query: `[batch, query_units]`, or `[batch, target_length, query_units]` for several
                 queries to the same memory.
-            keys: what `project` returned, `[batch, source_length, key_units]`.
+            keys: what `project` returned, `[batch, source_length, key_units]`; None projects the
+                values.
             values: `[batch, source_length, value_units]`.
             memory_mask: boolean `[batch, source_length]`, True = real token, or None.
             position: number of the target word that asks, from 0, `[batch]` or
                 `[batch, target_length]`; for a window that moves with it.
+            coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
+                `[batch, hypotheses, source_length]`; for an attention with coverage.
 
         Returns:
             context `[batch, value_units]` or `[batch, target_length, value_units]`, and
             weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
             exactly 0 where masked, all zeros where no source position is real.
         """
+        if keys is None:
+            keys = self.project(values)
         mask = memory_mask
         if mask is not None and len(query.shape) == 3:
             mask = ops.expand_dims(mask, 1)
-        scores = self.score(query, keys)
+        if self.coverage is None:
+            scores = self.score(query, keys)
+        else:
+            scores = self._score_covered(query, self.coverage(keys, coverage))
         if self.window is None:
             weights = masked_softmax(scores, mask)
         else:
@@ -91,19 +124,48 @@ class Attention(keras.layers.Layer):
             weights = masked_softmax(scores, mask) * factor
         return weighted_sum(weights, values), weights
 
+    def _score_covered(self, query: Any, keys: Any) -> Any:
+        """Score hypotheses that have keys of their own, by taking them as rows."""
+        if len(query.shape) == 2:
+            return self.score(query, keys)
+        length, key_units = ops.shape(keys)[2], keys.shape[3]
+        rows = ops.reshape(query, (-1, query.shape[2]))
+        scores = self.score(rows, ops.reshape(keys, (-1, length, key_units)))
+        return ops.reshape(scores, (-1, ops.shape(query)[1], length))
+
+    def initial_history(self, memory_mask: Any) -> dict[str, Any]:
+        """Return the arguments of `call` that tell of earlier words, when there is none.
+
+        Args:
+            memory_mask: boolean `[batch, source_length]`.
+
+        Returns:
+            `position` int32 `[batch]` with a window, and `coverage` float32
+            `[batch, source_length]` with coverage.
+        """
+        coverage = ops.zeros_like(memory_mask, dtype="float32")
+        values = {"position": ops.cast(coverage[:, 0], "int32"), "coverage": coverage}
+        return {name: values[name] for name in self.history}
+
+    def next_history(self, history: dict[str, Any], weights: Any) -> dict[str, Any]:
+        """Return the same arguments for the next word, after one with these weights."""
+        added = {"position": 1, "coverage": weights}
+        return {
+            name: history[name] + ops.cast(added[name], history[name].dtype)
+            for name in self.history
+        }
+
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "score": keras.saving.serialize_keras_object(self.score),
-            "window": keras.saving.serialize_keras_object(self.window),
-        }
+        parts = {name: getattr(self, name) for name in ("score", "window", "coverage")}
+        serialize = keras.saving.serialize_keras_object
+        return {**super().get_config(), **{k: serialize(v) for k, v in parts.items()}}
 
     @classmethod
     def from_config(cls, config: dict) -> "Attention":
         """Make the layer from `get_config`."""
         config = dict(config)
-        for name in ("score", "window"):
+        for name in ("score", "window", "coverage"):
             config[name] = keras.saving.deserialize_keras_object(config[name])
         return cls(**config)
 

@@ -10,7 +10,8 @@ class BackwardStateBridge(keras.layers.Layer):
     """s_0 = tanh(W h_1 backward): the first decoder state, from the encoder's backward state.
 
     The backward state has read the whole source and ends at its first word, near which most
-    translations begin.
+    translations begin. It is that of the topmost layer of the encoder. Where the cells have several
+    states (LSTM), each has a W of its own.
 
     Source: Bahdanau, Cho and Bengio (2015), appendix A.2.2.
 
@@ -21,25 +22,32 @@ class BackwardStateBridge(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.projection = keras.layers.Dense(
-            units, activation="tanh", dtype=self.dtype_policy, name="projection"
-        )
 
-    def build(self, encoder_units: int) -> None:
-        """Make the weights for encoder states of this size."""
-        self.projection.build((None, encoder_units))
+    def build(self, state_size: list) -> None:
+        """Make the weights for encoder states of these sizes, nested as the states of `call`."""
+        (*_, backward), *_ = state_size
+        self.projections = [
+            keras.layers.Dense(
+                self.units, activation="tanh", dtype=self.dtype_policy, name=f"projection_{number}"
+            )
+            for number, _ in enumerate(backward)
+        ]
+        for projection, size in zip(self.projections, backward, strict=True):
+            projection.build((None, size))
 
-    def call(self, encoder_states: tuple[Any, Any]) -> list[Any]:
-        """Make the decoder cell's first state.
+    def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
+        """Make the decoder cell's first states.
 
         Args:
-            encoder_states: `(forward, backward)`, each `[batch, encoder_units]`.
+            encoder_states: the topmost layer's first; for each layer and each of its directions
+                the list of a cell's states `[batch, size]`. The last direction is the backward one.
 
         Returns:
-            the list of the cell's states: one tensor `[batch, units]`.
+            the list of the cell's states, each `[batch, units]`.
         """
-        _, backward = encoder_states
-        return [self.projection(backward)]
+        (*_, backward), *_ = encoder_states
+        pairs = zip(self.projections, backward, strict=True)
+        return [projection(state) for projection, state in pairs]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

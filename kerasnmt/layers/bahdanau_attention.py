@@ -17,11 +17,12 @@ class BahdanauAttention(Attention):
 
     Args:
         units: size of the score's hidden layer.
+        coverage: `Coverage()`, or None for an attention that forgets where it looked.
     """
 
-    def __init__(self, units: int, **kwargs) -> None:
+    def __init__(self, units: int, coverage: keras.layers.Layer | None = None, **kwargs) -> None:
         score = AdditiveScore(units, dtype=kwargs.get("dtype"), name="score")
-        super().__init__(score, **kwargs)
+        super().__init__(score, coverage=coverage, **kwargs)
         self.units = units
 
     def get_config(self) -> dict:
@@ -33,4 +34,5 @@ class BahdanauAttention(Attention):
     @classmethod
     def from_config(cls, config: dict) -> "BahdanauAttention":
         """Make the layer from `get_config`."""
-        return cls(**config)
+        deserialize = keras.saving.deserialize_keras_object
+        return cls(**{**config, "coverage": deserialize(config["coverage"])})

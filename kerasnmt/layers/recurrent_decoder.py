@@ -3,7 +3,9 @@
 from typing import Any
 
 import keras
+from keras import ops
 
+from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.attention import weighted_sum
 from kerasnmt.layers.build_once import build_once
 
@@ -12,13 +14,14 @@ from kerasnmt.layers.build_once import build_once
 class RecurrentDecoder(keras.layers.Layer):
     """Predict a target word by word from a memory.
 
-    A cell says when the attention is asked, a readout turns (y_{t-1}, s_t, c_t) into features,
-    and a generator turns features into a distribution. `call` runs over a whole given target,
-    `step` over one position; both are made of the same calls and give the same numbers.
+    A cell says what of the source is heard and when, a readout turns (y_{t-1}, s_t, c_t) into
+    features, and a generator turns features into a distribution. `call` runs over a whole given
+    target, `step` over one position; both are made of the same calls and give the same numbers.
+    Without attention the context c_t is there, but has no features.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
-        cell: a decoder cell, for example `BahdanauDecoderCell`.
+        cell: a `DecoderCell`, for example `BahdanauDecoderCell`.
         readout: for example `MaxoutReadout`.
         generator: for example `VocabularyProjection`.
         dropout: share of the embedded words' and of the readout's features that are dropped in
@@ -45,17 +48,34 @@ class RecurrentDecoder(keras.layers.Layer):
             dropout, dtype=dtype, name="embedding_dropout"
         )
         self.readout_dropout = keras.layers.Dropout(dropout, dtype=dtype, name="readout_dropout")
-        self.loop = keras.layers.RNN(cell, return_sequences=True, dtype=dtype, name="loop")
+        self.loop = keras.layers.RNN(
+            cell.loop_cell(), return_sequences=True, dtype=dtype, name="loop"
+        )
 
     def build(self, memory_shape: tuple) -> None:
         """Make the weights for a memory `(batch, source_length, memory_units)`."""
         embedded_shape = (None, None, self.embedding.output_dim)
-        state_shape = (None, None, self.cell.cell.units)
+        state_shape = (None, None, self.cell.output_units)
+        context_shape = memory_shape if self.has_attention else (None, None, 0)
         build_once(self.embedding)
         build_once(self.cell, embedded_shape, memory_shape)
-        build_once(self.readout, embedded_shape, state_shape, memory_shape)
+        build_once(self.readout, embedded_shape, state_shape, context_shape)
         build_once(self.generator, (None, self.readout.units), self.embedding.embeddings.shape)
         self.loop.built = True
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether the records of `call` and `step` hold attention weights."""
+        return self.cell.attention is not None
+
+    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+        """Turn a bridge's states, those of the recurrent cell, into the first states of `step`.
+
+        Args:
+            states: `[batch, size]` each.
+            memory: from `project_memory`.
+        """
+        return self.cell.initial_states(states, memory["cell"])
 
     def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
         """Prepare a source for `call` and `step`, once.
@@ -76,53 +96,58 @@ class RecurrentDecoder(keras.layers.Layer):
         states: list[Any],
         memory: dict[str, Any],
         training: bool = False,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Predict every next word of given targets.
+
+        An attention with coverage adds its loss, which `losses` then holds.
 
         Args:
             target_ids: int32 `[batch, target_length]`, starting with the start token.
-            states: the first states, from a bridge.
+            states: the first states, from `initial_states`.
             memory: from `project_memory`.
             training: whether dropout applies.
 
         Returns:
             the generator's outputs for every position, for a vocabulary projection the logits
-            `[batch, target_length, vocabulary]`, and the attention weights, float32
-            `[batch, target_length, source_length]`: row t belongs to the word that is predicted
-            there, the t-th of the targets.
+            `[batch, target_length, vocabulary]`; and records: with attention `weights`, float32
+            `[batch, target_length, source_length]`, whose row t belongs to the word that is
+            predicted there, the t-th of the targets.
         """
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
-        outputs = self.loop(
-            self.cell.project_inputs(embedded),
-            initial_state=self.cell.loop_states(states, memory["cell"]),
-        )
-        state, weights = self.cell.split_outputs(outputs)
-        return self._generate(embedded, state, weights, memory, training), weights
+        inputs = self.cell.project_inputs(embedded)
+        state, weights = self.cell.unroll(self.loop, inputs, states, memory["cell"])
+        if self.has_attention and self.cell.attention.coverage is not None:
+            # A position is real where it has an input: the word before its target.
+            real = ops.not_equal(target_ids, PAD_ID)
+            self.add_loss(self.cell.attention.coverage.loss(weights, real))
+        outputs = self._generate(embedded, state, weights, memory, training)
+        return outputs, _records(weights)
 
     def step(
         self, ids: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
+    ) -> tuple[Any, dict[str, Any], list[Any]]:
         """Predict the next word of every row, or of several hypotheses of every row.
 
         Args:
             ids: the words before, int32 `[batch]` or `[batch, hypotheses]`.
-            states: from a bridge or the step before, `[..., units]`.
+            states: from `initial_states` or the step before, `[..., units]`.
             memory: from `project_memory`; shared by the hypotheses of a row, never tiled.
 
         Returns:
-            the generator's outputs, attention weights float32 `[..., source_length]`, and the new
-            states.
+            the generator's outputs; records, with attention `weights`, float32
+            `[..., source_length]`; and the new states.
         """
         embedded = self.embedding(ids)
         state, weights, states = self.cell.step(
             self.cell.project_inputs(embedded), states, memory["cell"]
         )
-        return self._generate(embedded, state, weights, memory, training=False), weights, states
+        outputs = self._generate(embedded, state, weights, memory, training=False)
+        return outputs, _records(weights), states
 
     def _generate(
         self, embedded: Any, state: Any, weights: Any, memory: dict[str, Any], training: bool
     ) -> Any:
-        context = weighted_sum(weights, memory["memory"])
+        context = state[..., :0] if weights is None else weighted_sum(weights, memory["memory"])
         features = self.readout(embedded, state, context)
         features = self.readout_dropout(features, training=training)
         return self.generator(features, self.embedding.embeddings)
@@ -158,3 +183,7 @@ class RecurrentDecoder(keras.layers.Layer):
         for name in ("embedding", "cell", "readout", "generator"):
             config[name] = keras.saving.deserialize_keras_object(config[name])
         return cls(**config)
+
+
+def _records(weights: Any) -> dict[str, Any]:
+    return {} if weights is None else {"weights": weights}

@@ -1,5 +1,6 @@
 """The recurrent encoder."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -7,91 +8,91 @@ from keras import ops
 
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.gru_cell import GRUCell
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class RecurrentEncoder(keras.layers.Layer):
-    """A bidirectional GRU over embedded words: annotations h_i = [h_i forward; h_i backward].
-
-    The inputs of both directions are projected in one product before the loops.
-
-    Source: Bahdanau, Cho and Bengio (2015), section 3.2 and appendix A.2.1.
+    """Embedded words, read by a stack of recurrent layers.
 
     Args:
         embedding: `keras.layers.Embedding` of the source vocabulary.
-        units: size of the state of each direction.
-        dropout: share of the embedded words' features that is dropped in training, in [0, 1).
+        layers: from the words up, for example `[BidirectionalLayer(GRUCell(units))]`.
+        dropout: share of the features that is dropped in training before each layer, in [0, 1).
+        residual: whether each layer of the stack adds to what it reads, where the sizes are equal;
+            the words themselves are not added to.
     """
 
     def __init__(
-        self, embedding: keras.layers.Layer, units: int, dropout: float = 0.0, **kwargs
+        self,
+        embedding: keras.layers.Layer,
+        layers: Sequence[keras.layers.Layer],
+        dropout: float = 0.0,
+        residual: bool = False,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        if not layers:
+            raise ValueError(f"Expected at least one recurrent layer. Received: layers={layers}")
         self.embedding = embedding
-        self.units = units
+        self.layers = list(layers)
         self.dropout = dropout
-        self.memory_units = 2 * units
-        dtype = self.dtype_policy
-        self.embedding_dropout = keras.layers.Dropout(
-            dropout, dtype=dtype, name="embedding_dropout"
-        )
-        self.forward_loop, self.backward_loop = (
-            keras.layers.RNN(
-                GRUCell(units, dtype=dtype, name="cell"),
-                return_sequences=True,
-                return_state=True,
-                go_backwards=backward,
-                dtype=dtype,
-                name=name,
-            )
-            for name, backward in (("forward", False), ("backward", True))
-        )
-        input_size = self.forward_loop.cell.input_size
-        self.input_projection = keras.layers.Dense(
-            2 * input_size, dtype=dtype, name="input_projection"
-        )
+        self.residual = residual
+        # Of the states that `call` returns.
+        self.state_size = [layer.state_size for layer in reversed(layers)]
+        self.memory_units = layers[-1].units
+        self.dropouts = [
+            keras.layers.Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{number}")
+            for number, _ in enumerate(layers)
+        ]
 
     def build(self, input_shape: tuple) -> None:
         """Make the weights for ids of shape `(batch, source_length)`."""
         build_once(self.embedding)
-        self.input_projection.build((*input_shape, self.embedding.output_dim))
-        for loop in (self.forward_loop, self.backward_loop):
-            loop.build((*input_shape, loop.cell.input_size))
+        units = self.embedding.output_dim
+        for layer in self.layers:
+            build_once(layer, (*input_shape, units))
+            units = layer.units
 
-    def call(self, source_ids: Any, training: bool = False) -> tuple[Any, Any, Any]:
-        """Read the source in both directions.
+    def call(self, source_ids: Any, training: bool = False) -> tuple[Any, Any, list]:
+        """Read the source.
 
         Args:
             source_ids: int32 `[batch, source_length]`, right-padded with 0.
             training: whether dropout applies.
 
         Returns:
-            memory `[batch, source_length, 2 * units]`; its mask, boolean
-            `[batch, source_length]`, True = real token; and the last states
-            `(forward, backward)`, each `[batch, units]`: forward after the last real word,
-            backward after the first. Padding leaves the states as they are.
+            memory `[batch, source_length, memory_units]`; its mask, boolean
+            `[batch, source_length]`, True = real token; and the last states, the topmost layer's
+            first: for each layer and each of its directions the list of the cell's states
+            `[batch, size]`, after the last real word or, reading backward, after the first.
         """
         mask = ops.not_equal(source_ids, PAD_ID)
-        embedded = self.embedding_dropout(self.embedding(source_ids), training=training)
-        forward_inputs, backward_inputs = ops.split(self.input_projection(embedded), 2, axis=-1)
-        forward, forward_state = self.forward_loop(forward_inputs, mask=mask)
-        backward, backward_state = self.backward_loop(backward_inputs, mask=mask)
-        memory = ops.concatenate([forward, ops.flip(backward, axis=1)], axis=-1)
-        return memory, mask, (forward_state, backward_state)
+        memory = self.embedding(source_ids)
+        states = []
+        for number, (layer, dropout) in enumerate(zip(self.layers, self.dropouts, strict=True)):
+            outputs, last = layer(dropout(memory, training=training), source_mask=mask)
+            adds = self.residual and number > 0 and memory.shape[-1] == layer.units
+            memory = memory + outputs if adds else outputs
+            states.insert(0, last)
+        return memory, mask, states
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
+        serialize = keras.saving.serialize_keras_object
         return {
             **super().get_config(),
-            "embedding": keras.saving.serialize_keras_object(self.embedding),
-            "units": self.units,
+            "embedding": serialize(self.embedding),
+            "layers": [serialize(layer) for layer in self.layers],
             "dropout": self.dropout,
+            "residual": self.residual,
         }
 
     @classmethod
     def from_config(cls, config: dict) -> "RecurrentEncoder":
         """Make the layer from `get_config`."""
-        config = dict(config)
-        config["embedding"] = keras.saving.deserialize_keras_object(config["embedding"])
-        return cls(**config)
+        deserialize = keras.saving.deserialize_keras_object
+        parts = {
+            "embedding": deserialize(config["embedding"]),
+            "layers": [deserialize(layer) for layer in config["layers"]],
+        }
+        return cls(**{**config, **parts})

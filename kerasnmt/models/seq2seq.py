@@ -9,6 +9,7 @@ from keras import ops
 from kerasnmt.decoding import IMPOSSIBLE, Hypotheses, beam_search, greedy_search
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.layers import build_once
+from kerasnmt.models.guided_attention_loss import guided_attention_loss
 from kerasnmt.models.perplexity import Perplexity
 
 
@@ -22,9 +23,10 @@ class Seq2Seq(keras.Model):
         {"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}
 
     right-padded with 0; sources end with the end token, `target_ids` start with the start token,
-    and the targets of training end with the end token. Id 0 is never a real token. All of this
-    works on every Keras backend; with tokenizers (and TensorFlow) `translate` and `export` take
-    text.
+    and the targets of training end with the end token. Id 0 is never a real token. For guided
+    attention there may be `alignments`, float32 `[batch, target_length, source_length]`, whose rows
+    sum to 1, or to 0 for words without an alignment. All of this works on every Keras backend; with
+    tokenizers (and TensorFlow) `translate` and `export` take text.
 
     The constructors of `kerasnmt.zoo` assemble such models under their names.
 
@@ -32,8 +34,8 @@ class Seq2Seq(keras.Model):
         encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
             `RecurrentEncoder`.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
-        decoder: layer with `project_memory`, `call`, `step`, `next_log_probability` and
-            `log_probability`, for example `RecurrentDecoder`.
+        decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
+            `next_log_probability` and `log_probability`, for example `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
         target_tokenizer: likewise; None takes the source's.
     """
@@ -54,6 +56,7 @@ class Seq2Seq(keras.Model):
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
         self.label_smoothing = 0.0
+        self.guided_attention = 1.0
         self.perplexity = Perplexity()
         self._translators = _Translators()
         ids = keras.KerasTensor((None, None), dtype="int32")
@@ -62,7 +65,7 @@ class Seq2Seq(keras.Model):
     def build(self, input_shape: Any = None) -> None:
         """Make all weights; their shapes do not depend on the inputs."""
         build_once(self.encoder, (None, None))
-        build_once(self.bridge, self.encoder.units)
+        build_once(self.bridge, self.encoder.state_size)
         build_once(self.decoder, (None, None, self.encoder.memory_units))
 
     def encode(self, source_ids: Any, training: bool = False) -> tuple[list[Any], dict[str, Any]]:
@@ -76,21 +79,32 @@ class Seq2Seq(keras.Model):
             the decoder's first states, and the memory that its steps take.
         """
         memory, memory_mask, states = self.encoder(source_ids, training=training)
-        return self.bridge(states), self.decoder.project_memory(memory, memory_mask)
+        memory = self.decoder.project_memory(memory, memory_mask)
+        return self.decoder.initial_states(self.bridge(states), memory), memory
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
         """Predict every target word from the source and the words before it.
 
         Args:
-            inputs: `source_ids` and `target_ids`, see the class.
+            inputs: `source_ids` and `target_ids`, see the class; with `alignments`, the loss of
+                guided attention is added.
             training: whether dropout applies.
 
         Returns:
             the decoder's outputs: logits `[batch, target_length, vocabulary]`.
         """
         states, memory = self.encode(inputs["source_ids"], training=training)
-        outputs, _ = self.decoder(inputs["target_ids"], states, memory, training=training)
+        outputs, records = self.decoder(inputs["target_ids"], states, memory, training=training)
+        if "alignments" in inputs:
+            self._need_attention()
+            loss = guided_attention_loss(records["weights"], inputs["alignments"])
+            self.add_loss(self.guided_attention * loss)
         return outputs
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether the decoder attends to the source, so that there are weights to look at."""
+        return self.decoder.has_attention
 
     def attend(self, inputs: dict[str, Any]) -> Any:
         """Return the attention weights of given targets, without dropout.
@@ -101,10 +115,14 @@ class Seq2Seq(keras.Model):
         Returns:
             float32 `[batch, target_length, source_length]`; row t belongs to the t-th word of the
             targets, the last of which is the end token.
+
+        Raises:
+            ValueError: the model has no attention.
         """
+        self._need_attention()
         states, memory = self.encode(inputs["source_ids"])
-        _, weights = self.decoder(inputs["target_ids"], states, memory)
-        return weights
+        _, records = self.decoder(inputs["target_ids"], states, memory)
+        return records["weights"]
 
     def step(
         self, ids: Any, states: list[Any], memory: dict[str, Any]
@@ -118,12 +136,11 @@ class Seq2Seq(keras.Model):
 
         Returns:
             log-probabilities of the next words, float32 `[batch, hypotheses, vocabulary]`;
-            what is worth recording, `{"weights": [batch, hypotheses, source_length]}`; and the
-            new states.
+            what is worth recording, with attention
+            `{"weights": [batch, hypotheses, source_length]}`; and the new states.
         """
-        outputs, weights, states = self.decoder.step(ids, states, memory)
-        log_probabilities = self.decoder.next_log_probability(outputs)
-        return log_probabilities, {"weights": weights}, states
+        outputs, records, states = self.decoder.step(ids, states, memory)
+        return self.decoder.next_log_probability(outputs), records, states
 
     def search(
         self,
@@ -147,7 +164,8 @@ class Seq2Seq(keras.Model):
 
         Returns:
             `Hypotheses` of ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
-            records `{"weights": [batch, n_best, max_length, source_length]}` or `{}`.
+            records `{"weights": [batch, n_best, max_length, source_length]}`, or `{}` where none
+            are asked for or the model has no attention.
 
         Raises:
             ValueError: `n_best` is not from 1 to `beam_size`.
@@ -177,7 +195,14 @@ class Seq2Seq(keras.Model):
             return greedy_search(step, states, start_ids, **options)
         return beam_search(step, states, start_ids, beam_size=beam_size, n_best=n_best, **options)
 
-    def compile(self, optimizer: Any = "adam", *, label_smoothing: float = 0.1, **kwargs) -> None:
+    def compile(
+        self,
+        optimizer: Any = "adam",
+        *,
+        label_smoothing: float = 0.1,
+        guided_attention: float = 1.0,
+        **kwargs,
+    ) -> None:
         """Configure training.
 
         Without a `loss` the model trains on the cross-entropy of a target token: the sum over all
@@ -187,6 +212,8 @@ class Seq2Seq(keras.Model):
             optimizer: as in `keras.Model.compile`.
             label_smoothing: share of the target's probability that is spread evenly over the
                 vocabulary, in [0, 1). Perplexity is measured without it.
+            guided_attention: what the loss of guided attention counts beside that of the words,
+                where the inputs hold `alignments`; at least 0.
             **kwargs: as in `keras.Model.compile`.
         """
         if not 0.0 <= label_smoothing < 1.0:
@@ -194,8 +221,13 @@ class Seq2Seq(keras.Model):
                 "Expected 0 <= label_smoothing < 1; a usual value is 0.1. "
                 f"Received: label_smoothing={label_smoothing}"
             )
+        if guided_attention < 0:
+            raise ValueError(
+                f"Expected guided_attention >= 0. Received: guided_attention={guided_attention}"
+            )
         super().compile(optimizer=optimizer, **kwargs)
         self.label_smoothing = label_smoothing
+        self.guided_attention = guided_attention
 
     def compute_loss(
         self,
@@ -295,6 +327,13 @@ class Seq2Seq(keras.Model):
             max_length=max_length,
         )
 
+    def _need_attention(self) -> None:
+        if not self.has_attention:
+            raise ValueError(
+                f"Expected a model with attention. Received: {self.name}, whose decoder is a "
+                f"{type(self.decoder.cell).__name__}. Choose another of kerasnmt.zoo."
+            )
+
     def _need_tokenizers(self) -> None:
         # Asked before anything that needs TensorFlow is imported.
         if self.source_tokenizer is None:
@@ -324,7 +363,11 @@ class Seq2Seq(keras.Model):
     def get_compile_config(self) -> dict:
         """Return the arguments of `compile`."""
         config = super().get_compile_config()
-        return {**config, "label_smoothing": self.label_smoothing} if config else config
+        own = {
+            "label_smoothing": self.label_smoothing,
+            "guided_attention": self.guided_attention,
+        }
+        return {**config, **own} if config else config
 
     def compile_from_config(self, config: dict) -> None:
         """Compile with the arguments of `get_compile_config`."""

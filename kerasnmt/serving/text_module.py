@@ -27,7 +27,8 @@ class TextModule(tf.Module):
       are fewer, an empty text and -1e9.
     - `attention`: of the best translation, `source_tokens` string `[batch, source]`,
       `target_tokens` string `[batch, target]`, `weights` float32 `[batch, target, source]`; tokens
-      include the end token and are padded with empty strings, weights with 0.
+      include the end token and are padded with empty strings, weights with 0. A model without
+      attention has no such signature.
 
     Args:
         model: a `kerasnmt.models.Seq2Seq` with tokenizers.
@@ -74,15 +75,13 @@ class TextModule(tf.Module):
         # no Keras layer. The model itself is not tracked, so its optimizer stays out.
         self._weights = [weight.value for weight in model.weights]
         self._search = model.search
+        self._has_attention = model.has_attention
 
     @property
     def signatures(self) -> dict[str, Callable[..., dict[str, tf.Tensor]]]:
         """The traced functions by the names under which they are served."""
-        return {
-            "serving_default": self.serving_default,
-            "n_best": self.n_best,
-            "attention": self.attention,
-        }
+        signatures = {"serving_default": self.serving_default, "n_best": self.n_best}
+        return signatures | ({"attention": self.attention} if self._has_attention else {})
 
     @property
     def description(self) -> dict[str, Any]:

@@ -1,6 +1,36 @@
 """The zoo: every model of the library, by name."""
 
-from kerasnmt.zoo.bahdanau import bahdanau_gru
+from kerasnmt.zoo.bahdanau import bahdanau_gru, bahdanau_lstm, concat_gru, dense_scorer_gru
+from kerasnmt.zoo.encoder_decoder import encoder_decoder_gru, encoder_decoder_lstm
+from kerasnmt.zoo.luong import (
+    luong_concat_lstm,
+    luong_cosine_lstm,
+    luong_dot_lstm,
+    luong_general_gru,
+    luong_general_lstm,
+    luong_local_m_lstm,
+    luong_local_p_lstm,
+    luong_location_lstm,
+    luong_scaled_dot_lstm,
+)
 from kerasnmt.zoo.registry import get_model, list_models
 
-__all__ = ["bahdanau_gru", "get_model", "list_models"]
+__all__ = [
+    "bahdanau_gru",
+    "bahdanau_lstm",
+    "concat_gru",
+    "dense_scorer_gru",
+    "encoder_decoder_gru",
+    "encoder_decoder_lstm",
+    "get_model",
+    "list_models",
+    "luong_concat_lstm",
+    "luong_cosine_lstm",
+    "luong_dot_lstm",
+    "luong_general_gru",
+    "luong_general_lstm",
+    "luong_local_m_lstm",
+    "luong_local_p_lstm",
+    "luong_location_lstm",
+    "luong_scaled_dot_lstm",
+]

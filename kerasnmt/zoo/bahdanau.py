@@ -6,8 +6,8 @@ import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
+from kerasnmt.zoo.assembly import coverage_layer, recurrent_model
 from kerasnmt.zoo.registry import register
-from kerasnmt.zoo.vocabulary import sizes_and_tokenizers
 
 
 @register
@@ -17,14 +17,15 @@ def bahdanau_gru(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    coverage: float | None = None,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
     """RNNsearch: a bidirectional GRU encoder and a GRU decoder with additive attention.
 
-    The decoder asks the attention with s_{t-1} and feeds the context to its cell; its first state
-    comes from the encoder's backward state, and words are predicted by a maxout layer over the
-    last word, the state and the context.
+    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b). The decoder asks the attention with s_{t-1} and feeds
+    the context to its cell; its first state comes from the encoder's backward state, and words are
+    predicted by a maxout layer over the last word, the state and the context.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
@@ -35,34 +36,192 @@ def bahdanau_gru(
         embedding_dim: size of an embedded word.
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
-        dropout: share of the features of embedded words and readout dropped in training.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
 
     Returns:
         a `Seq2Seq`, not compiled.
     """
-    vocabulary, tokenizers = sizes_and_tokenizers(source, target)
-    generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
-    return Seq2Seq(
-        encoder=layers.RecurrentEncoder(
-            keras.layers.Embedding(vocabulary.source, embedding_dim, name="embedding"),
-            units,
-            dropout=dropout,
-            name="encoder",
+    return _bahdanau(
+        "bahdanau_gru",
+        source,
+        target,
+        layers.GRUCell,
+        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
+        embedding_dim=embedding_dim,
+        units=units,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def bahdanau_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """RNNsearch with LSTM cells in place of GRU: see `bahdanau_gru`.
+
+    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b).
+
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", with the cell of Hochreiter and Schmidhuber (1997).
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, of each direction of the encoder, and of the
+            attention's hidden layer.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+    """
+    return _bahdanau(
+        "bahdanau_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
+        embedding_dim=embedding_dim,
+        units=units,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def concat_gru(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """RNNsearch that predicts words from the state alone.
+
+    e_{t,i} = W2 tanh(W1 [h_i; s_{t-1}]), which is the additive score with W1 = [W, U]; but the
+    vocabulary sees s_t only, so all that the attention found has to go through the cell.
+
+    Source: Bahdanau, Cho and Bengio (2015), as many introductions simplify it.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, of each direction of the encoder, and of the
+            attention's hidden layer.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+    """
+    return _bahdanau(
+        "concat_gru",
+        source,
+        target,
+        layers.GRUCell,
+        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
+        embedding_dim=embedding_dim,
+        units=units,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+        readout=layers.StateReadout(name="readout"),
+    )
+
+
+@register
+def dense_scorer_gru(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Bahdanau's decoder with dense layers, applied at every source position, as the score.
+
+    e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c, with a hidden layer: without one the weights could
+    not depend on the decoder, see `kerasnmt.layers.TimeDistributedDenseScorer`.
+
+    Source: Bahdanau, Cho and Bengio (2015), as tutorials build it of Keras' dense layers.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, of each direction of the encoder, and of the
+            attention's hidden layer.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+    """
+    return _bahdanau(
+        "dense_scorer_gru",
+        source,
+        target,
+        layers.GRUCell,
+        layers.Attention(
+            layers.TimeDistributedDenseScorer(units, name="score"),
+            coverage=coverage_layer(coverage),
+            name="attention",
         ),
+        embedding_dim=embedding_dim,
+        units=units,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+def _bahdanau(
+    name: str,
+    source: Any,
+    target: Any,
+    cell: type[keras.layers.Layer],
+    attention: keras.layers.Layer,
+    *,
+    embedding_dim: int,
+    units: int,
+    readout: keras.layers.Layer | None = None,
+    **options,
+) -> Seq2Seq:
+    """Put an attention into Bahdanau's decoder."""
+    return recurrent_model(
+        name,
+        source,
+        target,
+        encoder_layers=[layers.BidirectionalLayer(cell(units, name="cell"), name="layer_0")],
         bridge=layers.BackwardStateBridge(units, name="bridge"),
-        decoder=layers.RecurrentDecoder(
-            embedding=keras.layers.Embedding(vocabulary.target, embedding_dim, name="embedding"),
-            cell=layers.BahdanauDecoderCell(
-                layers.GRUCell(units, name="cell"),
-                layers.BahdanauAttention(units, name="attention"),
-                name="cell",
-            ),
-            readout=layers.MaxoutReadout(embedding_dim, name="readout"),
-            generator=generator(vocabulary.target, name="generator"),
-            dropout=dropout,
-            name="decoder",
-        ),
-        **tokenizers,
-        name="bahdanau_gru",
+        decoder_cell=layers.BahdanauDecoderCell(cell(units, name="cell"), attention, name="cell"),
+        readout=readout or layers.MaxoutReadout(embedding_dim, name="readout"),
+        embedding_dim=embedding_dim,
+        **options,
     )

@@ -6,12 +6,35 @@ import pytest
 from kerasnmt import layers
 
 PARTS = {
+    "AttentionalReadout": lambda: layers.AttentionalReadout(5, name="a"),
+    "ConcatReadout": lambda: layers.ConcatReadout(name="a"),
+    "InputFeedingDecoderCell": lambda: layers.InputFeedingDecoderCell(
+        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), name="a"
+    ),
+    "LuongDecoderCell": lambda: layers.LuongDecoderCell(
+        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), name="a"
+    ),
+    "StateReadout": lambda: layers.StateReadout(name="a"),
     "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
     "Attention": lambda: layers.Attention(
-        layers.AdditiveScore(5), layers.LocalPredictiveWindow(5), name="a"
+        layers.AdditiveScore(5), layers.LocalPredictiveWindow(5), layers.Coverage(), name="a"
     ),
+    "BackwardLayer": lambda: layers.BackwardLayer(layers.GRUCell(4), name="a"),
+    "BidirectionalLayer": lambda: layers.BidirectionalLayer(layers.GRUCell(4), name="a"),
+    "Coverage": lambda: layers.Coverage(0.5, name="a"),
+    "DenseBridge": lambda: layers.DenseBridge([3, 4], name="a"),
+    "FirstStateDecoderCell": lambda: layers.FirstStateDecoderCell(layers.GRUCell(4), name="a"),
+    "ForwardLayer": lambda: layers.ForwardLayer(layers.GRUCell(4), name="a"),
+    "LastStateBridge": lambda: layers.LastStateBridge(name="a"),
+    "StackedCell": lambda: layers.StackedCell(
+        [layers.GRUCell(4), layers.LSTMCell(4)], residual=True, name="a"
+    ),
+    "ThoughtVectorDecoderCell": lambda: layers.ThoughtVectorDecoderCell(
+        layers.GRUCell(4), name="a"
+    ),
+    "ZeroBridge": lambda: layers.ZeroBridge([3, 4], name="a"),
     "BackwardStateBridge": lambda: layers.BackwardStateBridge(5, name="a"),
-    "BahdanauAttention": lambda: layers.BahdanauAttention(5, name="a"),
+    "BahdanauAttention": lambda: layers.BahdanauAttention(5, layers.Coverage(), name="a"),
     "BahdanauDecoderCell": lambda: layers.BahdanauDecoderCell(
         layers.GRUCell(4), layers.BahdanauAttention(5), name="a"
     ),
@@ -33,7 +56,11 @@ PARTS = {
         name="a",
     ),
     "RecurrentEncoder": lambda: layers.RecurrentEncoder(
-        keras.layers.Embedding(9, 3), 5, dropout=0.1, name="a"
+        keras.layers.Embedding(9, 3),
+        [layers.BidirectionalLayer(layers.LSTMCell(5)), layers.ForwardLayer(layers.GRUCell(5))],
+        dropout=0.1,
+        residual=True,
+        name="a",
     ),
     "ScaledDotScore": lambda: layers.ScaledDotScore(name="a"),
     "SimpleRNNCell": lambda: layers.SimpleRNNCell(5, name="a"),

@@ -3,10 +3,16 @@ import numpy as np
 import pytest
 
 from kerasnmt.layers import (
+    AttentionalReadout,
     BackwardStateBridge,
+    ConcatReadout,
+    DenseBridge,
+    LastStateBridge,
     MaxoutReadout,
+    StateReadout,
     TiedVocabularyProjection,
     VocabularyProjection,
+    ZeroBridge,
 )
 
 
@@ -39,12 +45,78 @@ def test_maxout_equals_the_equation_in_numpy():
 def test_bridge_is_from_the_backward_state():
     rng = np.random.default_rng(1)
     bridge = BackwardStateBridge(4)
-    bridge.build(3)
+    bridge.build([[[3], [3]]])
     w, b = rng.normal(size=(3, 4)), rng.normal(size=4)
-    bridge.projection.set_weights([w, b])
+    bridge.projections[0].set_weights([w, b])
     forward, backward = rng.normal(size=(2, 2, 3)).astype("float32")
-    (state,) = bridge((forward, backward))
+    (state,) = bridge([[[forward], [backward]], [[None], [None]]])
     np.testing.assert_allclose(state, np.tanh(backward @ w + b), atol=1e-6)
+
+
+def test_bridge_has_a_projection_for_each_state():
+    rng = np.random.default_rng(1)
+    bridge = BackwardStateBridge(4)
+    bridge.build([[[3, 2], [3, 2]]])
+    bridge.set_weights([rng.normal(size=weight.shape) for weight in bridge.get_weights()])
+    backward = [rng.normal(size=(5, units)).astype("float32") for units in (3, 2)]
+    states = bridge([[None, backward]])
+    for state, projection, received in zip(backward, bridge.projections, states, strict=True):
+        w, b = projection.get_weights()
+        np.testing.assert_allclose(received, np.tanh(state @ w + b), atol=1e-6)
+
+
+def encoder_states():
+    """Of two layers with two directions, of two states of 3 units each."""
+    rng = np.random.default_rng(4)
+    return rng.normal(size=(2, 2, 2, 5, 3)).astype("float32")
+
+
+def as_lists(states):
+    return [[list(direction) for direction in layer] for layer in states]
+
+
+def test_last_state_bridge_puts_directions_side_by_side():
+    states = encoder_states()
+    received = LastStateBridge()(as_lists(states))
+    assert len(received) == 4
+    for layer in range(2):
+        for number in range(2):
+            expected = np.concatenate([states[layer, 0, number], states[layer, 1, number]], -1)
+            np.testing.assert_array_equal(received[2 * layer + number], expected)
+
+
+def test_dense_bridge_sees_all_states():
+    states = encoder_states()
+    bridge = DenseBridge([4, 7])
+    bridge.build([[[3, 3], [3, 3]], [[3, 3], [3, 3]]])
+    received = bridge(as_lists(states))
+    together = states.transpose(3, 0, 1, 2, 4).reshape(5, 24)
+    for size, state, projection in zip([4, 7], received, bridge.projections, strict=True):
+        w, b = projection.get_weights()
+        assert w.shape == (24, size)
+        np.testing.assert_allclose(state, np.tanh(together @ w + b), atol=1e-6)
+
+
+def test_zero_bridge():
+    states = ZeroBridge([4, 7])(as_lists(encoder_states()))
+    assert [state.shape for state in states] == [(5, 4), (5, 7)]
+    assert not any(np.any(state) for state in states)
+
+
+def test_other_readouts():
+    rng = np.random.default_rng(5)
+    embedded, state, context = (rng.normal(size=(2, n)).astype("float32") for n in (3, 4, 5))
+    shapes = [(None, n) for n in (3, 4, 5)]
+    readouts = ConcatReadout(), AttentionalReadout(6), StateReadout()
+    for readout in readouts:
+        readout.build(*shapes)
+    concat, attentional, alone = (readout(embedded, state, context) for readout in readouts)
+    assert [readout.units for readout in readouts] == [9, 6, 4]
+    together = np.concatenate([context, state], -1)
+    np.testing.assert_array_equal(concat, together)
+    (kernel,) = readouts[1].projection.get_weights()
+    np.testing.assert_allclose(attentional, np.tanh(together @ kernel), atol=1e-6)
+    np.testing.assert_array_equal(alone, state)
 
 
 def test_vocabulary_projection():

@@ -83,7 +83,8 @@ def numpy_decoder(decoder, target_ids, state, memory, mask):
 def test_equals_the_transcription():
     decoder = make()
     memory, state = given()
-    logits, weights = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    logits, records = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    weights = records["weights"]
     assert logits.shape == (2, 4, VOCABULARY) and weights.shape == (2, 4, 7)
     for row in range(2):
         expected_logits, expected_weights = numpy_decoder(
@@ -101,12 +102,12 @@ def test_steps_equal_the_full_pass(run):
     memory, state = map(tf.constant, given())
     projected = decoder.project_memory(memory, tf.constant(SOURCE))
     full, step = run(decoder), run(decoder.step)
-    logits, weights = full(tf.constant(TARGET_IDS), [state], projected)
+    logits, records = full(tf.constant(TARGET_IDS), [state], projected)
     states = [state]
     for t, ids in enumerate(tf.unstack(TARGET_IDS, axis=1)):
-        step_logits, step_weights, states = step(ids, states, projected)
+        step_logits, step_records, states = step(ids, states, projected)
         np.testing.assert_allclose(step_logits, logits[:, t], atol=1e-5)
-        np.testing.assert_allclose(step_weights, weights[:, t], atol=1e-5)
+        np.testing.assert_allclose(step_records["weights"], records["weights"][:, t], atol=1e-5)
 
 
 def test_several_hypotheses_equal_one_by_one():
@@ -115,12 +116,13 @@ def test_several_hypotheses_equal_one_by_one():
     projected = decoder.project_memory(memory, SOURCE)
     states = np.random.normal(size=(2, 3, UNITS)).astype("float32")
     ids = np.array([[4, 5, 6], [7, 7, 8]], "int32")
-    logits, weights, (new_states,) = decoder.step(ids, [states], projected)
+    logits, records, (new_states,) = decoder.step(ids, [states], projected)
+    weights = records["weights"]
     assert logits.shape == (2, 3, VOCABULARY) and weights.shape == (2, 3, 7)
     for k in range(3):
-        one, one_weights, (one_state,) = decoder.step(ids[:, k], [states[:, k]], projected)
+        one, one_records, (one_state,) = decoder.step(ids[:, k], [states[:, k]], projected)
         np.testing.assert_allclose(logits[:, k], one, atol=1e-5)
-        np.testing.assert_allclose(weights[:, k], one_weights, atol=1e-5)
+        np.testing.assert_allclose(weights[:, k], one_records["weights"], atol=1e-5)
         np.testing.assert_allclose(new_states[:, k], one_state, atol=1e-5)
 
 

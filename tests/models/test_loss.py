@@ -71,8 +71,8 @@ def test_regularisation_is_added(make_model, batch):
     inputs, targets, weights = batch
     model = make_model()
     plain = model.compute_loss(y=targets, y_pred=model(inputs), sample_weight=weights)
-    model.bridge.projection.kernel.regularizer = keras.regularizers.L2(0.5)
-    kernel = model.bridge.projection.get_weights()[0]
+    model.bridge.projections[0].kernel.regularizer = keras.regularizers.L2(0.5)
+    kernel = model.bridge.projections[0].get_weights()[0]
     loss = model.compute_loss(y=targets, y_pred=model(inputs), sample_weight=weights)
     np.testing.assert_allclose(float(loss - plain), 0.5 * (kernel**2).sum(), rtol=1e-4)
 

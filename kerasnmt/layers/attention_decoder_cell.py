@@ -1,0 +1,99 @@
+"""What the decoder cells with attention have in common."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.decoder_cell import DecoderCell
+
+
+class AttentionDecoderCell(DecoderCell):
+    """A recurrent cell and an attention; a subclass says when the attention is asked.
+
+    A subclass gives `build`, `project_memory` and `_advance`.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        attention: an attention layer, for example `BahdanauAttention(units)`.
+    """
+
+    def __init__(self, cell: keras.layers.Layer, attention: keras.layers.Layer, **kwargs) -> None:
+        super().__init__(cell, **kwargs)
+        self.attention = attention
+        # keras.layers.RNN asks for it; the sizes themselves come with the initial states.
+        self.state_size = [0]
+
+    def build(self, input_shape: tuple, memory_shape: tuple) -> None:
+        """Make the weights; arguments as in `DecoderCell`."""
+        super().build(input_shape, memory_shape)
+        keys = self.attention.project(keras.KerasTensor(memory_shape))
+        build_once(self.attention, (None, self.cell.units), keys.shape)
+
+    def loop_cell(self) -> keras.layers.Layer:
+        """Return the cell that `keras.layers.RNN` runs over a target: this one."""
+        return self
+
+    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+        """Add to a bridge's states what the attention remembers of earlier words, at first."""
+        states = super().initial_states(states, memory)
+        history = self.attention.initial_history(memory["memory_mask"])
+        return [*states, *history.values()]
+
+    def step(
+        self, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        """Make one step; see `DecoderCell`."""
+        names = self.attention.history
+        states, remembered = states[: len(states) - len(names)], states[len(states) - len(names) :]
+        history = dict(zip(names, remembered, strict=True))
+        output, weights, states = self._advance(inputs, states, {**memory, **history})
+        history = self.attention.next_history(history, weights)
+        return output, weights, [*states, *history.values()]
+
+    def _advance(
+        self, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        """Make one step; `memory` holds the arguments of the attention but the query."""
+        raise NotImplementedError
+
+    def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Make one step of `keras.layers.RNN`; see `unroll`.
+
+        Args:
+            inputs: from `project_inputs`, `[batch, input_size]`.
+            states: the states of `step`, then keys, values and mask of the memory.
+
+        Returns:
+            [output; weights], and the new states.
+        """
+        *states, keys, values, mask = states
+        memory = {"keys": keys, "values": values, "memory_mask": ops.cast(mask, "bool")}
+        output, weights, states = self.step(inputs, states, memory)
+        outputs = ops.concatenate([output, ops.cast(weights, output.dtype)], axis=-1)
+        return outputs, [*states, keys, values, mask]
+
+    def unroll(
+        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        """Make all steps of a given target; see `DecoderCell`.
+
+        The memory rides along as states that pass through unchanged, because the cell of a
+        `keras.layers.RNN` has no other way to receive it.
+        """
+        carried = [*states, memory["keys"], memory["values"], memory["memory_mask"]]
+        outputs = loop(inputs, initial_state=carried)
+        outputs, weights = outputs[..., : self.output_units], outputs[..., self.output_units :]
+        return outputs, ops.cast(weights, "float32")
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        attention = keras.saving.serialize_keras_object(self.attention)
+        return {**super().get_config(), "attention": attention}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "AttentionDecoderCell":
+        """Make the layer from `get_config`."""
+        attention = keras.saving.deserialize_keras_object(config["attention"])
+        return super().from_config({**config, "attention": attention})

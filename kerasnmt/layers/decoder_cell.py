@@ -1,0 +1,128 @@
+"""What all decoder cells have in common."""
+
+from typing import Any
+
+import keras
+
+from kerasnmt.layers.build_once import build_once
+
+
+class DecoderCell(keras.layers.Layer):
+    """A recurrent cell in a decoder; a subclass says what it hears of the source, and when.
+
+    What does not depend on the state is taken out of the time loop: `project_inputs` makes
+    W y_{t-1} + b for all positions at once, and `project_memory` whatever the source allows.
+    `step` is the one path of training and search; `unroll` runs it over a whole target.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+    """
+
+    # The attention layer, where there is one; the steps of others return no weights.
+    attention = None
+
+    def __init__(self, cell: keras.layers.Layer, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.output_units = cell.units
+        self.input_projection = keras.layers.Dense(
+            cell.input_size, dtype=self.dtype_policy, name="input_projection"
+        )
+
+    def build(self, input_shape: tuple, memory_shape: tuple) -> None:
+        """Make the weights.
+
+        Args:
+            input_shape: `(..., features)` of the embedded target.
+            memory_shape: `(batch, source_length, memory_units)`.
+        """
+        build_once(self.cell, (None, self.cell.input_size))
+        self.input_projection.build(input_shape)
+
+    def loop_cell(self) -> keras.layers.Layer:
+        """Return the cell that `keras.layers.RNN` runs over a target."""
+        return self.cell
+
+    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+        """Add to a bridge's states what else the steps carry along.
+
+        Args:
+            states: the recurrent cell's first states, `[batch, size]` each.
+            memory: from `project_memory`.
+
+        Returns:
+            the first states of `step`.
+
+        Raises:
+            ValueError: the states are not of the cell's sizes.
+        """
+        sizes = [state.shape[-1] for state in states]
+        if sizes != list(self.cell.state_size):
+            raise ValueError(
+                f"Expected first states of sizes {list(self.cell.state_size)}, those of the "
+                f"decoder's {type(self.cell).__name__}. Received: sizes={sizes}, from the bridge. "
+                "Choose encoder layers of fitting size, or a bridge that changes it, as "
+                "DenseBridge does."
+            )
+        return list(states)
+
+    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
+        """Prepare a source for all steps.
+
+        Args:
+            memory: `[batch, source_length, memory_units]`.
+            memory_mask: boolean `[batch, source_length]`, True = real token.
+
+        Returns:
+            what the other methods take as `memory`.
+        """
+        return {}
+
+    def project_inputs(self, embedded: Any) -> Any:
+        """Turn embedded target words `[..., features]` into the inputs of `step`."""
+        return self.input_projection(embedded)
+
+    def step(
+        self, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        """Make one step for every row, or for several hypotheses of every row.
+
+        Args:
+            inputs: from `project_inputs`, `[batch, input_size]` or
+                `[batch, hypotheses, input_size]`.
+            states: from `initial_states` or the step before, `[batch, units]` or
+                `[batch, hypotheses, units]`.
+            memory: from `project_memory`; one for all hypotheses of a row.
+
+        Returns:
+            output `[..., output_units]`; attention weights, float32 `[..., source_length]`, or
+            None without attention; and the list of new states.
+        """
+        raise NotImplementedError
+
+    def unroll(
+        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        """Make all steps of a given target.
+
+        Args:
+            loop: a `keras.layers.RNN` around `loop_cell()` that returns sequences.
+            inputs: from `project_inputs`, `[batch, target_length, input_size]`.
+            states: from `initial_states`.
+            memory: from `project_memory`.
+
+        Returns:
+            outputs `[batch, target_length, output_units]`; and attention weights, float32
+            `[batch, target_length, source_length]`, or None without attention.
+        """
+        raise NotImplementedError
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "cell": keras.saving.serialize_keras_object(self.cell)}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "DecoderCell":
+        """Make the layer from `get_config`."""
+        deserialize = keras.saving.deserialize_keras_object
+        return cls(**{**config, "cell": deserialize(config["cell"])})

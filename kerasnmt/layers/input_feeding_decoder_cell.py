@@ -1,0 +1,67 @@
+"""The decoder cell whose attentional state is fed to its next step."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.attention_decoder_cell import AttentionDecoderCell
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class InputFeedingDecoderCell(AttentionDecoderCell):
+    """One step of Luong's decoder with input feeding.
+
+        s_t = cell(W y_{t-1} + b + F a_{t-1}, s_{t-1}),    alpha_t = attention(s_t, h)
+        a_t = tanh(W_c [c_t; s_t])
+
+    The output is the attentional state a_t, of which the next step so knows where was looked
+    before; `StateReadout` passes it on to the vocabulary. Because W_c [c_t; s_t] is
+    sum_i alpha_{t,i} (C h_i) + D s_t, `project_memory` applies C once a source.
+
+    Source: Luong, Pham and Manning (2015), section 3.3 and equation 5.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
+        attention: an attention layer, for example `Attention(GeneralScore(units))`.
+    """
+
+    def __init__(self, cell: keras.layers.Layer, attention: keras.layers.Layer, **kwargs) -> None:
+        super().__init__(cell, attention, **kwargs)
+        self.feeding_projection, self.context_projection, self.state_projection = (
+            keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy, name=name)
+            for units, name in (
+                (cell.input_size, "feeding_projection"),
+                (cell.units, "context_projection"),
+                (cell.units, "state_projection"),
+            )
+        )
+
+    def build(self, input_shape: tuple, memory_shape: tuple) -> None:
+        """Make the weights; arguments as in `DecoderCell`."""
+        super().build(input_shape, memory_shape)
+        self.context_projection.build(memory_shape)
+        for projection in (self.feeding_projection, self.state_projection):
+            projection.build((None, self.cell.units))
+
+    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+        """Add the attentional state before the first word, zeros, and the attention's history."""
+        first = super().initial_states(states, memory)
+        return [*states, ops.zeros_like(states[0]), *first[len(states) :]]
+
+    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
+        """Prepare a source for all steps: the keys, C h_i as the values, and the mask."""
+        return {
+            "keys": self.attention.project(memory),
+            "values": self.context_projection(memory),
+            "memory_mask": memory_mask,
+        }
+
+    def _advance(
+        self, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        *states, attentional = states
+        state, states = self.cell(inputs + self.feeding_projection(attentional), states)
+        context, weights = self.attention(state, **memory)
+        attentional = ops.tanh(context + self.state_projection(state))
+        return attentional, weights, [*states, attentional]

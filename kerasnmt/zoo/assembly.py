@@ -1,0 +1,86 @@
+"""How the recurrent models of the zoo are put together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from kerasnmt import layers
+from kerasnmt.models import Seq2Seq
+from kerasnmt.zoo.vocabulary import sizes_and_tokenizers
+
+
+def recurrent_model(
+    name: str,
+    source: Any,
+    target: Any,
+    *,
+    encoder_layers: Sequence[keras.layers.Layer],
+    bridge: keras.layers.Layer,
+    decoder_cell: keras.layers.Layer,
+    readout: keras.layers.Layer,
+    embedding_dim: int,
+    dropout: float,
+    tie_embeddings: bool,
+    residual: bool = False,
+) -> Seq2Seq:
+    """Put a recurrent encoder and a recurrent decoder together.
+
+    Args:
+        name: of the model.
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        encoder_layers: the recurrent layers of the encoder, from the words up.
+        bridge: what makes the decoder's first states of the encoder's last.
+        decoder_cell: a decoder cell.
+        readout: what turns word, state and context into features.
+        embedding_dim: size of an embedded word.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+        residual: whether the encoder's upper layers add to what they read.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+    """
+    vocabulary, tokenizers = sizes_and_tokenizers(source, target)
+    generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
+    return Seq2Seq(
+        encoder=layers.RecurrentEncoder(
+            keras.layers.Embedding(vocabulary.source, embedding_dim, name="embedding"),
+            encoder_layers,
+            dropout=dropout,
+            residual=residual,
+            name="encoder",
+        ),
+        bridge=bridge,
+        decoder=layers.RecurrentDecoder(
+            embedding=keras.layers.Embedding(vocabulary.target, embedding_dim, name="embedding"),
+            cell=decoder_cell,
+            readout=readout,
+            generator=generator(vocabulary.target, name="generator"),
+            dropout=dropout,
+            name="decoder",
+        ),
+        **tokenizers,
+        name=name,
+    )
+
+
+def stack(cell: type[keras.layers.Layer], units: int, num_layers: int) -> keras.layers.Layer:
+    """Return one cell, or several as one, with residuals."""
+    if num_layers == 1:
+        return cell(units, name="cell")
+    cells = [cell(units, name=f"cell_{number}") for number in range(num_layers)]
+    return layers.StackedCell(cells, residual=True, name="cell")
+
+
+def check_num_layers(num_layers: int) -> None:
+    """Refuse a stack of no layers."""
+    if num_layers < 1:
+        raise ValueError(f"Expected num_layers >= 1. Received: num_layers={num_layers}")
+
+
+def coverage_layer(loss_weight: float | None) -> layers.Coverage | None:
+    """Return the coverage that a zoo model's `coverage` asks for."""
+    return None if loss_weight is None else layers.Coverage(loss_weight, name="coverage")

@@ -1,0 +1,567 @@
+"""Models with attention after the recurrent cell."""
+
+from typing import Any
+
+import keras
+
+from kerasnmt import layers
+from kerasnmt.models import Seq2Seq
+from kerasnmt.zoo.assembly import check_num_layers, coverage_layer, recurrent_model, stack
+from kerasnmt.zoo.registry import register
+
+
+@register
+def luong_dot_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, with the dot score.
+
+    e_{t,i} = s_t^T h_i.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_dot_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.DotScore(name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_scaled_dot_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, with the scaled dot score.
+
+    e_{t,i} = s_t^T h_i / sqrt(n), the score of Vaswani et al. (2017).
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_scaled_dot_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.ScaledDotScore(name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_cosine_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, with the cosine as the score.
+
+    e_{t,i} = g cos(s_t, h_i), the score of Graves, Wayne and Danihelka (2014).
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_cosine_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.CosineScore(name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_general_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, with the general score.
+
+    e_{t,i} = s_t^T W h_i.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_general_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.GeneralScore(units, name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_general_gru(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after a GRU cell, with the general score.
+
+    e_{t,i} = s_t^T W h_i.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_general_gru",
+        source,
+        target,
+        layers.GRUCell,
+        layers.GeneralScore(units, name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_concat_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, with the concat score.
+
+    e_{t,i} = v^T tanh(W [s_t; h_i] + b).
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_concat_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.AdditiveScore(units, name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_location_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, with the location score.
+
+    e_t = W s_t: where to look is read off the state alone, for sources of up to 100 tokens.
+    Coverage has no effect here, as no key is looked at.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 9. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_location_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.LocationScore(100, name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+    )
+
+
+@register
+def luong_local_m_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    width: int = 10,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, within the monotonic window.
+
+    e_{t,i} = s_t^T W h_i for i within D words of t.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.2. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        width: D, source words to each side of the window's middle.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_local_m_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.GeneralScore(units, name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+        window=layers.LocalMonotonicWindow(width, name="window"),
+    )
+
+
+@register
+def luong_local_p_lstm(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int = 256,
+    units: int = 256,
+    num_layers: int = 1,
+    width: int = 10,
+    input_feeding: bool = False,
+    coverage: float | None = None,
+    dropout: float = 0.2,
+    tie_embeddings: bool = False,
+) -> Seq2Seq:
+    """Attention after an LSTM cell, within the predictive window.
+
+    e_{t,i} = s_t^T W h_i for i within D words of p_t = S sigmoid(v^T tanh(W_p s_t)), the weights
+    times a Gaussian around p_t.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.2. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+
+    Args:
+        source: a tokenizer, or the source vocabulary's size where only ids are fed.
+        target: likewise; None shares the source's.
+        embedding_dim: size of an embedded word.
+        units: size of the decoder's state, and twice that of each direction of the encoder, so that
+            annotations and states have one size; even.
+        num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        width: D, source words to each side of the window's middle.
+        input_feeding: whether the attentional state is fed to the cell at the next word.
+        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
+            loss; None for an attention that forgets where it looked.
+        dropout: share of the features of embedded words, of the encoder's layers and of the readout
+            that is dropped in training.
+        tie_embeddings: whether the target embeddings are the output projection as well.
+
+    Returns:
+        a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+    """
+    return _luong(
+        "luong_local_p_lstm",
+        source,
+        target,
+        layers.LSTMCell,
+        layers.GeneralScore(units, name="score"),
+        embedding_dim=embedding_dim,
+        units=units,
+        num_layers=num_layers,
+        input_feeding=input_feeding,
+        coverage=coverage,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+        window=layers.LocalPredictiveWindow(units, width, name="window"),
+    )
+
+
+def _luong(
+    name: str,
+    source: Any,
+    target: Any,
+    cell: type[keras.layers.Layer],
+    score: keras.layers.Layer,
+    *,
+    embedding_dim: int,
+    units: int,
+    num_layers: int,
+    input_feeding: bool,
+    coverage: float | None,
+    window: keras.layers.Layer | None = None,
+    **options,
+) -> Seq2Seq:
+    """Put a score and a window into Luong's decoder."""
+    if units % 2:
+        raise ValueError(
+            "Expected even units, of which each direction of the encoder has half. "
+            f"Received: units={units}"
+        )
+    check_num_layers(num_layers)
+    attention = layers.Attention(score, window, coverage_layer(coverage), name="attention")
+    decoder_cell, readout = (
+        (layers.InputFeedingDecoderCell, layers.StateReadout(name="readout"))
+        if input_feeding
+        else (layers.LuongDecoderCell, layers.AttentionalReadout(embedding_dim, name="readout"))
+    )
+    return recurrent_model(
+        name,
+        source,
+        target,
+        encoder_layers=[
+            layers.BidirectionalLayer(cell(units // 2, name="cell"), name=f"layer_{number}")
+            for number in range(num_layers)
+        ],
+        bridge=layers.LastStateBridge(name="bridge"),
+        decoder_cell=decoder_cell(stack(cell, units, num_layers), attention, name="cell"),
+        readout=readout,
+        embedding_dim=embedding_dim,
+        residual=True,
+        **options,
+    )

@@ -1,0 +1,287 @@
+"""Decoder cells against transcriptions of their equations, word by word, in NumPy."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.layers import (
+    Attention,
+    BahdanauAttention,
+    BahdanauDecoderCell,
+    Coverage,
+    DotScore,
+    FirstStateDecoderCell,
+    GeneralScore,
+    GRUCell,
+    InputFeedingDecoderCell,
+    LocalMonotonicWindow,
+    LSTMCell,
+    LuongDecoderCell,
+    SimpleRNNCell,
+    StackedCell,
+    ThoughtVectorDecoderCell,
+)
+
+BATCH, LENGTH, FEATURES, UNITS, TARGET_LENGTH = 2, 5, 3, 4, 6
+MASK = np.arange(LENGTH) < np.array([[5], [3]])
+RNG = np.random.default_rng(0)
+EMBEDDED = RNG.normal(size=(BATCH, TARGET_LENGTH, FEATURES)).astype("float32")
+MEMORY = RNG.normal(size=(BATCH, LENGTH, UNITS)).astype("float32")
+FIRST = [RNG.normal(size=(BATCH, UNITS)).astype("float32") for _ in range(4)]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(x, states, kernel):
+    h, c = states
+    i, f, g, o = np.split(x + h @ kernel, 4)
+    c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(g)
+    h = sigmoid(o) * np.tanh(c)
+    return h, [h, c]
+
+
+def gru(x, states, kernel, bias):
+    (h,) = states
+    x, u = np.split(x, 3), np.split(h @ kernel + bias, 3)
+    z, r = sigmoid(x[0] + u[0]), sigmoid(x[1] + u[1])
+    h = z * h + (1 - z) * np.tanh(x[2] + r * u[2])
+    return h, [h]
+
+
+def softmax(scores, mask):
+    exponentials = np.where(mask, np.exp(scores - scores[mask].max()), 0)
+    return exponentials / exponentials.sum()
+
+
+def build(cell):
+    cell.build((None, None, FEATURES), (None, None, UNITS))
+    rng = np.random.default_rng(1)
+    for weight in cell.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    return cell
+
+
+def unroll(cell):
+    """Outputs and weights of the whole pass, and the same step by step."""
+    loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
+    memory = cell.project_memory(MEMORY, MASK)
+    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory)
+    inputs = cell.project_inputs(EMBEDDED)
+    outputs, weights = cell.unroll(loop, inputs, states, memory)
+    for t in range(TARGET_LENGTH):
+        output, step_weights, states = cell.step(inputs[:, t], states, memory)
+        np.testing.assert_allclose(output, outputs[:, t], atol=1e-5)
+        if weights is None:
+            assert step_weights is None
+        else:
+            np.testing.assert_allclose(step_weights, weights[:, t], atol=1e-5)
+    return outputs, weights
+
+
+def projected(cell, row):
+    kernel, bias = cell.input_projection.get_weights()
+    return EMBEDDED[row] @ kernel + bias
+
+
+def test_luong():
+    # s_t = LSTM(y, s_{t-1}); alpha = softmax(s_t^T W h).
+    cell = build(LuongDecoderCell(LSTMCell(UNITS), Attention(GeneralScore(UNITS))))
+    outputs, weights = unroll(cell)
+    (kernel,) = cell.cell.get_weights()
+    (general,) = cell.attention.score.get_weights()
+    for row in range(BATCH):
+        states = [state[row] for state in FIRST[:2]]
+        for t, x in enumerate(projected(cell, row)):
+            output, states = lstm(x, states, kernel)
+            np.testing.assert_allclose(outputs[row, t], output, atol=1e-5)
+            expected = softmax(output @ (MEMORY[row] @ general).T, MASK[row])
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+
+
+def test_luong_with_the_monotonic_window():
+    # In the whole pass all positions are asked for at once, in steps they are counted.
+    cell = LuongDecoderCell(GRUCell(UNITS), Attention(DotScore(), LocalMonotonicWindow(1)))
+    outputs, weights = unroll(build(cell))
+    for row in range(BATCH):
+        for t in range(TARGET_LENGTH):
+            # A target longer than its source stays at the source's last word.
+            middle = min(t, MASK[row].sum() - 1)
+            inside = MASK[row] & (np.abs(np.arange(LENGTH) - middle) <= 1)
+            expected = softmax(MEMORY[row] @ np.asarray(outputs[row, t]), inside)
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+
+
+def test_input_feeding_with_coverage():
+    # s_t = LSTM([y; a_{t-1}], s_{t-1}); e_i = s_t^T (W h_i + w C_i); a_t = tanh(W_c [c; s_t]).
+    cell = build(
+        InputFeedingDecoderCell(
+            LSTMCell(UNITS), Attention(GeneralScore(UNITS), coverage=Coverage())
+        )
+    )
+    outputs, weights = unroll(cell)
+    (kernel,) = cell.cell.get_weights()
+    (general,) = cell.attention.score.get_weights()
+    (covering,) = cell.attention.coverage.get_weights()
+    feeding, from_context, from_state = (
+        layer.get_weights()[0]
+        for layer in (cell.feeding_projection, cell.context_projection, cell.state_projection)
+    )
+    for row in range(BATCH):
+        states, attentional = [state[row] for state in FIRST[:2]], np.zeros(UNITS)
+        coverage = np.zeros(LENGTH)
+        for t, x in enumerate(projected(cell, row)):
+            output, states = lstm(x + attentional @ feeding, states, kernel)
+            keys = MEMORY[row] @ general + coverage[:, None] * covering
+            expected = softmax(keys @ output, MASK[row])
+            attentional = np.tanh(expected @ MEMORY[row] @ from_context + output @ from_state)
+            coverage = coverage + expected
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+            np.testing.assert_allclose(outputs[row, t], attentional, atol=1e-5)
+
+
+def test_bahdanau_with_coverage():
+    # e_i = v^T tanh(W h_i + b + U s_{t-1} + w C_i).
+    cell = build(BahdanauDecoderCell(GRUCell(UNITS), BahdanauAttention(7, Coverage())))
+    outputs, weights = unroll(cell)
+    score = cell.attention.score
+    w_memory, b_memory = score.memory_projection.get_weights()
+    (w_query,) = score.query_projection.get_weights()
+    energy = np.array(score.energy)[:, 0]
+    (covering,) = cell.attention.coverage.get_weights()
+    (from_context,) = cell.context_projection.get_weights()
+    for row in range(BATCH):
+        state, coverage = FIRST[0][row], np.zeros(LENGTH)
+        for t, x in enumerate(projected(cell, row)):
+            keys = MEMORY[row] @ w_memory + b_memory + coverage[:, None] * covering
+            expected = softmax(np.tanh(keys + state @ w_query) @ energy, MASK[row])
+            context = expected @ MEMORY[row] @ from_context
+            state, _ = gru(x + context, [state], *cell.cell.get_weights())
+            coverage = coverage + expected
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+            np.testing.assert_allclose(outputs[row, t], state, atol=1e-5)
+
+
+def test_thought_vector_at_every_step():
+    # s_t = GRU([y; c], s_{t-1}), c = s_0.
+    cell = build(ThoughtVectorDecoderCell(GRUCell(UNITS)))
+    outputs, weights = unroll(cell)
+    assert weights is None
+    (kernel,) = cell.context_projection.get_weights()
+    for row in range(BATCH):
+        state = FIRST[0][row]
+        for t, x in enumerate(projected(cell, row)):
+            state, _ = gru(x + FIRST[0][row] @ kernel, [state], *cell.cell.get_weights())
+            np.testing.assert_allclose(outputs[row, t], state, atol=1e-5)
+
+
+def test_thought_vector_in_the_first_state_only():
+    # Two LSTM, the upper one with a residual: s2 = LSTM2(s1) and the output s1 + s2.
+    cell = build(FirstStateDecoderCell(StackedCell([LSTMCell(UNITS), LSTMCell(UNITS)], True)))
+    outputs, weights = unroll(cell)
+    assert weights is None
+    lower, upper = (part.get_weights()[0] for part in cell.cell.cells)
+    (projection,) = cell.cell.input_projections
+    kernel, bias = projection.get_weights()
+    for row in range(BATCH):
+        # The upper cell's states come first.
+        above, below = ([state[row] for state in pair] for pair in (FIRST[:2], FIRST[2:]))
+        for t, x in enumerate(projected(cell, row)):
+            one, below = lstm(x, below, lower)
+            two, above = lstm(one @ kernel + bias, above, upper)
+            np.testing.assert_allclose(outputs[row, t], one + two, atol=1e-5)
+
+
+CELLS = {
+    "luong": lambda: LuongDecoderCell(
+        StackedCell([SimpleRNNCell(UNITS), GRUCell(UNITS)]), Attention(DotScore())
+    ),
+    "feeding": lambda: InputFeedingDecoderCell(
+        LSTMCell(UNITS),
+        Attention(GeneralScore(UNITS), LocalMonotonicWindow(2), Coverage()),
+    ),
+    "bahdanau": lambda: BahdanauDecoderCell(SimpleRNNCell(UNITS), BahdanauAttention(7, Coverage())),
+    "thought": lambda: ThoughtVectorDecoderCell(LSTMCell(UNITS)),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_hypotheses_equal_rows(name):
+    cell = build(CELLS[name]())
+    memory = cell.project_memory(MEMORY, MASK)
+    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory)
+    inputs = cell.project_inputs(EMBEDDED)
+    # Two steps from the same states, each with three words; then each alone.
+    several = [np.repeat(np.asarray(state)[:, None], 3, axis=1) for state in states]
+    alone = [states] * 3
+    for step in range(2):
+        words = np.asarray(inputs)[:, 3 * step : 3 * step + 3]
+        outputs, weights, several = cell.step(words, several, memory)
+        for k in range(3):
+            output, one, alone[k] = cell.step(words[:, k], alone[k], memory)
+            np.testing.assert_allclose(outputs[:, k], output, atol=1e-5)
+            if one is not None:
+                np.testing.assert_allclose(weights[:, k], one, atol=1e-5)
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize("name", CELLS)
+def test_half_precision_is_finite_and_near(name, policy):
+    expected, expected_weights = unroll(build(CELLS[name]()))
+    keras.config.set_dtype_policy(policy)
+    try:
+        cell = build(CELLS[name]())
+        loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    half = policy.removeprefix("mixed_")
+    memory = cell.project_memory(tf.cast(MEMORY, half), MASK)
+    first = [tf.cast(state, half) for state in FIRST[: len(cell.cell.state_size)]]
+    inputs = cell.project_inputs(tf.cast(EMBEDDED, half))
+    outputs, weights = cell.unroll(loop, inputs, cell.initial_states(first, memory), memory)
+    assert outputs.dtype == half
+    assert np.isfinite(tf.cast(outputs, "float32")).all()
+    # Coarse, as errors of a step are carried along; but no other function.
+    assert np.abs(tf.cast(outputs, "float32") - expected).mean() < 0.05
+    if weights is not None:
+        assert weights.dtype == "float32"
+        assert np.isfinite(weights).all()
+        assert np.abs(weights - expected_weights).mean() < 0.05
+
+
+def test_states_of_another_size():
+    cell = build(FirstStateDecoderCell(LSTMCell(UNITS)))
+    with pytest.raises(ValueError, match=r"sizes \[4, 4\].*LSTMCell. Received: sizes=\[4, 3\]"):
+        cell.initial_states([FIRST[0], FIRST[1][:, :3]], {})
+
+
+def test_coverage_does_not_go_without_recurrence():
+    with pytest.raises(ValueError, match=r"Expected an attention without coverage"):
+        LuongDecoderCell(GRUCell(4), Attention(DotScore(), coverage=Coverage()))
+
+
+def test_coverage_by_hand():
+    coverage = Coverage(2.0)
+    coverage.build((None, None, 2))
+    coverage.set_weights([np.array([1.0, -1.0])])
+    keys = np.array([[[1.0, 2.0], [3.0, 4.0]]], "float32")
+    spent = np.array([[0.5, 0.0]], "float32")
+    np.testing.assert_allclose(coverage(keys, spent), [[[1.5, 1.5], [3.0, 4.0]]])
+    np.testing.assert_allclose(
+        coverage(keys, np.stack([spent, 2 * spent], axis=1)),
+        [[[[1.5, 1.5], [3.0, 4.0]], [[2.0, 1.0], [3.0, 4.0]]]],
+    )
+    # Second word: min(0.6, 0.8) + min(0.4, 0.2); third: min(0.5, 1.4) + min(0.5, 0.6).
+    weights = np.array([[[0.8, 0.2], [0.6, 0.4], [0.5, 0.5]]], "float32")
+    real = np.array([[True, True, True]])
+    np.testing.assert_allclose(coverage.loss(weights, real), 2 * (0.8 + 1.0) / 3, rtol=1e-6)
+    real = np.array([[True, True, False]])
+    np.testing.assert_allclose(coverage.loss(weights, real), 2 * 0.8 / 2, rtol=1e-6)
+    assert coverage.loss(weights, np.zeros((1, 3), bool)) == 0.0
+
+
+def test_no_cells():
+    with pytest.raises(ValueError, match=r"at least one recurrent cell. Received: cells=\[\]"):
+        StackedCell([])

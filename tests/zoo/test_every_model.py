@@ -1,0 +1,217 @@
+"""What holds for every model of the zoo, on tiny sizes."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt import zoo
+from kerasnmt.ids import START_ID
+from kerasnmt.serving import Translator, check_export, load_export
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
+
+TINY = {"embedding_dim": 6, "units": 4, "dropout": 0.0}
+SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
+TARGETS = np.array([[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]], "int32")
+TARGET_IDS = np.where(TARGETS, np.pad(TARGETS, ((0, 0), (1, 0)), constant_values=2)[:, :4], 0)
+INPUTS = {"source_ids": SOURCE, "target_ids": TARGET_IDS}
+
+# Of all weights, with source 11, target 13, embedding_dim 6, units 4.
+PARAMETERS = {
+    "bahdanau_gru": 1067,
+    "bahdanau_lstm": 1215,
+    "concat_gru": 813,
+    "dense_scorer_gru": 1068,
+    "encoder_decoder_gru": 723,
+    "encoder_decoder_lstm": 561,
+    "luong_concat_lstm": 643,
+    "luong_cosine_lstm": 604,
+    "luong_dot_lstm": 603,
+    "luong_general_gru": 563,
+    "luong_general_lstm": 619,
+    "luong_local_m_lstm": 619,
+    "luong_local_p_lstm": 639,
+    "luong_location_lstm": 1003,
+    "luong_scaled_dot_lstm": 603,
+}
+NAMES = zoo.list_models()
+# Every name with its defaults, and the options that change what a model is made of.
+OPTIONS = {
+    **{name: (name, {}) for name in NAMES},
+    "bahdanau_lstm coverage": ("bahdanau_lstm", {"coverage": 1.0}),
+    "dense_scorer_gru coverage": ("dense_scorer_gru", {"coverage": 0.0}),
+    "luong_general_lstm feeding": ("luong_general_lstm", {"input_feeding": True}),
+    "luong_local_p_lstm feeding coverage": (
+        "luong_local_p_lstm",
+        {"input_feeding": True, "coverage": 0.5, "width": 2},
+    ),
+    "luong_local_m_lstm feeding": ("luong_local_m_lstm", {"input_feeding": True, "width": 1}),
+    "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
+    "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
+    "encoder_decoder_lstm tied": (
+        "encoder_decoder_lstm",
+        {"num_layers": 2, "tie_embeddings": True, "units": 6},
+    ),
+}
+# One of each, through the export and its check.
+FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm"]
+every = pytest.mark.parametrize(("name", "options"), OPTIONS.values(), ids=OPTIONS)
+
+
+def make(name, source=11, target=13, **options):
+    model = zoo.get_model(name)(source, target, **{**TINY, **options})
+    rng = np.random.default_rng(0)
+    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    return model
+
+
+def test_parameters():
+    assert {name: make(name).count_params() for name in NAMES} == PARAMETERS
+
+
+def run_xla(function):
+    return tf.function(function, jit_compile=True)
+
+
+# XLA takes seconds for each: one of every decoder cell, window and kind of score.
+COMPILED = [
+    "encoder_decoder_gru stacked",
+    "dense_scorer_gru coverage",
+    "luong_cosine_lstm",
+    "luong_location_lstm",
+    "luong_local_p_lstm feeding coverage",
+    "luong_local_m_lstm",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "run"),
+    [
+        *(pytest.param(*OPTIONS[name], tf.function, id=name) for name in OPTIONS),
+        *(pytest.param(*OPTIONS[name], run_xla, id=f"{name} xla") for name in COMPILED),
+    ],
+)
+def test_steps_equal_the_full_pass(name, options, run):
+    model = make(name, **options)
+    inputs = {key: tf.constant(value, tf.int32) for key, value in INPUTS.items()}
+    expected = tf.nn.log_softmax(run(model)(inputs))
+    weights = run(model.attend)(inputs) if model.has_attention else None
+    states, memory = model.encode(inputs["source_ids"])
+    states = [state[:, None] for state in states]
+    step = run(model.step)
+    for t in range(4):
+        ids = inputs["target_ids"][:, t : t + 1]
+        received, records, states = step(ids, states, memory)
+        np.testing.assert_allclose(received[:, 0], expected[:, t], atol=1e-5)
+        assert records.keys() == ({"weights"} if model.has_attention else set())
+        if model.has_attention:
+            np.testing.assert_allclose(records["weights"][:, 0], weights[:, t], atol=1e-5)
+
+
+@every
+def test_padding_changes_nothing(name, options):
+    model = make(name, **options)
+    longer = {key: np.pad(value, ((0, 0), (0, 3))) for key, value in INPUTS.items()}
+    logits = model(INPUTS)
+    np.testing.assert_allclose(model(longer)[:, :4][TARGETS != 0], logits[TARGETS != 0], atol=1e-5)
+    more_targets = np.pad(TARGETS, ((0, 0), (0, 3)))
+    losses = [
+        model.compute_loss(inputs, targets, model(inputs))
+        for inputs, targets in ((INPUTS, TARGETS), (longer, more_targets))
+    ]
+    np.testing.assert_allclose(losses[1], losses[0], atol=1e-5)
+    if not model.has_attention:
+        return
+    weights, more = model.attend(INPUTS), model.attend(longer)
+    np.testing.assert_allclose(more[:, :4, :5][TARGETS != 0], weights[TARGETS != 0], atol=1e-5)
+    assert not np.any(more[:, :, 5:])
+
+
+@every
+def test_search_in_a_batch_equals_search_alone(name, options):
+    model = make(name, **options)
+    together = model.search(tf.constant(SOURCE), beam_size=3, n_best=3, max_length=6)
+    for row, length in enumerate([5, 3, 1]):
+        alone = model.search(
+            tf.constant(SOURCE[row : row + 1, :length]), beam_size=3, n_best=3, max_length=6
+        )
+        np.testing.assert_array_equal(alone.ids[0], together.ids[row])
+        np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
+    # The score is the log-probability that the whole pass gives.
+    best = together.ids[:, 0].numpy()
+    target_ids = np.where(best, np.pad(best, ((0, 0), (1, 0)), constant_values=START_ID)[:, :6], 0)
+    logits = model({"source_ids": SOURCE, "target_ids": target_ids})
+    chosen, _ = model.decoder.log_probability(logits, tf.constant(best))
+    scores = tf.reduce_sum(tf.where(best != 0, chosen, 0.0), axis=1)
+    lengths = np.count_nonzero(best, axis=1)
+    np.testing.assert_allclose(
+        scores / ((5 + lengths) / 6) ** 0.6, together.scores[:, 0], atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fit_translate_save_and_load(name, tmp_path):
+    model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
+    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1)
+    history = model.fit(INPUTS, TARGETS, epochs=6, verbose=0).history["loss"]
+    assert np.isfinite(history).all() and history[-1] < history[0]
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(copy(INPUTS), model(INPUTS))
+    texts = ["a b c", "", "g"]
+    translations = copy.translate(texts, beam_size=2, max_length=8)
+    assert len(translations) == 3 and translations[1] == ""
+    if name in FAMILIES:
+        assert model.translate(texts, beam_size=2, max_length=8) == translations
+        model.export(tmp_path / "export" / "1", beam_size=2, max_length=8)
+        served = load_export(tmp_path / "export")
+        assert Translator(served).translate(texts) == translations
+        assert ("attention" in served.signatures) == model.has_attention
+        report = check_export(tmp_path / "export")
+        assert report.passed, report
+
+
+@every
+def test_every_weight_learns(name, options):
+    model = make(name, **options)
+    model.compile(label_smoothing=0.1)
+    with tf.GradientTape() as tape:
+        loss = model.compute_loss(INPUTS, TARGETS, model(INPUTS, training=True))
+    gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
+    for weight, gradient in zip(model.trainable_weights, gradients, strict=True):
+        assert gradient is not None, weight.path
+        gradient = tf.convert_to_tensor(gradient).numpy()
+        assert np.isfinite(gradient).all(), weight.path
+        # The softmax cancels one bias; where to look is no matter of the keys in another score.
+        if not weight.path.endswith("output_layer/bias"):
+            assert np.abs(gradient).max() > 1e-8, weight.path
+
+
+@pytest.mark.parametrize("name", ["encoder_decoder_gru", "encoder_decoder_lstm"])
+def test_without_attention(name):
+    model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
+    assert model.search(tf.constant(SOURCE), max_length=4, with_records=True).records == {}
+    with pytest.raises(ValueError, match=rf"Expected a model with attention.*{name}"):
+        model.attend(INPUTS)
+    with pytest.raises(ValueError, match=r"Expected a model with attention"):
+        model({**INPUTS, "alignments": np.ones((3, 4, 5), "float32")})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("luong_dot_lstm", {"num_layers": 0}, r"Expected num_layers >= 1. Received: num_layers=0"),
+        ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
+        ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
+        ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
+    ],
+)
+def test_options_that_do_not_fit(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        zoo.get_model(name)(11, **options)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("luong")])
+def test_odd_units(name):
+    with pytest.raises(ValueError, match=r"Expected even units.*Received: units=5"):
+        zoo.get_model(name)(11, units=5)
