@@ -23,7 +23,7 @@ ROOMS = {
     },
 }
 # Inside a function, and so only where it is asked for.
-LAZY = {"models": {"text", "serving"}}
+LAZY = {"models": {"text", "serving", "viz"}}
 # Modules beside the rooms, for all.
 COMMON = {"ids", "nearest_name", "version"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}

@@ -1,21 +1,25 @@
 """`kerasnmt attention`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.loading import load_run, load_translator
 
 
 def attention(
     model: Annotated[
         Path, typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export.")
     ],
-    text: Annotated[str, typer.Argument(help="A sentence to translate.")],
+    text: Annotated[str, typer.Argument(help="A sentence.")],
     output: Annotated[
         Path, typer.Option("--output", metavar="FILE", help="Picture to write: .png, .svg, .pdf.")
     ],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="A translation to draw in place of the model's; of a run."),
+    ] = None,
 ) -> None:
     """Translate a sentence and draw where each word of the translation looked."""
     from matplotlib.figure import Figure
@@ -28,8 +32,12 @@ def attention(
             "Expected a file whose name ends in the format of the picture, one of "
             f"{', '.join(sorted(formats))}. Received: --output {output}"
         )
-    translator = load_translator(model)
-    (attended,) = translator.attention([text])
+    if target is None:
+        translator = load_translator(model)
+        (attended,) = translator.attention([text])
+        (target,) = translator.translate([text])
+    else:
+        (attended,) = _forced(model, text, target)
     if not attended.target_tokens:
         raise ValueError(f"Expected a text with at least one token. Received: text={text!r}")
     figure = attention_figure(
@@ -37,5 +45,17 @@ def attention(
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output)
-    print(*translator.translate([text]))
+    print(target)
     print(output)
+
+
+def _forced(run: Path, text: str, target: str) -> list[Any]:
+    """The attention of a given translation, which an export has no signature for."""
+    if not text.strip() or not target.strip():
+        raise ValueError(
+            f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
+        )
+    loaded, _ = load_run(run)
+    from kerasnmt.serving import ForcedAttention
+
+    return ForcedAttention(loaded).attention([text], [target])

@@ -1,6 +1,7 @@
 """Where the verbs print."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -12,14 +13,21 @@ def progress_console() -> Console:
     return Console(stderr=True)
 
 
+@contextmanager
+def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Shows a bar of progress, where the console is a terminal; gives what moves it on."""
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda done: progress.advance(task, done)
+
+
 def translate_chunks(
     translator: Any, texts: Sequence[str], batch_size: int, console: Console
 ) -> list[str]:
-    """Translates texts with a bar of progress, where the console is a terminal."""
+    """Translates texts with a bar of progress."""
     size = 16 * batch_size
     translations: list[str] = []
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("translating", total=len(texts))
+    with progress_bar(console, "translating", len(texts)) as advance:
         for start in range(0, len(texts), size):
             chunk = texts[start : start + size]
             translations += [
@@ -28,7 +36,7 @@ def translate_chunks(
                     chunk, batch_size=batch_size, first_number=start + 1
                 )
             ]
-            progress.update(task, completed=start + len(chunk))
+            advance(len(chunk))
     return translations
 
 

@@ -20,10 +20,10 @@ def export(
     ] = None,
 ) -> None:
     """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
-    from kerasnmt.serving import export_next_version
-
     with progress_console().status("exporting"):
-        model, options = load_run(run)
+        model, options = load_run(run)  # before what imports TensorFlow: it loads it quietly
+        from kerasnmt.serving import export_next_version
+
         if beam_size is not None:
             options["beam_size"] = beam_size
         version = export_next_version(model, directory, **options)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.align import align
 from kerasnmt.cli.attention import attention
 from kerasnmt.cli.check import check
 from kerasnmt.cli.demo import demo
@@ -23,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
     pretty_exceptions_enable=False,
 )
-for _verb in (demo, models, train, translate, evaluate, export, check, attention):
+for _verb in (demo, models, train, translate, evaluate, export, check, attention, align):
     app.command()(_verb)
 
 
@@ -39,16 +40,29 @@ def main() -> None:
 
     warnings.showwarning = show_warning
     try:
-        app(prog_name="kerasnmt")
+        # Standalone, typer would write bad usage in four lines; so it returns the exit code.
+        sys.exit(app(prog_name="kerasnmt", standalone_mode=False) or 0)
+    except typer.TyperException as error:
+        message = error.format_message()
+        # Without arguments the message is the help.
+        print(_one_line(message) if sys.argv[1:] else message, file=sys.stderr)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        print("Aborted!", file=sys.stderr)
+        sys.exit(1)
     except (ValueError, OSError) as error:
-        print(f"error: {_one_line(error)}", file=sys.stderr)
+        print(_one_line(_message(error)), file=sys.stderr)
         sys.exit(2)
 
 
-def _one_line(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    return str(error)
+
+
+def _one_line(message: str) -> str:
+    return f"error: {' '.join(message.split())}"
 
 
 def _print_version(asked: bool) -> None:

@@ -11,12 +11,15 @@ from kerasnmt.cli.quiet import load_tensorflow
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(help="A recipe, in YAML.")],
+    recipe: Annotated[
+        Path, typer.Argument(help="A recipe, in YAML; paths in it are relative to its folder.")
+    ],
     overrides: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[KEY=VALUE]...",
-            help="Changes to the recipe, such as model.units=512 data.max_length=50.",
+            help="Changes to the recipe, such as model.units=512 data.max_length=50; paths in them "
+            "are relative to the working folder.",
         ),
     ] = None,
     output: Annotated[

@@ -1,9 +1,10 @@
 """Batches of ids from pairs of sentences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
+from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.ids import END_ID, START_ID
 from kerasnmt.text import Tokenizer
 
@@ -13,6 +14,7 @@ def batches(
     source_tokenizer: Tokenizer,
     target_tokenizer: Tokenizer | None = None,
     *,
+    alignments: Sequence[Iterable[tuple[int, int]]] | None = None,
     tokens_per_batch: int = 4096,
     batch_size: int | None = None,
     max_length: int = 100,
@@ -42,6 +44,8 @@ def batches(
             of `str` that begin so, as `builtin_corpus` gives.
         source_tokenizer: makes ids of the sources.
         target_tokenizer: makes ids of the targets; `source_tokenizer` where it is None.
+        alignments: for guided attention, of each pair the links (source word, target word) between
+            its words, counted from 0; words are what `str.split` finds.
         tokens_per_batch: how many positions the longer side of a batch has at most; the number of
             sentences follows from it, and is at least 1.
         batch_size: a fixed number of sentences, in place of `tokens_per_batch`.
@@ -57,10 +61,13 @@ def batches(
         `{"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}`,
         where sources end with the end token and `target_ids` start with the start token; `targets`,
         int32 `[batch, target_length]`, are `target_ids` moved by one and end with the end token;
-        `sample_weight`, float32 of the same shape, is 1 for their tokens and 0 for padding.
+        `sample_weight`, float32 of the same shape, is 1 for their tokens and 0 for padding. With
+        `alignments`, `inputs` has them as well, float32 `[batch, target_length, source_length]`:
+        each row even over the tokens of the linked words, 0 without a link.
 
     Raises:
-        ValueError: if `pairs` are no pairs of strings, or a size is too small.
+        ValueError: if `pairs` are no pairs of strings, there are not as many `alignments`, or a
+            size is too small.
     """
     pairs = _as_dataset(pairs)
     _check_at_least("tokens_per_batch", tokens_per_batch, 1)
@@ -69,16 +76,25 @@ def batches(
     _check_at_least("shuffle_buffer", shuffle_buffer, 1)
     target_tokenizer = target_tokenizer or source_tokenizer
     widths = tf.constant(_widths(max_length))
+    if alignments is not None:
+        pairs = tf.data.Dataset.zip(*_zipped(pairs, alignments))
 
-    def to_ids(source: tf.Tensor, target: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+    def to_ids(
+        source: tf.Tensor, target: tf.Tensor, *links: tf.RaggedTensor
+    ) -> tuple[tf.RaggedTensor, ...]:
         """Strings `[chunk]` to ids `[chunk, (length)]` that end with the end token."""
         source, target = source_tokenizer.tokenize(source), target_tokenizer.tokenize(target)
         shorter = tf.minimum(source.row_lengths(), target.row_lengths())
         longer = tf.maximum(source.row_lengths(), target.row_lengths())
         kept = (shorter > 0) & (longer < max_length)
-        return tuple(_with_end(tf.ragged.boolean_mask(ids, kept)) for ids in (source, target))
+        sides = [_with_end(tf.ragged.boolean_mask(ids, kept)) for ids in (source, target)]
+        return (*sides, *(tf.ragged.boolean_mask(some, kept) for some in links))
 
-    def bucket_of(source: tf.Tensor, target: tf.Tensor) -> tf.Tensor:
+    def with_alignment(source: tf.Tensor, target: tf.Tensor, links: tf.Tensor) -> tuple:
+        words = words_of(source_tokenizer, source), words_of(target_tokenizer, target)
+        return source, target, alignment_matrix(*words, links)
+
+    def bucket_of(source: tf.Tensor, target: tf.Tensor, *_: tf.Tensor) -> tf.Tensor:
         """The widths of a pair's two sides, as one number that says both."""
         lengths = tf.stack([tf.size(source), tf.size(target)])
         longest = tf.reduce_max(lengths)
@@ -100,7 +116,8 @@ def batches(
 
     def pad(bucket: tf.Tensor, window: tf.data.Dataset) -> tf.data.Dataset:
         source_width, target_width = sides_of(bucket)
-        return window.padded_batch(size_of(bucket), ([source_width], [target_width]))
+        shapes = [source_width], [target_width], [target_width, source_width]
+        return window.padded_batch(size_of(bucket), shapes[: len(window.element_spec)])
 
     ids = pairs.batch(1024).map(to_ids, tf.data.AUTOTUNE).unbatch()
     ids = ids.map(lambda *sides: sides)  # from ragged tensors of one dimension to plain ones
@@ -108,6 +125,8 @@ def batches(
         ids = ids.cache()
     if shuffle:
         ids = ids.shuffle(shuffle_buffer, seed)
+    if alignments is not None:
+        ids = ids.map(with_alignment, tf.data.AUTOTUNE)
     dataset = ids.group_by_window(bucket_of, pad, window_size_func=size_of).map(_for_fit)
     if shuffle:
         # The rest of every bucket comes at the end of the epoch, shortest first: mix these too.
@@ -115,12 +134,16 @@ def batches(
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
-def _for_fit(source: tf.Tensor, targets: tf.Tensor) -> tuple[dict, tf.Tensor, tf.Tensor]:
+def _for_fit(
+    source: tf.Tensor, targets: tf.Tensor, *alignments: tf.Tensor
+) -> tuple[dict, tf.Tensor, tf.Tensor]:
     real = tf.cast(targets != 0, tf.int32)
     start = tf.fill([tf.shape(targets)[0], 1], START_ID)
     # Moved by one, the end token lands where the targets have padding, or falls off.
     target_ids = tf.concat([start, targets[:, :-1]], axis=1) * real
     inputs = {"source_ids": source, "target_ids": target_ids}
+    if alignments:
+        (inputs["alignments"],) = alignments
     return inputs, targets, tf.cast(real, tf.float32)
 
 
@@ -145,6 +168,22 @@ def _power_of_two(lengths: tf.Tensor) -> tf.Tensor:
 def _check_at_least(name: str, value: int, least: int) -> None:
     if value < least:
         raise ValueError(f"Expected {name} to be at least {least}. Received: {name}={value}.")
+
+
+def _zipped(
+    pairs: tf.data.Dataset, alignments: Sequence[Iterable[tuple[int, int]]]
+) -> tuple[tf.data.Dataset, ...]:
+    """The sources, the targets and the links, `[links, 2]`, of each pair."""
+    count = int(pairs.cardinality())
+    if count >= 0 and count != len(alignments):
+        raise ValueError(
+            "Expected as many alignments as pairs. "
+            f"Received: {len(alignments)} alignments, {count} pairs."
+        )
+    links = [[(int(one), int(other)) for one, other in some] for some in alignments]
+    links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
+    sources, targets = pairs.map(lambda source, _: source), pairs.map(lambda _, target: target)
+    return sources, targets, tf.data.Dataset.from_tensor_slices(links)
 
 
 def _as_dataset(pairs: tf.data.Dataset | Iterable[tuple[str, str]]) -> tf.data.Dataset:

@@ -58,7 +58,7 @@ class Seq2Seq(keras.Model):
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self.perplexity = Perplexity()
-        self._translators = _Translators()
+        self._graphs = _Graphs()
         ids = keras.KerasTensor((None, None), dtype="int32")
         self({"source_ids": ids, "target_ids": ids})
 
@@ -286,10 +286,49 @@ class Seq2Seq(keras.Model):
                 string, or Keras does not run on TensorFlow.
         """
         self._need_tokenizers()
-        translator = self._translators.get(
+        translator = self._graphs.translator(
             self, beam_size=beam_size, length_penalty=length_penalty, max_length=max_length
         )
         return translator.translate(texts, batch_size=batch_size)
+
+    def align(
+        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
+    ) -> list[list[tuple[int, int]]]:
+        """Align the words of sources with those of given translations, by attention.
+
+        The model reads each translation as if it had made it; a target word is linked with the
+        source word that it attends to most, pieces merged to words.
+
+        Args:
+            sources: one sentence each.
+            targets: their translations.
+            batch_size: number of pairs at once.
+
+        Returns:
+            for each pair the links (source word, target word), counted from 0; words are what
+            `str.split` finds. `kerasnmt.viz` writes them in the Pharaoh format and scores them.
+
+        Raises:
+            ValueError: the model has no tokenizers or no attention, or there are not as many
+                targets as sources.
+        """
+        self._need_tokenizers()
+        self._need_attention()
+        from kerasnmt.text import word_indices
+        from kerasnmt.viz import word_alignment
+
+        attended = self._graphs.forced_attention(self).attention(
+            sources, targets, batch_size=batch_size
+        )
+        source_kind, target_kind = self.source_tokenizer.kind, self.target_tokenizer.kind
+        return [
+            word_alignment(
+                weights,
+                word_indices(source_tokens, source_kind),
+                word_indices(target_tokens, target_kind),
+            )
+            for source_tokens, target_tokens, weights in attended
+        ]
 
     def export(
         self,
@@ -375,16 +414,23 @@ class Seq2Seq(keras.Model):
         self.optimizer.build(self.trainable_variables)
 
 
-class _Translators:
-    """The traced graphs of `translate`, one for each set of options."""
+class _Graphs:
+    """The traced graphs of `translate`, one for each set of options, and of `align`."""
 
     def __init__(self) -> None:
         self._made = {}
 
-    def get(self, model: Seq2Seq, **options) -> Any:
+    def translator(self, model: Seq2Seq, **options) -> Any:
         from kerasnmt.serving import TextModule, Translator
 
         key = tuple(sorted(options.items()))
         if key not in self._made:
             self._made[key] = Translator(TextModule(model, **options))
         return self._made[key]
+
+    def forced_attention(self, model: Seq2Seq) -> Any:
+        from kerasnmt.serving import ForcedAttention
+
+        if "align" not in self._made:
+            self._made["align"] = ForcedAttention(model)
+        return self._made["align"]

@@ -6,6 +6,8 @@ from typing import Any
 # Loaded when first asked for: the process that plays the server must not import TensorFlow.
 _HOMES = {
     "CheckReport": "kerasnmt.serving.check_report",
+    "ForcedAttention": "kerasnmt.serving.forced_attention",
+    "SentenceAttention": "kerasnmt.serving.sentence_attention",
     "TextModule": "kerasnmt.serving.text_module",
     "Translator": "kerasnmt.serving.translator",
     "check_export": "kerasnmt.serving.check",

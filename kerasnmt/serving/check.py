@@ -19,7 +19,7 @@ from kerasnmt.serving.export_contract import (
 )
 from kerasnmt.serving.meta_graph import MetaGraph
 from kerasnmt.serving.session_process import SessionProcess
-from kerasnmt.serving.version_folder import chosen_version, read_description
+from kerasnmt.serving.version_folder import chosen_version, model_folders, read_description
 
 _SINGLES = 16
 
@@ -45,7 +45,8 @@ def check_export(
     - `signatures`: names, dtypes and batch-first shapes are those of the contract;
     - `requests`: each signature answers a batch, in the shapes of the contract;
     - `n_best`: a ranking with finite scores, whose best is the answer of `serving_default`;
-    - `attention`: padded tokens, weights that sum to 1 over the source (where there is attention);
+    - `attention`: padded tokens, weights that sum to at most 1 over the source (where there is
+      attention);
     - `batch_of_one`: the first 16 texts, each alone, get the translations and scores of the batch;
     - `python`: TensorFlow in this process gives the same outputs;
     - `expected`: the translations are the expected ones: where no texts are given, what
@@ -137,6 +138,11 @@ def _refuse(problems: list[str]) -> None:
 
 
 def _check_saved_model(version: Path) -> str:
+    if not (version / "saved_model.pb").exists() and (models := model_folders(version)):
+        raise ValueError(
+            "Expected the folder of an export, <name>/<version> or <name>. "
+            f"Received: {version}; did you mean {' or '.join(map(str, models))}?"
+        )
     MetaGraph.from_saved_model(version)
     return str(version)
 
@@ -171,7 +177,7 @@ def _check_n_best(ask: _Ask, texts: tuple[str, ...]) -> str:
 
 def _check_attention(ask: _Ask, texts: tuple[str, ...]) -> str:
     _refuse(attention_problems(ask("attention", *texts)))
-    return "weights sum to 1 over the source, 0 on padding"
+    return "weights sum to at most 1 over the source, 0 on padding"
 
 
 def _check_batch_of_one(ask: _Ask, texts: tuple[str, ...]) -> str:

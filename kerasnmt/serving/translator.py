@@ -2,24 +2,13 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-
-class SentenceAttention(NamedTuple):
-    """Where a translation looked.
-
-    Attributes:
-        source_tokens: the tokens of the source, the end token included.
-        target_tokens: the tokens of the translation, likewise.
-        weights: float32 `[target tokens, source tokens]`.
-    """
-
-    source_tokens: list[str]
-    target_tokens: list[str]
-    weights: np.ndarray
+from kerasnmt.serving.like_lengths import like_lengths
+from kerasnmt.serving.sentence_attention import SentenceAttention, decode
 
 
 class Translator:
@@ -55,7 +44,7 @@ class Translator:
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
-            return zip(_decode(outputs["translation"]), outputs["score"].tolist(), strict=True)
+            return zip(map(decode, outputs["translation"]), outputs["score"].tolist(), strict=True)
 
         return self._run("serving_default", texts, batch_size, first_number, rows)
 
@@ -74,7 +63,7 @@ class Translator:
             for translations, scores in zip(
                 outputs["translations"], outputs["scores"].tolist(), strict=True
             ):
-                ranked = zip(_decode(translations), scores, strict=True)
+                ranked = zip(map(decode, translations), scores, strict=True)
                 yield [(text, score) for text, score in ranked if score > -1e9]
 
         return self._run("n_best", texts, batch_size, first_number, rows)
@@ -98,12 +87,9 @@ class Translator:
             )
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[SentenceAttention]:
-            for source, target, weights in zip(
-                outputs["source_tokens"], outputs["target_tokens"], outputs["weights"], strict=True
-            ):
-                source = [token for token in _decode(source) if token]
-                target = [token for token in _decode(target) if token]
-                yield SentenceAttention(source, target, weights[: len(target), : len(source)])
+            names = ("source_tokens", "target_tokens", "weights")
+            for row in zip(*(outputs[name] for name in names), strict=True):
+                yield SentenceAttention.of_row(*row)
 
         return self._run("attention", texts, batch_size, first_number, rows)
 
@@ -123,10 +109,7 @@ class Translator:
             return []
         self._warn_of_cuts(texts, first_number)
         answers: list = [None] * len(texts)
-        # Texts of like length together: little padding, and few steps wasted on ended rows.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), batch_size):
-            places = order[start : start + batch_size]
+        for places in like_lengths([*map(len, texts)], batch_size):
             batch = tf.constant([texts[i] for i in places])
             outputs = self._served.signatures[signature](text=batch)
             outputs = {name: value.numpy() for name, value in outputs.items()}
@@ -145,7 +128,3 @@ class Translator:
                     "that this model takes",
                     stacklevel=4,
                 )
-
-
-def _decode(strings: np.ndarray) -> list[str]:
-    return [string.decode("utf-8", errors="replace") for string in strings]

@@ -23,6 +23,19 @@ def newest_version(directory: str | Path) -> Path | None:
     return max(versions, key=lambda path: int(path.name), default=None)
 
 
+def model_folders(directory: str | Path) -> list[Path]:
+    """Find the models' folders that a folder such as `saved_models` holds.
+
+    Args:
+        directory: the parent of models' folders.
+
+    Returns:
+        each `<name>` in it that has a version with a SavedModel, sorted.
+    """
+    versions = [path.parent for path in Path(directory).glob("*/*/saved_model.pb")]
+    return sorted({version.parent for version in versions if version.name.isdecimal()})
+
+
 def read_description(version: Path) -> dict[str, Any]:
     """Read what an export says of itself beside its signatures.
 

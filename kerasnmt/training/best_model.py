@@ -2,10 +2,13 @@
 
 import math
 import os
+from collections.abc import Iterable
 
 import keras
 
 from kerasnmt.training.atomic_write import atomic_write
+
+_WORST = (-math.inf, -math.inf)
 
 
 class BestModel(keras.callbacks.Callback):
@@ -16,24 +19,37 @@ class BestModel(keras.callbacks.Callback):
 
     Args:
         path: a file name ending in ".keras".
-        monitor: the score among the epoch's logs, the higher the better.
-        best: the best score so far, of a training that is continued.
+        monitor: the score among the epoch's logs, the higher the better; of equal ones, that with
+            the lower `val_loss` is better.
+        earlier: the logs of the epochs so far, of a training that is continued.
     """
 
     def __init__(
-        self, path: str | os.PathLike, *, monitor: str = "val_bleu", best: float = -math.inf
+        self,
+        path: str | os.PathLike,
+        *,
+        monitor: str = "val_bleu",
+        earlier: Iterable[dict] = (),
     ) -> None:
         super().__init__()
         self.path = path
         self.monitor = monitor
-        self.best = best
+        self._best = max(map(self._rank, earlier), default=_WORST)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the model if it is the best."""
-        score = (logs or {}).get(self.monitor, -math.inf)
-        if score > self.best:
-            self.best = score
+        rank = self._rank(logs or {})
+        if rank > self._best:
+            self._best = rank
             model = self.model.from_config(self.model.get_config())
             model.set_weights(self.model.get_weights())
             with atomic_write(self.path) as path:
                 model.save(path)
+
+    def _rank(self, logs: dict) -> tuple[float, float]:
+        """The score and the loss with its sign turned: the higher the better."""
+        if self.monitor not in logs:
+            return _WORST
+        loss = logs.get("val_loss")
+        known = loss is not None and math.isfinite(loss)  # a history has null for NaN
+        return logs[self.monitor], -loss if known else -math.inf

@@ -1,7 +1,6 @@
 """The training that a recipe describes."""
 
 import json
-import math
 import os
 import statistics
 from contextlib import AbstractContextManager, nullcontext
@@ -40,8 +39,9 @@ def train(
     """Trains and scores a model.
 
     After each epoch the validation sources are translated greedily, and the model is kept if its
-    BLEU is the best so far; the best model is scored in the end, by the recipe's search, on the
-    test data, or on the validation data where the recipe has no test data.
+    BLEU is the best so far, or equals the best with a lower loss; the best model is scored in the
+    end, by the recipe's search, on the test data, or on the validation data where the recipe has no
+    test data.
 
     Args:
         recipe: what to train, on what, and how.
@@ -103,7 +103,7 @@ def train(
     validation_batches, _ = _batches(recipe, model, pairs, "validation", cache=True)
     console.print(
         f"{recipe.model.name}: {model.count_params():,} parameters; "
-        f"{batch_statistics.sentences:,} of {len(pairs['train']):,} pairs in "
+        f"{_share(batch_statistics.sentences, len(pairs['train']))} in "
         f"{batch_statistics.batches:,} batches, "
         f"{batch_statistics.padding_share:.1%} of the positions padding",
         highlight=False,
@@ -129,8 +129,8 @@ def train(
             callbacks=[
                 Throughput(),
                 TranslationQuality(*texts(pairs["validation"]), **_length_limit(recipe)),
-                BestModel(run.model, best=_best(history)),
-                AttentionImages(run.logs, validation_batches),
+                BestModel(run.model, earlier=history.records),
+                *([AttentionImages(run.logs, validation_batches)] if model.has_attention else []),
                 keras.callbacks.TensorBoard(run.logs, write_graph=False),
                 history,
                 checkpoint,
@@ -217,6 +217,14 @@ def _batches(
     return dataset.apply(tf.data.experimental.assert_cardinality(counts.batches)), counts
 
 
+def _share(kept: int, pairs: int) -> str:
+    """How many pairs are trained on, and why not all."""
+    share = f"{kept:,} of {pairs:,} pairs"
+    if kept == pairs:
+        return share
+    return f"{share} (the others are empty on a side, or longer than data.max_length)"
+
+
 def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
     """Compiles a model for a training of so many steps."""
     training = recipe.training
@@ -236,11 +244,6 @@ def _length_limit(recipe: Recipe) -> dict[str, int]:
     """The keyword of `translate` for the recipe's limit; none leaves it to the default."""
     limit = recipe.search.max_length
     return {} if limit is None else {"max_length": limit}
-
-
-def _best(history: EpochHistory) -> float:
-    """The best validation BLEU so far."""
-    return max((record["val_bleu"] for record in history.records), default=-math.inf)
 
 
 def _evaluate(

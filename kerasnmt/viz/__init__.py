@@ -1,4 +1,4 @@
-"""Attention figures, Pharaoh alignments, alignment error rate and learning curves.
+"""Attention figures, word alignments and their error rate, IBM model 1, learning curves.
 
 NumPy in; text, numbers and Matplotlib figures out. Matplotlib is imported when a figure is drawn.
 """
@@ -6,11 +6,13 @@ NumPy in; text, numbers and Matplotlib figures out. Matplotlib is imported when 
 from kerasnmt.viz.alignment_error_rate import alignment_error_rate
 from kerasnmt.viz.attention_figure import attention_figure
 from kerasnmt.viz.figure_to_image import figure_to_image
+from kerasnmt.viz.ibm_model_1 import IBMModel1
 from kerasnmt.viz.learning_curve import learning_curve_figure
 from kerasnmt.viz.pharaoh import format_pharaoh, parse_pharaoh
 from kerasnmt.viz.word_alignment import word_alignment
 
 __all__ = [
+    "IBMModel1",
     "alignment_error_rate",
     "attention_figure",
     "figure_to_image",

@@ -103,3 +103,11 @@ def export_folder(run_folder):
 def translator(export_folder, load_once):
     """The export in the hands of the library, to compare with."""
     return load_once(export_folder)
+
+
+@pytest.fixture(scope="session")
+def loaded_model(run_folder):
+    """The run's model."""
+    from kerasnmt.cli.loading import load_run
+
+    return load_run(run_folder)[0]

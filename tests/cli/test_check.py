@@ -41,3 +41,19 @@ def test_no_folder(kerasnmt, export_folder, tmp_path):
             "",
             f"error: Expected the folder of an export. Received: {path}, which is none.\n",
         )
+
+
+def test_the_parent_of_the_models_folders(kerasnmt, export_folder, tmp_path):
+    parent = tmp_path / "saved_models"
+    for name in ("fr_en", "en_de"):
+        shutil.copytree(export_folder, parent / name / "1")
+    (parent / "notes" / "drafts").mkdir(parents=True)
+    (parent / "unfinished").mkdir()
+    shutil.copytree(export_folder, parent / "unfinished" / ".unfinished-x")
+    expected = f"Expected the folder of an export, <name>/<version> or <name>. Received: {parent}; "
+    line = f"FAIL  saved_model  {expected}did you mean {parent}/en_de or {parent}/fr_en?\n"
+    assert kerasnmt("check", parent) == (1, line, "")
+
+    shutil.rmtree(parent / "fr_en")
+    line = f"FAIL  saved_model  {expected}did you mean {parent}/en_de?\n"
+    assert kerasnmt("check", parent) == (1, line, "")

@@ -1,5 +1,8 @@
 import json
+import os
 import shutil
+import subprocess
+import sys
 
 
 def beam_size(version):
@@ -14,6 +17,23 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
     assert done == (0, f"{directory / '2'}\n", "")
     assert beam_size(directory / "2") == 2
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
+
+
+def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path):
+    program = (
+        "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "
+        "from kerasnmt.cli.main import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "export", tmp_path, tmp_path / "en_de"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
+        f"Received: {tmp_path}\n"
+    )
 
 
 def test_not_a_run(kerasnmt, export_folder, tmp_path):
@@ -35,6 +55,20 @@ def test_a_run_that_cannot_be_read_leaves_nothing(kerasnmt, run_folder, tmp_path
     assert done.err.startswith(f"error: {damaged}/model.keras: the model cannot be loaded: ")
     assert done.err.count("\n") == 1
     assert not (tmp_path / "en_de").exists()
+
+
+def test_tensorflow_is_loaded_without_its_talk(kerasnmt, run_folder, tmp_path):
+    damaged = shutil.copytree(run_folder, tmp_path / "run")
+    (damaged / "model.keras").write_bytes(b"")
+    arguments = ["export", damaged, tmp_path / "en_de"]
+    done = subprocess.run(
+        [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", *arguments],
+        env={k: v for k, v in os.environ.items() if k != "TF_CPP_MIN_LOG_LEVEL"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == kerasnmt(*arguments)
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_file_in_the_way(kerasnmt, run_folder, tmp_path):

@@ -3,6 +3,7 @@ import sys
 import warnings
 
 import pytest
+import typer
 
 from kerasnmt.cli import main as program
 from kerasnmt.version import __version__
@@ -35,7 +36,7 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
                 *("demo", "models", "train", "translate"),
-                *("evaluate", "export", "check", "attention"),
+                *("evaluate", "export", "check", "attention", "align"),
             ]
 
 
@@ -51,23 +52,63 @@ def test_help_of_every_verb_imports_no_tensorflow():
     assert (done.returncode, done.stderr) == (0, "")
     usages = [line for line in done.stdout.splitlines() if line.startswith("Usage: kerasnmt ")]
     assert [line.split()[2] for line in usages] == [
-        *("demo", "models", "train", "translate", "evaluate", "export", "check", "attention"),
+        *(
+            "demo",
+            "models",
+            "train",
+            "translate",
+            "evaluate",
+            "export",
+            "check",
+            "attention",
+            "align",
+        ),
     ]
 
 
+def test_without_arguments_the_help_is_shown(monkeypatch, capsys):
+    assert run(monkeypatch, "--help") == 0
+    text, _ = capsys.readouterr()
+    assert text.startswith("Usage: kerasnmt [OPTIONS] COMMAND [ARGS]...\n\n  Attention-based ")
+    assert run(monkeypatch) == 2
+    assert capsys.readouterr() == ("", text)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "line"),
+    ("arguments", "message"),
     [
-        (["trian"], "Error: No such command 'trian'. Did you mean 'train'?"),
-        (["models", "--verbose"], "Error: No such option: --verbose"),
-        (["train", "recipe.yaml"], "Error: Missing option '--output'."),
+        (["trian"], "No such command 'trian'. Did you mean 'train'?"),
+        (["--verbose"], "No such option: --verbose (Possible options: --version)"),
+        (["models", "--verbose"], "No such option: --verbose"),
+        (["models", "a", "b"], "Got unexpected extra argument(s) (b)"),
+        (["train", "recipe.yaml"], "Missing option '--output'."),
+        (["export", "run"], "Missing argument 'DIR'."),
+        (["translate"], "Missing argument 'RUN_OR_EXPORT'."),
+        (
+            ["translate", "run", "--beam-size", "0"],
+            "Invalid value for '--beam-size': Input should be greater than or equal to 1",
+        ),
+        (["train", "recipe.yaml", "--resume=1"], "Option '--resume' does not take a value."),
     ],
 )
-def test_bad_usage(monkeypatch, capsys, arguments, line):
+def test_bad_usage(monkeypatch, capsys, arguments, message):
     assert run(monkeypatch, *arguments) == 2
-    output, errors = capsys.readouterr()
-    assert output == ""
-    assert line in errors.splitlines()
+    assert capsys.readouterr() == ("", f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [(KeyboardInterrupt, 130, ""), (typer.Abort, 1, "Aborted!\n"), (typer.Exit(3), 3, "")],
+)
+def test_ends_that_are_no_errors(monkeypatch, capsys, error, code, line):
+    def end():
+        raise error
+
+    (models,) = (c for c in program.app.registered_commands if c.callback.__name__ == "models")
+    monkeypatch.setattr(models, "callback", end)
+    monkeypatch.setattr(models, "name", "models")
+    assert run(monkeypatch, "models") == code
+    assert capsys.readouterr() == ("", line)
 
 
 @pytest.mark.parametrize(
@@ -102,5 +143,5 @@ def test_other_errors_are_not_hidden(monkeypatch):
 def test_warnings_are_one_line(monkeypatch, capsys):
     monkeypatch.setattr(program.warnings, "showwarning", None)
     monkeypatch.setattr(program, "app", lambda **options: warnings.warn("cut", stacklevel=1))
-    program.main()
+    assert run(monkeypatch) == 0
     assert capsys.readouterr() == ("", "warning: cut\n")

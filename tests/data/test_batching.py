@@ -5,9 +5,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.data import batches, describe_batches, read_parallel
+from kerasnmt.data import batches, builtin_corpus, describe_batches, read_parallel
+from kerasnmt.data.alignment_matrix import words_of
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
-from kerasnmt.text import CharacterTokenizer
+from kerasnmt.text import (
+    CharacterTokenizer,
+    SentencePieceTokenizer,
+    WordTokenizer,
+    word_indices,
+)
 
 LETTERS = CharacterTokenizer("abcdefghij")  # ids 4 to 13
 DIGITS = CharacterTokenizer("0123456789")
@@ -256,3 +262,62 @@ def test_sizes_too_small_are_refused(options, message):
 def test_what_is_no_dataset_of_pairs_is_refused(pairs):
     with pytest.raises(ValueError, match=r"Dataset of \(source, target\) .* Received: pairs="):
         batches(pairs, LETTERS, DIGITS)
+
+
+def test_alignments_by_hand():
+    words = WordTokenizer(["a", "b", "c", "d"])  # ids 4 to 7
+    pieces = CharacterTokenizer("xyz ")
+    pairs = dataset_of([("a b c", "xy z"), ("", "x"), ("d", "z x")])
+    links = [[(2, 0), (0, 0), (1, 1)], [(0, 0)], []]
+    dataset = batches(pairs, words, pieces, alignments=links, max_length=6, shuffle=False)
+    ((inputs, targets, _),) = dataset
+    assert dataset.element_spec[0]["alignments"] == tf.TensorSpec([None, None, None], tf.float32)
+    # x and y are the first word, from c and a; the space is of no word; the end token neither.
+    np.testing.assert_array_equal(
+        inputs["alignments"][0],
+        [
+            [0.5, 0, 0.5, 0, 0, 0],
+            [0.5, 0, 0.5, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0],
+            [0, 1, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0],
+        ],
+    )
+    # The pair with an empty side is left out, and its links with it.
+    assert targets.shape == (2, 6)
+    assert not np.any(inputs["alignments"][1])
+
+
+def test_alignments_stay_with_their_pairs():
+    pairs = PAIRS[:200]
+    links = [[(0, 0)] if number % 3 else [] for number in range(200)]
+    of_pair = dict(zip(pairs, map(bool, links), strict=True))
+    options = {"batch_size": 16, "seed": 3, "cache": True}
+    dataset = batches(dataset_of(pairs), LETTERS, DIGITS, alignments=links, **options)
+    for inputs, targets, weights in dataset:
+        single = tf.data.Dataset.from_tensors((inputs, targets, weights))
+        for pair, matrix in zip(text_of(single), inputs["alignments"].numpy(), strict=True):
+            assert bool(matrix.any()) == of_pair[pair]
+            if matrix.any():
+                # All characters are one word, and look evenly at the one of the source.
+                lengths = len(pair[1]), len(pair[0])
+                np.testing.assert_allclose(matrix[: lengths[0], : lengths[1]], 1 / lengths[1])
+                assert matrix.sum() == pytest.approx(lengths[0])
+
+
+@pytest.mark.parametrize("make", [SentencePieceTokenizer, WordTokenizer, CharacterTokenizer])
+def test_words_in_graph_are_those_in_python(make):
+    corpus = builtin_corpus(300)
+    size = {"sentencepiece": 300, "words": 100, "characters": 40}[make.kind]
+    tokenizer = make.train(corpus, vocabulary_size=size)
+    texts = [pair.target for pair in corpus[:50]]
+    for text in [*texts, "  two   spaces ", "▁", "ß 🙂 x🙂y"]:
+        ids = tf.concat([tokenizer.tokenize([text])[0], [END_ID]], axis=0)
+        tokens = [token.decode() for token in tokenizer.tokens(ids).numpy()]
+        assert words_of(tokenizer, ids).numpy().tolist() == word_indices(tokens, tokenizer.kind)
+
+
+def test_alignments_of_another_number():
+    with pytest.raises(ValueError, match=r"Received: 1 alignments, 2 pairs\."):
+        batches(dataset_of([("a", "1"), ("b", "2")]), LETTERS, DIGITS, alignments=[[(0, 0)]])

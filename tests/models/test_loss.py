@@ -4,6 +4,8 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.models import Perplexity
+from kerasnmt.models.guided_attention_loss import guided_attention_loss
+from kerasnmt.zoo import bahdanau_gru
 
 
 def log_softmax(logits):
@@ -152,3 +154,56 @@ def test_perplexity_metric_by_hand():
     np.testing.assert_allclose(float(metric.result()), 2.0 ** ((1 + 2 + 3) / 3), rtol=1e-6)
     metric.reset_state()
     assert float(metric.result()) == 1.0
+
+
+def test_guided_attention_by_hand():
+    weights = np.array([[[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]]], "float32")
+    # The first word is aligned evenly, the second to the second; the third to nothing.
+    alignments = np.array([[[0.5, 0.5], [0.0, 1.0], [0.0, 0.0]]], "float32")
+    expected = -(np.log(0.5) + np.log(0.75)) / 2
+    np.testing.assert_allclose(guided_attention_loss(weights, alignments), expected, rtol=1e-6)
+    # A weight of 0 where it should be 1 costs much, but not endlessly.
+    missed = np.array([[[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]], "float32")
+    np.testing.assert_allclose(guided_attention_loss(weights, missed), 7 * np.log(10), rtol=1e-5)
+    assert guided_attention_loss(weights, 0 * missed) == 0.0
+
+
+def test_guided_attention_is_added(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model()
+    alignments = np.zeros((3, targets.shape[1], inputs["source_ids"].shape[1]), "float32")
+    alignments[:, :, 0] = targets != 0
+    guided = {**inputs, "alignments": alignments}
+
+    def loss_of(inputs, guided_attention):
+        model.compile(keras.optimizers.Adam(0.02), guided_attention=guided_attention)
+        return float(model.compute_loss(y=targets, y_pred=model(inputs), sample_weight=weights))
+
+    extra = float(guided_attention_loss(model.attend(inputs), alignments))
+    np.testing.assert_allclose(loss_of(guided, 0.5) - loss_of(inputs, 0.5), extra / 2, rtol=1e-4)
+    assert loss_of(guided, 0.0) == pytest.approx(loss_of(inputs, 1.0))
+    model.compile(keras.optimizers.Adam(0.05), guided_attention=1.0)
+    model.fit(guided, targets, sample_weight=weights, epochs=30, verbose=0)
+    learned = float(guided_attention_loss(model.attend(inputs), alignments))
+    assert learned < 0.1 * extra
+    assert model.get_compile_config()["guided_attention"] == 1.0
+    with pytest.raises(ValueError, match=r"Expected guided_attention >= 0\. Received: .*-1"):
+        model.compile(guided_attention=-1)
+
+
+def test_coverage_loss_is_added(batch):
+    inputs, targets, weights = batch
+    losses = {}
+    for coverage in (0.0, 2.0):
+        keras.utils.set_random_seed(3)
+        model = bahdanau_gru(11, 13, embedding_dim=6, units=5, dropout=0.0, coverage=coverage)
+        model.compile()
+        for _ in range(2):  # the loss of the call before is gone
+            logits = model(inputs)
+            losses[coverage] = float(
+                model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)
+            )
+    attended = np.asarray(model.attend(inputs))
+    repeated = np.minimum(attended, np.cumsum(attended, axis=1) - attended).sum(-1)
+    expected = 2 * repeated[targets != 0].mean()
+    np.testing.assert_allclose(losses[2.0] - losses[0.0], expected, rtol=1e-4)

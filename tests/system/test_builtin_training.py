@@ -1,14 +1,12 @@
 """A short training on the built-in corpus translates, and its attention aligns the right words."""
 
 import keras
-import numpy as np
 import pytest
 
 from kerasnmt.data import batches, builtin_corpus
-from kerasnmt.ids import END_ID, START_ID
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import translation_scores
-from kerasnmt.viz import alignment_error_rate, word_alignment
+from kerasnmt.viz import alignment_error_rate
 from kerasnmt.zoo import bahdanau_gru
 
 TEST = builtin_corpus(100, "test")
@@ -37,17 +35,5 @@ def test_bleu_floor(model):
 
 
 def test_alignment_error_rate(model):
-    tokenizer = model.source_tokenizer
-    predicted = []
-    for pair in TEST:
-        source, target = (
-            list(ids) for ids in tokenizer.tokenize([pair.source, pair.target]).to_list()
-        )
-        inputs = {"source_ids": [[*source, END_ID]], "target_ids": [[START_ID, *target]]}
-        (weights,) = np.asarray(model.attend({name: np.array(ids) for name, ids in inputs.items()}))
-        indices = [
-            tokenizer.word_indices([token.decode() for token in tokenizer.tokens(ids).numpy()])
-            for ids in ([*source, END_ID], [*target, END_ID])
-        ]
-        predicted.append(word_alignment(weights, *indices))
+    predicted = model.align([pair.source for pair in TEST], [pair.target for pair in TEST])
     assert alignment_error_rate(predicted, [pair.alignment for pair in TEST]) <= 0.15

@@ -18,7 +18,7 @@ def saved(path):
 
 
 def test_only_improvements_are_written(model, tmp_path):
-    callback = BestModel(tmp_path / "model.keras", best=10.0)
+    callback = BestModel(tmp_path / "model.keras", earlier=[{"val_bleu": 10.0}, {"val_bleu": 8.0}])
     callback.set_model(model)
     for epoch, score in enumerate([9.0, 10.0, 12.0, 11.0, 13.0]):
         model.set_weights([np.full((2, 1), score)])
@@ -28,6 +28,35 @@ def test_only_improvements_are_written(model, tmp_path):
         else:
             assert saved(tmp_path / "model.keras") == [[12, 12], [12, 12], [13, 13]][epoch - 2]
     assert [path.name for path in tmp_path.iterdir()] == ["model.keras"]
+
+
+def kept(model, path, epochs, earlier=()):
+    """The epoch, counted from 0, whose model is on disk after epochs of a BLEU and a loss."""
+    callback = BestModel(path, earlier=earlier)
+    callback.set_model(model)
+    for epoch, (bleu, loss) in enumerate(epochs):
+        model.set_weights([np.full((2, 1), epoch)])
+        callback.on_epoch_end(epoch, {"val_bleu": bleu, "val_loss": loss})
+    return saved(path)[0] if path.exists() else None
+
+
+def test_of_equal_scores_the_lower_loss_is_kept(model, tmp_path):
+    path = tmp_path / "model.keras"
+    assert kept(model, path, [(0.0, 5.0), (0.0, 3.0), (0.0, 4.0)]) == 1
+    assert kept(model, path, [(0.0, 5.0), (2.0, 4.0), (1.0, 3.0), (2.0, 4.5)]) == 1
+    assert kept(model, path, [(2.0, 4.0), (2.0, 4.0)]) == 0
+    assert kept(model, path, [(0.0, float("nan")), (0.0, 9.0), (0.0, float("nan"))]) == 1
+
+
+def test_equal_scores_of_a_training_that_is_continued(model, tmp_path):
+    earlier = [
+        {"val_bleu": 0.0, "val_loss": None},  # as a history has what is no number
+        {"val_bleu": 0.0, "val_loss": 3.0},
+        {"val_bleu": 0.0, "val_loss": 4.0},
+    ]
+    path = tmp_path / "model.keras"
+    assert kept(model, path, [(0.0, 3.5), (0.0, 3.0)], earlier) is None
+    assert kept(model, path, [(0.0, 3.5), (0.0, 2.5)], earlier) == 1
 
 
 def test_the_optimizer_is_left_out(model, tmp_path):

@@ -1,5 +1,6 @@
 import io
 import json
+import shutil
 
 import keras
 import numpy as np
@@ -8,7 +9,15 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from kerasnmt.data import builtin_corpus
-from kerasnmt.training import Recipe, RunFolder, TrainingProgress, train, translation_scores
+from kerasnmt.models import Seq2Seq
+from kerasnmt.training import (
+    BestModel,
+    Recipe,
+    RunFolder,
+    TrainingProgress,
+    train,
+    translation_scores,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:text .* was cut")
 RESULTS = {
@@ -54,6 +63,10 @@ def finished(tmp_path_factory):
     return run, results, output.getvalue()
 
 
+def best_epoch(results):
+    return max(results["history"], key=lambda epoch: (epoch["val_bleu"], -epoch["val_loss"]))
+
+
 def test_results(finished):
     run, results, _ = finished
     assert set(results) == RESULTS
@@ -89,7 +102,7 @@ def test_the_model_on_disk_has_the_scores(finished):
     scores = translation_scores(translations, [pair.target for pair in pairs])
     assert {name: results[name] for name in scores} == scores
 
-    best = max(results["history"], key=lambda record: record["val_bleu"])
+    best = best_epoch(results)
     sides = zip(*[pair[:2] for pair in builtin_corpus(12, "validation")], strict=True)
     sources, references = map(list, sides)
     greedy = model.translate(sources, beam_size=1, max_length=30)
@@ -145,7 +158,7 @@ def test_progress(finished):
     lines = [line.split("  ")[0] for line in output.splitlines() if line.startswith("epoch")]
     assert lines == ["epoch 1/3", "epoch 2/3", "epoch 3/3"]
     assert output.count("training the tokenizers") == 1
-    assert "200 of 200 pairs" in output
+    assert output.count("; 200 of 200 pairs in ") == 2  # none missing; begun, and resumed
 
 
 def test_resuming_what_is_done_changes_nothing(finished):
@@ -156,6 +169,46 @@ def test_resuming_what_is_done_changes_nothing(finished):
     assert train(recipe(), run.path, resume=True, console=console) == results
     assert output.getvalue() == f"{run.path}: the training is done, there is nothing to resume\n"
     assert {path: path.stat().st_mtime_ns for path in run.path.rglob("*")} == before
+
+
+def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monkeypatch):
+    run = RunFolder(shutil.copytree(finished[0].path, tmp_path / "run"))
+    best = best_epoch(finished[1])
+    written = []
+
+    def fit(self, *_, callbacks, **options):
+        (callback,) = (one for one in callbacks if isinstance(one, BestModel))
+        callback.set_model(self)
+        for loss in (best["val_loss"], best["val_loss"] - 0.1):
+            before = run.model.stat().st_mtime_ns
+            callback.on_epoch_end(3, {"val_bleu": best["val_bleu"], "val_loss": loss})
+            written.append(run.model.stat().st_mtime_ns != before)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe(epochs=4), run.path, resume=True)
+    assert written == [False, True]
+
+
+def test_why_pairs_are_missing(tmp_path, monkeypatch):
+    (tmp_path / "train.tsv").write_text("a b\tc d\na\t\n\tb\na a a a a a a a\ta\na b\tc d\n")
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 8}}
+    document["data"] |= {"train": {"pairs": str(tmp_path / "train.tsv")}, "max_length": 8}
+    document["data"]["validation"] = document["data"]["train"]
+
+    def fit(self, *_, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    output = io.StringIO()
+    with pytest.raises(KeyboardInterrupt):
+        train(Recipe.from_dict(document), tmp_path / "run", console=Console(file=output))
+    assert output.getvalue().splitlines()[-1].partition("; ")[2] == (
+        "2 of 5 pairs (the others are empty on a side, or longer than data.max_length) in "
+        "1 batches, 62.5% of the positions padding"
+    )
 
 
 def test_a_run_goes_on_with_its_own_recipe_only(finished):

@@ -1,0 +1,60 @@
+"""`kerasnmt align`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kerasnmt.cli.console import progress_bar, progress_console
+from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.quiet import load_tensorflow
+
+
+def align(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
+    target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
+    gold: Annotated[
+        Path | None,
+        typer.Option("--gold", help="File of true alignments, to print the error rate."),
+    ] = None,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
+) -> None:
+    """Align the words of sentences with those of given translations, by attention.
+
+    Writes a line of source-target pairs of words for each, counted from 0. With --gold, whose
+    lines hold such pairs (1p2 where only possible), the alignment error rate goes to standard
+    error.
+    """
+    load_tensorflow()
+    from kerasnmt.data import read_parallel
+    from kerasnmt.training import texts
+    from kerasnmt.viz import alignment_error_rate, format_pharaoh, parse_pharaoh
+
+    sources, targets = texts(read_parallel(source, target))
+    if gold is not None:
+        lines = texts(read_parallel(source, gold))[1]
+        truth = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                truth.append(parse_pharaoh(line))
+            except ValueError as error:
+                raise ValueError(f"{gold}, line {number}: {error}") from error
+    console = progress_console()
+    with console.status("loading the model"):
+        model, _ = load_run(run)
+    links = []
+    size = 16 * batch_size
+    with progress_bar(console, "aligning", len(sources)) as advance:
+        for start in range(0, len(sources), size):
+            chunk = slice(start, start + size)
+            found = model.align(sources[chunk], targets[chunk], batch_size=batch_size)
+            for pairs in found:
+                print(format_pharaoh(pairs))
+            links += found
+            advance(len(found))
+    if gold is not None:
+        rate = alignment_error_rate(links, *zip(*truth, strict=True))
+        console.print(
+            f"alignment error rate {rate:.4f} on {len(links):,} sentences", highlight=False
+        )

@@ -1,0 +1,74 @@
+import re
+
+import pytest
+
+SOURCES = ["Anna sees two dogs .", "", "the house"]
+TARGETS = ["Anna sieht zwei Hunde .", "", "das Haus hier"]
+PAIRS = re.compile(r"(\d+-\d+( \d+-\d+)*)?")
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, lines in (("source", SOURCES), ("target", TARGETS)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    return ["--source", tmp_path / "source", "--target", tmp_path / "target"]
+
+
+def test_a_line_for_each_pair(kerasnmt, run_folder, files, loaded_model):
+    done = kerasnmt("align", run_folder, *files)
+    assert (done.code, done.err) == (0, "")
+    assert len(done.lines) == 3 and all(map(PAIRS.fullmatch, done.lines))
+    links = [[tuple(map(int, pair.split("-"))) for pair in line.split()] for line in done.lines]
+    # Every word of a target is linked but those that look at the end token or a bare space most.
+    assert links == [sorted(found) for found in loaded_model.align(SOURCES, TARGETS)]
+    assert links[1] == []
+    assert {source for source, _ in links[0]} <= set(range(5))
+    assert [target for _, target in sorted(links[2], key=lambda link: link[1])] == [0, 1, 2]
+
+
+def test_error_rate(kerasnmt, run_folder, files, tmp_path):
+    lines = kerasnmt("align", run_folder, *files).lines
+    (tmp_path / "gold").write_text("".join(f"{line}\n" for line in lines))
+    done = kerasnmt("align", run_folder, *files, "--gold", tmp_path / "gold")
+    assert done == (0, "".join(f"{line}\n" for line in lines), done.err)
+    assert done.err == "alignment error rate 0.0000 on 3 sentences\n"
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ("0-0\n\n", "Expected as many lines"),
+        ("0-0\n\n1:2\n", "line 3: "),
+    ],
+)
+def test_gold_that_does_not_fit(kerasnmt, run_folder, files, tmp_path, gold, message):
+    (tmp_path / "gold").write_text(gold)
+    done = kerasnmt("align", run_folder, *files, "--gold", tmp_path / "gold")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err and done.err.count("\n") == 1
+
+
+def test_export_cannot_be_given_translations(kerasnmt, export_folder, files, tmp_path):
+    done = kerasnmt("align", export_folder, *files)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected the folder of a run")
+    picture = tmp_path / "picture.png"
+    done = kerasnmt("attention", export_folder, "a", "--target", "b", "--output", picture)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected the folder of a run")
+
+
+def test_picture_of_a_given_translation(kerasnmt, run_folder, tmp_path):
+    pictures = [tmp_path / f"{number}.png" for number in range(2)]
+    for picture, target in zip(pictures, TARGETS[::2], strict=True):
+        done = kerasnmt(
+            "attention", run_folder, SOURCES[0], "--target", target, "--output", picture
+        )
+        assert done == (0, f"{target}\n{picture}\n", "")
+    assert pictures[0].read_bytes() != pictures[1].read_bytes()
+    done = kerasnmt("attention", run_folder, "a", "--target", " ", "--output", pictures[0])
+    assert done == (
+        2,
+        "",
+        "error: Expected a text and a translation. Received: text='a', --target ' '\n",
+    )

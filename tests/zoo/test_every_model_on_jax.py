@@ -1,0 +1,81 @@
+"""Every model of the zoo on JAX, in a process where TensorFlow cannot be imported."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from tests.zoo.test_every_model import INPUTS, OPTIONS, TARGETS, TINY, make
+
+SCRIPT = """
+import json
+import sys
+
+for name in ("tensorflow", "tensorflow_text", "tf_keras"):
+    sys.modules[name] = None
+import numpy as np
+
+from kerasnmt import zoo
+
+given = dict(np.load(sys.argv[1]))
+inputs = {"source_ids": given["source_ids"], "target_ids": given["target_ids"]}
+made = {}
+for case, (name, options) in json.loads(sys.argv[3]).items():
+    model = zoo.get_model(name)(11, 13, **options)
+    model.set_weights([given[f"{case}/{i}"] for i in range(len(model.weights))])
+    made[f"{case}/logits"] = model(inputs)
+    if model.has_attention:
+        made[f"{case}/weights"] = model.attend(inputs)
+    if "coverage" in case:  # an added loss, and the loss of guided attention beside it
+        model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
+        guided = {**inputs, "alignments": given["alignments"]}
+        history = model.fit(guided, given["targets"], epochs=2, verbose=0)
+        made[f"{case}/losses"] = history.history["loss"]
+np.savez(sys.argv[2], **{key: np.asarray(value) for key, value in made.items()})
+"""
+
+
+@pytest.fixture(scope="module")
+def alignments():
+    return np.eye(5, dtype="float32")[None, [4, 0, 2, 1]] * (TARGETS != 0)[..., None]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, alignments):
+    if find_spec("jax") is None:
+        pytest.skip("jax is not installed")
+    folder = tmp_path_factory.mktemp("jax")
+    weights = {}
+    for case, (name, options) in OPTIONS.items():
+        for i, weight in enumerate(make(name, **options).get_weights()):
+            weights[f"{case}/{i}"] = weight
+    np.savez(folder / "in.npz", **INPUTS, **weights, targets=TARGETS, alignments=alignments)
+    cases = {case: (name, {**TINY, **options}) for case, (name, options) in OPTIONS.items()}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, folder / "in.npz", folder / "out.npz", json.dumps(cases)],
+        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(np.load(folder / "out.npz"))
+
+
+@pytest.mark.parametrize("case", OPTIONS)
+def test_equals_tensorflow(made, alignments, case):
+    name, options = OPTIONS[case]
+    model = make(name, **options)
+    np.testing.assert_allclose(made[f"{case}/logits"], model(INPUTS), atol=1e-5)
+    assert (f"{case}/weights" in made) == model.has_attention
+    if model.has_attention:
+        np.testing.assert_allclose(made[f"{case}/weights"], model.attend(INPUTS), atol=1e-5)
+    if "coverage" in case:
+        model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
+        guided = {**INPUTS, "alignments": alignments}
+        losses = model.fit(guided, TARGETS, epochs=2, verbose=0).history["loss"]
+        np.testing.assert_allclose(made[f"{case}/losses"], losses, rtol=1e-5)
