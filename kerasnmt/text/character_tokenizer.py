@@ -10,7 +10,11 @@ import tensorflow as tf
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
-from kerasnmt.text.vocabulary import check_entries, most_frequent
+from kerasnmt.text.vocabulary import (
+    check_entries,
+    counts_of_ids,
+    most_frequent,
+)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -19,14 +23,17 @@ class CharacterTokenizer(Tokenizer):
 
     Args:
         characters: the characters from id 4 on, in the order of their ids; a list or a string.
+        counts: how often each id occurred in the text that the vocabulary is from, the four first
+            ones included; None if not known.
 
     Raises:
-        ValueError: if `characters` holds one twice, or anything but single characters.
+        ValueError: if `characters` holds one twice, or anything but single characters, or there is
+            not a count for each id.
     """
 
     kind = "characters"
 
-    def __init__(self, characters: Sequence[str]) -> None:
+    def __init__(self, characters: Sequence[str], counts: Sequence[int] | None = None) -> None:
         characters = list(characters)
         check_entries("characters", characters)
         for character in characters:
@@ -34,7 +41,9 @@ class CharacterTokenizer(Tokenizer):
                 raise ValueError(
                     f"Expected single characters. Received: characters with {character!r}."
                 )
-        super().__init__(["▁" if character == " " else character for character in characters])
+        super().__init__(
+            ["▁" if character == " " else character for character in characters], counts
+        )
         self._characters = characters
         with tf.init_scope():
             # The four first ids write nothing but the unknown one, whose sign is "⁇".
@@ -70,16 +79,18 @@ class CharacterTokenizer(Tokenizer):
             ValueError: if the corpus is empty or not of strings, or has fewer characters.
         """
         counts = Counter()
-        for text in sample_of_sentences(dataset, sample):
+        texts = sample_of_sentences(dataset, sample)
+        for text in texts:
             counts.update(text)
-        return cls(most_frequent(counts, vocabulary_size))
+        characters = most_frequent(counts, vocabulary_size)
+        return cls(characters, counts_of_ids(counts, characters, len(texts)))
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the characters."""
-        return {"characters": self._characters}
+        """Returns the characters and their counts."""
+        return {"characters": self._characters, "counts": self.counts}
 
     def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
         return tf.strings.unicode_encode(tf.gather(self._code_points, ids), "UTF-8")

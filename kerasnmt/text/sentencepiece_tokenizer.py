@@ -4,7 +4,8 @@ import base64
 import io
 import re
 import uuid
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import keras
@@ -16,6 +17,9 @@ from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
+
+# So many sentences tell the frequencies well enough.
+_COUNTED = 20_000
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -38,14 +42,16 @@ class SentencePieceTokenizer(Tokenizer):
 
     Args:
         model: the bytes of a SentencePiece model with the ids of `kerasnmt.ids`; `train` makes one.
+        counts: how often each id occurred in text like that which the model was trained on, the
+            four first ones included; None if not known.
 
     Raises:
-        ValueError: if `model` is no such model.
+        ValueError: if `model` is no such model, or there is not a count for each id.
     """
 
     kind = "sentencepiece"
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: bytes, counts: Sequence[int] | None = None) -> None:
         processor = sentencepiece.SentencePieceProcessor()
         try:
             processor.LoadFromSerializedProto(model)
@@ -59,7 +65,7 @@ class SentencePieceTokenizer(Tokenizer):
                 "Expected a SentencePiece model trained with pad_id=0, unk_id=1, bos_id=2, "
                 f"eos_id=3. Received: a model with {ids}. Train it anew with these four options."
             )
-        super().__init__([processor.id_to_piece(i) for i in range(4, len(processor))])
+        super().__init__([processor.id_to_piece(i) for i in range(4, len(processor))], counts)
         self._model = model
         with tf.init_scope():
             self._pieces = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
@@ -111,22 +117,31 @@ class SentencePieceTokenizer(Tokenizer):
             )
         except (RuntimeError, OSError) as error:
             raise ValueError(_explanation(str(error), vocabulary_size)) from error
-        return cls(model.getvalue())
+        return cls(model.getvalue(), _counts(model.getvalue(), corpus[:_COUNTED]))
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._pieces.tokenize(text)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the model's bytes in base64, so that JSON can hold them."""
-        return {"model": base64.b64encode(self._model).decode("ascii")}
+        """Returns the model's bytes, in base64, so that JSON can hold them, and the counts."""
+        return {"model": base64.b64encode(self._model).decode("ascii"), "counts": self.counts}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Makes the tokenizer that `get_config` describes."""
-        return cls(base64.b64decode(config["model"]))
+        return cls(**{**config, "model": base64.b64decode(config["model"])})
 
     def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
         return self._pieces.detokenize(ids)
+
+
+def _counts(model: bytes, corpus: list[str]) -> list[int]:
+    """Counts the ids of sentences, an end token for each."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    counts = Counter({END_ID: len(corpus)})
+    for ids in processor.encode(corpus):
+        counts.update(ids)
+    return [counts[i] for i in range(len(processor))]
 
 
 def _explanation(message: str, vocabulary_size: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
@@ -20,16 +21,27 @@ class Tokenizer(tf.Module):
     No text is ever tokenized to padding, start or end.
 
     A subclass gives `kind`, `_tokenize`, `_detokenize`, `get_config` and `train`, and hands its
-    entries to this constructor.
+    entries and counts to this constructor.
 
     Args:
         entries: how each id from 4 on is written, in the order of the ids.
+        counts: how often each id occurred in the text that the vocabulary was trained on, the four
+            first ones included; None if not known.
+
+    Raises:
+        ValueError: if there is not a count for each id.
     """
 
     kind: ClassVar[str]
 
-    def __init__(self, entries: Sequence[str]) -> None:
+    def __init__(self, entries: Sequence[str], counts: Sequence[int] | None = None) -> None:
         super().__init__()
+        if counts is not None and len(counts) != len(entries) + 4:
+            raise ValueError(
+                f"Expected a count for each of {len(entries) + 4} ids. "
+                f"Received: counts of length {len(counts)}."
+            )
+        self._counts = counts
         # Made outside any graph, where each function that uses it captures the one constant.
         with tf.init_scope(), tf.device("CPU"):
             self._written = tf.constant(["", "<unk>", "<s>", "</s>", *entries])
@@ -38,6 +50,22 @@ class Tokenizer(tf.Module):
     def vocabulary_size(self) -> int:
         """The number of ids, with the four that every tokenizer has."""
         return self._written.shape[0]
+
+    @property
+    def log_frequencies(self) -> np.ndarray | None:
+        """How often each id stands in text, float32 `[vocabulary_size]`, or None if not known.
+
+        The natural logarithms of the counts' shares, where no count is taken for half of one.
+        """
+        if self._counts is None:
+            return None
+        counts = np.maximum(np.array(self._counts, "float64"), 0.5)
+        return np.log(counts / counts.sum()).astype("float32")
+
+    @property
+    def counts(self) -> list[int] | None:
+        """How often each id occurred in training, or None if not known."""
+        return None if self._counts is None else list(self._counts)
 
     def tokenize(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
         """Turns text into ids, without start and end.

@@ -36,6 +36,18 @@ def most_frequent(counts: Counter, vocabulary_size: int) -> list[str]:
     return sorted(counts, key=lambda entry: (-counts[entry], entry))[: vocabulary_size - 4]
 
 
+def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> list[int]:
+    """Returns how often each id occurred, the four first ones included.
+
+    Args:
+        counts: how often each entry occurs, those without an id as well.
+        entries: the entries from id 4 on.
+        sentences: number of sentences, each of which has an end.
+    """
+    known = [counts[entry] for entry in entries]
+    return [0, counts.total() - sum(known), 0, sentences, *known]
+
+
 def check_entries(name: str, entries: Sequence[str]) -> None:
     """Raises a `ValueError` unless `entries`, the argument `name`, are distinct and any."""
     if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):

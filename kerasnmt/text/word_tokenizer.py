@@ -10,7 +10,11 @@ import tensorflow as tf
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
-from kerasnmt.text.vocabulary import check_entries, most_frequent
+from kerasnmt.text.vocabulary import (
+    check_entries,
+    counts_of_ids,
+    most_frequent,
+)
 
 _RESERVED = ("<pad>", "<unk>", "<s>", "</s>")
 
@@ -25,14 +29,17 @@ class WordTokenizer(Tokenizer):
 
     Args:
         words: the words from id 4 on, in the order of their ids.
+        counts: how often each id occurred in the text that the vocabulary is from, the four first
+            ones included; None if not known.
 
     Raises:
-        ValueError: if `words` holds a word twice, an empty or reserved one, or one with a space.
+        ValueError: if `words` holds a word twice, an empty or reserved one, or one with a space, or
+            there is not a count for each id.
     """
 
     kind = "words"
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], counts: Sequence[int] | None = None) -> None:
         check_entries("words", words)
         for word in words:
             if word in _RESERVED or [word.encode()] != word.encode().split():
@@ -40,7 +47,7 @@ class WordTokenizer(Tokenizer):
                     f"Expected words without whitespace, none empty and none of {_RESERVED}. "
                     f"Received: words with {word!r}."
                 )
-        super().__init__(words)
+        super().__init__(words, counts)
         self._words = list(words)
         with tf.init_scope():
             self._ids = tf.lookup.StaticHashTable(
@@ -74,18 +81,20 @@ class WordTokenizer(Tokenizer):
             ValueError: if the corpus is empty or not of strings, or has fewer words.
         """
         counts = Counter()
-        for text in sample_of_sentences(dataset, sample):
+        texts = sample_of_sentences(dataset, sample)
+        for text in texts:
             counts.update(word.decode() for word in text.encode().split())
         for word in _RESERVED:
             del counts[word]
-        return cls(most_frequent(counts, vocabulary_size))
+        words = most_frequent(counts, vocabulary_size)
+        return cls(words, counts_of_ids(counts, words, len(texts)))
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(tf.strings.split(text))
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the words."""
-        return {"words": self._words}
+        """Returns the words and their counts."""
+        return {"words": self._words, "counts": self.counts}
 
     def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
         words = tf.where(ids == UNKNOWN_ID, "⁇", tf.gather(self._written, ids))

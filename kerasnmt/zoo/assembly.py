@@ -45,7 +45,7 @@ def recurrent_model(
     """
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
     generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
-    return Seq2Seq(
+    model = Seq2Seq(
         encoder=layers.RecurrentEncoder(
             keras.layers.Embedding(vocabulary.source, embedding_dim, name="embedding"),
             encoder_layers,
@@ -65,6 +65,20 @@ def recurrent_model(
         **tokenizers,
         name=name,
     )
+    start_from_frequencies(model)
+    return model
+
+
+def start_from_frequencies(model: Seq2Seq) -> None:
+    """Let a new model predict each id as often as its tokenizer saw it.
+
+    Else the features have to learn the frequencies, long before the bias can: with Adam all weights
+    move alike, and a bias is but one of them. Bounded features, as of `AttentionalReadout`, are
+    then driven to their bounds, from which they hardly return.
+    """
+    tokenizer = model.target_tokenizer
+    if tokenizer is not None and tokenizer.log_frequencies is not None:
+        model.decoder.generator.bias.assign(tokenizer.log_frequencies)
 
 
 def stack(cell: type[keras.layers.Layer], units: int, num_layers: int) -> keras.layers.Layer:

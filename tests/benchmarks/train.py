@@ -18,6 +18,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import keras
+import yaml
 
 from kerasnmt.data import batches, builtin_corpus, read_parallel
 from kerasnmt.text import SentencePieceTokenizer
@@ -50,6 +51,9 @@ def main() -> None:
     parser.add_argument("--source", help="file of sources; the built-in corpus without it")
     parser.add_argument("--target", help="file of their translations")
     parser.add_argument("--model", default="bahdanau_gru", help="name in the zoo")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="KEY=VALUE", help="of the model"
+    )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--batch-size", type=int, default=64)
@@ -65,7 +69,11 @@ def main() -> None:
     keras.utils.set_random_seed(1)
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=arguments.vocabulary_size)
     model = get_model(arguments.model)(
-        tokenizer, embedding_dim=arguments.units, units=arguments.units, dropout=0.2
+        tokenizer,
+        embedding_dim=arguments.units,
+        units=arguments.units,
+        dropout=0.2,
+        **{key: yaml.safe_load(value) for key, value in (o.split("=") for o in arguments.option)},
     )
     model.compile(
         keras.optimizers.Adam(1e-3, global_clipnorm=1.0),
@@ -79,7 +87,7 @@ def main() -> None:
     print(
         json.dumps(
             {
-                "model": arguments.model,
+                "model": " ".join([arguments.model, *arguments.option]),
                 "parameters": model.count_params(),
                 "steps": arguments.steps,
                 "batch_size": arguments.batch_size,

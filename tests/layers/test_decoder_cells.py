@@ -91,7 +91,7 @@ def test_luong():
     cell = build(LuongDecoderCell(LSTMCell(UNITS), Attention(GeneralScore(UNITS))))
     outputs, weights = unroll(cell)
     (kernel,) = cell.cell.get_weights()
-    (general,) = cell.attention.score.get_weights()
+    general = cell.attention.score.get_weights()[0] / np.sqrt(UNITS)
     for row in range(BATCH):
         states = [state[row] for state in FIRST[:2]]
         for t, x in enumerate(projected(cell, row)):
@@ -123,7 +123,7 @@ def test_input_feeding_with_coverage():
     )
     outputs, weights = unroll(cell)
     (kernel,) = cell.cell.get_weights()
-    (general,) = cell.attention.score.get_weights()
+    general = cell.attention.score.get_weights()[0] / np.sqrt(UNITS)
     (covering,) = cell.attention.coverage.get_weights()
     feeding, from_context, from_state = (
         layer.get_weights()[0]

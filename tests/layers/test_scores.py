@@ -45,7 +45,7 @@ EQUATIONS = {
         np.tanh(dense(score.memory_projection)(h) + dense(score.query_projection)(s))
     )[0],
     "dot": lambda score, s, h, i: s @ h,
-    "general": lambda score, s, h, i: s @ dense(score.memory_projection)(h),
+    "general": lambda score, s, h, i: s @ dense(score.memory_projection)(h) / np.sqrt(QUERY_UNITS),
     "linear": lambda score, s, h, i: (
         dense(score.memory_projection)(h) + dense(score.query_projection)(s)
     )[0],
@@ -206,6 +206,6 @@ def test_general_score_takes_a_memory_of_another_size():
     memory = np.array([[[1.0, 2.0, 3.0]]], "float32")
     score.project(memory)
     score.memory_projection.set_weights([np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])])
-    # W h = (1 + 3, 2 + 3); s = (2, -1): 8 - 5.
+    # V h = (1 + 3, 2 + 3); s = (2, -1): 8 - 5, by the root of two units.
     received = score(np.array([[2.0, -1.0]], "float32"), score.project(memory))
-    np.testing.assert_allclose(received, [[3.0]])
+    np.testing.assert_allclose(received, [[3.0 / np.sqrt(2.0)]], rtol=1e-6)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from kerasnmt.text import CharacterTokenizer
@@ -5,7 +6,10 @@ from kerasnmt.text import CharacterTokenizer
 
 def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
     tokenizer = CharacterTokenizer.train(["bbb a", ("é 😀", "a")], 8)
-    assert tokenizer.get_config() == {"characters": ["b", " ", "a", "é"]}  # the space twice, as a
+    assert tokenizer.get_config() == {
+        "characters": ["b", " ", "a", "é"],  # the space twice, as a
+        "counts": [0, 1, 0, 3, 3, 2, 2, 1],
+    }
     assert tokenizer.tokenize(["a b😀", " é"]).to_list() == [[6, 5, 4, 1], [5, 7]]
     assert tokenizer.tokens([5, 6]).numpy().tolist() == ["▁".encode(), b"a"]
     assert tokenizer.detokenize([[6, 5, 1, 7]]).numpy()[0].decode() == "a ⁇é"
@@ -31,3 +35,10 @@ def test_what_is_no_list_of_characters_is_refused():
         CharacterTokenizer(["a", "a"])
     with pytest.raises(ValueError, match=r"of at least 5: .* Received: vocabulary_size=0"):
         CharacterTokenizer.train(["a"], 0)
+
+
+def test_frequencies_are_shares_of_the_counts():
+    tokenizer = CharacterTokenizer.train(["abb"], 6)
+    shares = np.array([0.5, 0.5, 0.5, 1, 2, 1]) / 5.5
+    np.testing.assert_allclose(tokenizer.log_frequencies, np.log(shares), rtol=1e-6)
+    assert CharacterTokenizer("ab").log_frequencies is None

@@ -5,6 +5,8 @@ import pytest
 import sentencepiece
 import tensorflow as tf
 
+from kerasnmt.data import builtin_corpus
+from kerasnmt.ids import END_ID
 from kerasnmt.text import SentencePieceTokenizer
 
 ANIMALS = ["cat", "dog", "goat", "horse"]
@@ -112,3 +114,15 @@ def test_seeding_after_training_changes_nothing():
     np.testing.assert_array_equal(tokenizer.tokenize(text).to_tensor(), before)
     (mapped,) = tf.data.Dataset.from_tensors(text).map(lambda x: tokenizer.tokenize(x).to_tensor())
     np.testing.assert_array_equal(mapped, before)
+
+
+def test_frequencies_are_those_of_the_text():
+    corpus = [pair.target for pair in builtin_corpus(500)]
+    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=400)
+    counts = np.bincount(tokenizer.tokenize(corpus).flat_values, minlength=400)
+    counts[END_ID] = 500
+    assert tokenizer.counts == counts.tolist()
+    shares = np.maximum(counts, 0.5) / np.maximum(counts, 0.5).sum()
+    np.testing.assert_allclose(tokenizer.log_frequencies, np.log(shares), rtol=1e-5)
+    again = SentencePieceTokenizer.from_config(tokenizer.get_config())
+    np.testing.assert_array_equal(again.log_frequencies, tokenizer.log_frequencies)

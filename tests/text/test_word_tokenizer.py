@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from kerasnmt.text import WordTokenizer
@@ -6,7 +7,7 @@ from kerasnmt.text import WordTokenizer
 def test_the_most_frequent_words_come_first_and_ties_by_code_point():
     # b three times; Z and a and é twice; c and z once.
     tokenizer = WordTokenizer.train(["b b b Z Z", ("a é\tz", "é a  c")], 9)
-    assert tokenizer.get_config() == {"words": ["b", "Z", "a", "é", "c"]}
+    assert tokenizer.get_config()["words"] == ["b", "Z", "a", "é", "c"]
     assert tokenizer.vocabulary_size == 9
     assert tokenizer.tokenize(["b z\tc\n", "é"]).to_list() == [[4, 1, 8], [7]]
     assert tokenizer.detokenize([[4, 1, 8]]).numpy()[0].decode() == "b ⁇ c"
@@ -39,13 +40,13 @@ def test_a_corpus_without_a_word_is_refused():
 def test_words_are_split_at_ascii_whitespace_alone():
     words = ["a\u00a0b", "c\u2028d", "e\u3000"]
     tokenizer = WordTokenizer.train([" ".join(words)], 7)
-    assert tokenizer.get_config() == {"words": words}
+    assert tokenizer.get_config()["words"] == words
     assert tokenizer.tokenize([" \x0b\x0c".join(words)]).to_list() == [[4, 5, 6]]
 
 
 def test_the_signs_of_the_four_ids_are_no_words():
     tokenizer = WordTokenizer.train(["<s> <unk> a <unk> </s> <pad>"], 5)
-    assert tokenizer.get_config() == {"words": ["a"]}
+    assert tokenizer.get_config() == {"words": ["a"], "counts": [0, 0, 0, 1, 1]}
     assert tokenizer.tokenize(["<s> a </s>"]).to_list() == [[1, 4, 1]]
 
 
@@ -69,3 +70,19 @@ def test_what_is_no_list_of_words_is_refused(words, message):
 def test_a_vocabulary_without_room_for_a_word_is_refused():
     with pytest.raises(ValueError, match=r"of at least 5: .* Received: vocabulary_size=4"):
         WordTokenizer.train(["a"], 4)
+
+
+def test_frequencies_by_hand():
+    tokenizer = WordTokenizer.train(["a b a", ("a c", "b <s>")], 6)
+    # Padding, unknown (c), start, the ends of three sentences, a, b.
+    assert tokenizer.get_config()["counts"] == [0, 1, 0, 3, 3, 2]
+    shares = np.array([0.5, 1, 0.5, 3, 3, 2]) / 10
+    np.testing.assert_allclose(tokenizer.log_frequencies, np.log(shares), rtol=1e-6)
+    assert tokenizer.log_frequencies.dtype == "float32"
+    again = WordTokenizer.from_config(tokenizer.get_config())
+    np.testing.assert_array_equal(again.log_frequencies, tokenizer.log_frequencies)
+    assert WordTokenizer(["a", "b"]).log_frequencies is None
+    with pytest.raises(
+        ValueError, match=r"a count for each of 6 ids\. Received: counts of len.* 2"
+    ):
+        WordTokenizer(["a", "b"], [1, 2])

@@ -116,3 +116,15 @@ def test_neither_tokenizers_nor_sizes(source, target):
 def test_tokenizer_on_one_side_only():
     with pytest.raises(ValueError, match=r"Received: source=<.*WordTokenizer.*>, target=13"):
         zoo.bahdanau_gru(WordTokenizer(["a"]), 13, **TINY)
+
+
+@pytest.mark.parametrize("tie_embeddings", [False, True])
+def test_a_new_model_predicts_each_word_as_often_as_it_was_seen(tie_embeddings):
+    source = WordTokenizer(["x"])
+    target = WordTokenizer.train(["a b a", "a"], 6)
+    options = {**TINY, "tie_embeddings": tie_embeddings}
+    model = zoo.luong_dot_lstm(source, target, **{**options, "units": 4})
+    np.testing.assert_array_equal(model.decoder.generator.bias, target.log_frequencies)
+    # Nothing is known of the frequencies here.
+    assert not np.any(zoo.bahdanau_gru(target, source, **options).decoder.generator.bias)
+    assert not np.any(zoo.bahdanau_gru(6, **options).decoder.generator.bias)

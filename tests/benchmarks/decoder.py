@@ -1,0 +1,96 @@
+"""Training speed of decoders alone, without the output layer, as one JSON line.
+
+    python tests/benchmarks/decoder.py luong_general_lstm luong_general_lstm:input_feeding=true
+
+Each model's decoder reads given states and memories of 64 sources of 18 tokens and 64 targets of
+18 tokens, embedding and units 256, and makes the features of every position, and the gradient of
+all its weights and of the memory. The models take turns, `--rounds` times; of each, the CPU seconds
+of all threads for one pass, and target positions per CPU second, are the medians of the rounds.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import numpy as np
+import tensorflow as tf
+import yaml
+
+from kerasnmt.layers import RecurrentDecoder
+from kerasnmt.zoo import get_model
+
+BATCH, LENGTH, UNITS = 64, 18, 256
+
+
+class Features(keras.layers.Layer):
+    """In place of a generator: the features as they are."""
+
+    def build(self, features_shape, embeddings_shape):
+        pass
+
+    def call(self, features, embeddings):
+        return features
+
+
+def pass_of(specification: str):
+    """A compiled function that makes one pass forward and back."""
+    name, _, options = specification.partition(":")
+    options = dict(option.split("=") for option in options.split(",")) if options else {}
+    options = {key: yaml.safe_load(value) for key, value in options.items()}
+    model = get_model(name)(8000, embedding_dim=UNITS, units=UNITS, **options)
+    parts = model.decoder
+    decoder = RecurrentDecoder(parts.embedding, parts.cell, parts.readout, Features(), 0.2)
+    decoder.build((None, None, model.encoder.memory_units))
+    rng = np.random.default_rng(1)
+    ids = tf.constant(rng.integers(4, 8000, size=(BATCH, LENGTH)), tf.int32)
+    memory = tf.constant(rng.normal(size=(BATCH, LENGTH, model.encoder.memory_units)), tf.float32)
+    mask = tf.ones((BATCH, LENGTH), tf.bool)
+    first = [tf.zeros((BATCH, size)) for size in decoder.cell.cell.state_size]
+
+    @tf.function
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(memory)
+            projected = decoder.project_memory(memory, mask)
+            states = decoder.initial_states(first, projected)
+            features, _ = decoder(ids, states, projected, training=True)
+            loss = tf.reduce_sum(features)
+        weights = [weight.value for weight in decoder.trainable_weights]
+        return [tf.reduce_sum(g) for g in tape.gradient(loss, [memory, *weights])]
+
+    return run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("models", nargs="+", help="NAME or NAME:option=value,…")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--passes", type=int, default=20, help="passes of a model in a round")
+    arguments = parser.parse_args()
+    runs = {specification: pass_of(specification) for specification in arguments.models}
+    seconds = {specification: [] for specification in runs}
+    for run in runs.values():
+        run()
+    for _ in range(arguments.rounds):
+        for specification, run in runs.items():
+            begin = time.process_time()
+            for _ in range(arguments.passes):
+                run()
+            seconds[specification].append((time.process_time() - begin) / arguments.passes)
+    found = {}
+    for specification, spent in seconds.items():
+        median = statistics.median(spent)
+        found[specification] = {
+            "cpu_seconds": round(median, 4),
+            "target_tokens_per_cpu_second": round(BATCH * LENGTH / median),
+        }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

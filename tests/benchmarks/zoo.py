@@ -1,0 +1,150 @@
+"""All models of the zoo on the built-in corpus, at equal size and equal updates, as a table.
+
+    python tests/benchmarks/zoo.py
+
+Every model is trained in a process of its own, two at a time, on 16,000 pairs: whole words, 3,000
+of both languages together, embedding and units 64, dropout 0.1, batches of 16, Adam with a cosine
+schedule from 0.004, 6 epochs. Scored on 300 held-out pairs: BLEU of greedy translations, of all and
+of the sentences of more than 15 words; perplexity of the references; alignment error rate of the
+attention, given the references, against the gold alignment. Target tokens per CPU second are those
+of the training, tracing included. Two further rows train with guided attention and with coverage;
+IBM model 1, trained on the same pairs and those of the test, is one more.
+
+`--models` chooses rows, `--output` keeps a JSON line for each as it is done.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+ROWS = {
+    "bahdanau_gru, guided attention": ("bahdanau_gru", {}),
+    "bahdanau_gru, coverage": ("bahdanau_gru", {"coverage": 1.0}),
+    "luong_general_lstm, input feeding": ("luong_general_lstm", {"input_feeding": True}),
+}
+PAIRS, VOCABULARY, UNITS, BATCH, EPOCHS, LEARNING_RATE, TEST = 16_000, 3000, 64, 16, 6, 0.004, 300
+COLUMNS = ("bleu", "bleu_long", "perplexity", "aer", "tokens_per_cpu_second", "cpu_seconds")
+HEADINGS = ("model", "BLEU", "> 15 words", "perplexity", "AER", "tokens per CPU s", "CPU s")
+
+
+def train(row: str, pairs: int, epochs: int) -> dict:
+    """Train and score one row; in a process of its own."""
+    import keras
+
+    from kerasnmt.data import batches, builtin_corpus
+    from kerasnmt.text import WordTokenizer
+    from kerasnmt.training import translation_scores
+    from kerasnmt.viz import alignment_error_rate
+    from kerasnmt.zoo import get_model
+
+    corpus, test = builtin_corpus(pairs), builtin_corpus(TEST, "test")
+    tokenizer = WordTokenizer.train(corpus, vocabulary_size=VOCABULARY)
+    name, options = ROWS.get(row, (row, {}))
+    keras.utils.set_random_seed(1)
+    model = get_model(name)(tokenizer, units=UNITS, embedding_dim=UNITS, dropout=0.1, **options)
+    guide = {"alignments": [pair.alignment for pair in corpus]} if "guided" in row else {}
+    data = batches(corpus, tokenizer, batch_size=BATCH, seed=1, cache=True, **guide)
+    schedule = keras.optimizers.schedules.CosineDecay(
+        0.0,
+        epochs * len(corpus) // BATCH,
+        alpha=0.05,
+        warmup_target=LEARNING_RATE,
+        warmup_steps=100,
+    )
+    model.compile(keras.optimizers.Adam(schedule, global_clipnorm=1.0))
+    begin = time.process_time()
+    model.fit(data, epochs=epochs, verbose=0, shuffle=False)
+    seconds = time.process_time() - begin
+
+    sources, references = [pair.source for pair in test], [pair.target for pair in test]
+    translations = model.translate(sources, beam_size=1, max_length=60)
+    long = [i for i, source in enumerate(sources) if len(source.split()) > 15]
+    held_out = batches(test, tokenizer, batch_size=64, shuffle=False)
+    tokens = sum(int((targets != 0).numpy().sum()) for _, targets, _ in data)
+    scored = {
+        "row": row,
+        "parameters": model.count_params(),
+        "bleu": translation_scores(translations, references)["bleu"],
+        "bleu_long": translation_scores(
+            [translations[i] for i in long], [references[i] for i in long]
+        )["bleu"],
+        "perplexity": model.evaluate(held_out, verbose=0, return_dict=True)["perplexity"],
+        "aer": None,
+        "tokens_per_cpu_second": epochs * tokens / seconds,
+        "cpu_seconds": seconds,
+    }
+    if model.has_attention:
+        links = model.align(sources, references)
+        scored["aer"] = alignment_error_rate(links, [pair.alignment for pair in test])
+    return scored
+
+
+def ibm_model_1(pairs: int) -> dict:
+    """Align the test pairs by IBM model 1, which learns from them as well."""
+    from kerasnmt.data import builtin_corpus
+    from kerasnmt.viz import IBMModel1, alignment_error_rate
+
+    corpus, test = builtin_corpus(pairs), builtin_corpus(TEST, "test")
+    begin = time.process_time()
+    aligner = IBMModel1().fit([*corpus, *test])
+    links = [aligner.align(pair.source, pair.target) for pair in test]
+    rate = alignment_error_rate(links, [pair.alignment for pair in test])
+    row = dict.fromkeys(COLUMNS)
+    return {**row, "row": "IBM model 1", "aer": rate, "cpu_seconds": time.process_time() - begin}
+
+
+def table(scored: list[dict]) -> str:
+    """The rows as a table in Markdown, best BLEU first."""
+    formats = {"bleu": ".1f", "bleu_long": ".1f", "perplexity": ".2f", "aer": ".3f"}
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    for row in sorted(scored, key=lambda row: -(row["bleu"] or 0)):
+        cells = ["" if row[c] is None else format(row[c], formats.get(c, ",.0f")) for c in COLUMNS]
+        lines.append(f"| {row['row']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--models", nargs="*", metavar="ROW", help="these rows only")
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--output", type=Path, help="file of JSON lines, added to")
+    parser.add_argument("--row", help=argparse.SUPPRESS)  # of a worker
+    arguments = parser.parse_args()
+    if arguments.row:
+        print(json.dumps(train(arguments.row, arguments.pairs, arguments.epochs)))
+        return
+
+    def work(row: str) -> dict:
+        if row == "IBM model 1":
+            scored = ibm_model_1(arguments.pairs)
+        else:
+            command = [sys.executable, __file__, "--row", row]
+            command += ["--pairs", str(arguments.pairs), "--epochs", str(arguments.epochs)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            scored = json.loads(done.stdout)
+        print(f"{time.perf_counter() - begin:6.0f} s  {row}", file=sys.stderr, flush=True)
+        if arguments.output:
+            with arguments.output.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(scored) + "\n")
+        return scored
+
+    from kerasnmt.zoo import list_models
+
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(arguments.workers) as pool:
+        rows = arguments.models or [*list_models(), *ROWS, "IBM model 1"]
+        scored = list(pool.map(work, rows))
+    print(table(scored))
+
+
+if __name__ == "__main__":
+    main()
