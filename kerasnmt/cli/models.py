@@ -1,6 +1,8 @@
 """`kerasnmt models`."""
 
 import inspect
+import json
+import re
 from collections.abc import Callable
 from typing import Annotated
 
@@ -39,7 +41,7 @@ def _describe(constructor: Callable) -> None:
     defaults = inspect.signature(constructor).parameters.values()
     for parameter in defaults:
         if parameter.kind is parameter.KEYWORD_ONLY:
-            print(f"  {parameter.name}: {str(parameter.default).lower()}")
+            print(f"  {parameter.name}: {json.dumps(parameter.default)}")
     print(f"\nLayers, with a vocabulary of {_VOCABULARY:,}:")
     constructor(_VOCABULARY).summary(print_fn=print)
 
@@ -47,5 +49,4 @@ def _describe(constructor: Callable) -> None:
 def _paper(constructor: Callable) -> str:
     """The first source of a constructor's docstring, up to the end of the sentence."""
     _, _, source = inspect.getdoc(constructor).partition("Source:")
-    first, _, _ = " ".join(source.partition("\n\n")[0].split()).partition(". ")
-    return first
+    return re.split(r"(?<!al)\.(?: |$)", " ".join(source.partition("\n\n")[0].split()))[0]

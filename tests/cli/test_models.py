@@ -1,8 +1,11 @@
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+
+from kerasnmt import zoo
 
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", "models"]
 
@@ -25,6 +28,11 @@ def test_the_list_is_not_cut_where_it_is_piped_and_nothing_else_is_said():
         'Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to align '
         'and translate"'
     )
+    rows = [line.split(maxsplit=2) for line in done.stdout.split("\n\n")[0].splitlines()[1:]]
+    assert [name for name, _, _ in rows] == zoo.list_models()
+    assert all(int(parameters.replace(",", "")) > 7e6 for _, parameters, _ in rows)
+    # A paper and its year, and where the sentence ends.
+    assert all(re.search(r"\(20\d\d\), ", paper) and paper[-1] != "." for *_, paper in rows)
 
 
 def test_one_model(capsys):
@@ -33,7 +41,7 @@ def test_one_model(capsys):
     models("bahdanau_gru")
     output = capsys.readouterr().out
     assert output.startswith("RNNsearch: a bidirectional GRU encoder and a GRU decoder")
-    assert "\n  units: 256\n  dropout: 0.2\n  tie_embeddings: false\n" in output
+    assert "\n  units: 256\n  coverage: null\n  dropout: 0.2\n  tie_embeddings: false\n" in output
     assert "Args:" not in output
     assert "Total params: 8,517,184" in output
 

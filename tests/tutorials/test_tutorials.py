@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "tutorials").glob("[0-9]*.py"))
+PICTURES = {
+    "01_train_and_serve": ["attention.png"],
+    "02_attention_by_hand": ["alignment.png", "attention.png", "bottleneck.png", "scores.png"],
+}
 
 
 def test_there_are_tutorials():
-    assert [path.name for path in TUTORIALS] == ["01_train_and_serve.py"]
+    assert [path.stem for path in TUTORIALS] == list(PICTURES)
 
 
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
@@ -21,6 +25,7 @@ def test_tutorial_runs(tutorial, tmp_path):
         [sys.executable, tutorial], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "attention.png" in done.stdout
-    pictures = list(tmp_path.rglob("attention.png"))
-    assert len(pictures) == 1 and pictures[0].stat().st_size > 5000
+    pictures = sorted(tmp_path.rglob("*.png"), key=lambda path: path.name)
+    assert [path.name for path in pictures] == PICTURES[tutorial.stem]
+    for path in pictures:
+        assert str(path) in done.stdout and path.stat().st_size > 5000

@@ -1,0 +1,64 @@
+"""The layers in a functional model of one's own, without the rest of the library."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from kerasnmt import layers
+
+IDS = np.array([[4, 5, 6, 3], [7, 3, 0, 0]], "int32")
+ATTENTIONS = {
+    "bahdanau": lambda: layers.BahdanauAttention(5),
+    "general": lambda: layers.Attention(layers.GeneralScore(6)),
+    "location": lambda: layers.Attention(layers.LocationScore(10)),
+    "local-p": lambda: layers.Attention(layers.DotScore(), layers.LocalPredictiveWindow(4, 2)),
+}
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_attention_in_place_of_pooling(name, tmp_path):
+    ids = keras.Input((None,), dtype="int32")
+    mask = ops.not_equal(ids, 0)
+    words = keras.layers.Embedding(9, 3)(ids)
+    memory = keras.layers.Bidirectional(keras.layers.GRU(3, return_sequences=True))(
+        words, mask=mask
+    )
+    query = keras.layers.GRU(6)(words, mask=mask)
+    context, weights = ATTENTIONS[name]()(query, values=memory, memory_mask=mask)
+    label = keras.layers.Dense(2, activation="softmax")(context)
+    model = keras.Model(ids, [label, weights])
+    model.compile("adam", loss=["sparse_categorical_crossentropy", None])
+    history = model.fit(IDS, np.array([0, 1]), epochs=3, verbose=0).history["loss"]
+    assert np.isfinite(history).all() and history[-1] < history[0]
+    label, weights = model.predict(IDS, verbose=0)
+    assert weights.shape == (2, 4) and not weights[1, 2:].any()
+    if name != "local-p":
+        np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    for one, other in zip(copy.predict(IDS, verbose=0), (label, weights), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_encoder_and_attention_for_several_queries():
+    ids, queries = keras.Input((None,), dtype="int32"), keras.Input((None, 4))
+    encoder = layers.RecurrentEncoder(
+        keras.layers.Embedding(9, 3), [layers.BidirectionalLayer(layers.LSTMCell(2))]
+    )
+    memory, mask, _ = encoder(ids)
+    context, weights = layers.Attention(layers.DotScore())(queries, values=memory, memory_mask=mask)
+    model = keras.Model([ids, queries], [context, weights])
+    context, weights = model.predict([IDS, np.ones((2, 5, 4), "float32")], verbose=0)
+    assert context.shape == (2, 5, 4) and weights.shape == (2, 5, 4)
+    np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
+    assert not weights[1, :, 2:].any()
+
+
+def test_recurrent_cell_in_a_loop_of_keras():
+    inputs = keras.Input((None, 6))
+    outputs = keras.layers.RNN(
+        layers.StackedCell([layers.SimpleRNNCell(6), layers.GRUCell(4)]), return_sequences=True
+    )(inputs)
+    model = keras.Model(inputs, outputs)
+    assert model.predict(np.ones((2, 3, 6), "float32"), verbose=0).shape == (2, 3, 4)
