@@ -5,6 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from kerasnmt.data import builtin_corpus, read_parallel, read_tsv
+from kerasnmt.viz import parse_pharaoh
 
 
 def read_pairs(section: Any, split: str) -> tf.data.Dataset:
@@ -27,6 +28,29 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
     if section.pairs:
         return read_tsv(section.pairs)
     return read_parallel(section.source, section.target)
+
+
+def read_alignments(section: Any) -> list[list[tuple[int, int]]]:
+    """Reads the word alignments of the pairs of one section under a recipe's `data`.
+
+    Args:
+        section: with `alignments`, or `builtin`.
+
+    Returns:
+        for each pair its sure links (source word, target word).
+
+    Raises:
+        ValueError: the file is missing or not as it should be.
+    """
+    if section.builtin:
+        return [pair.alignment for pair in builtin_corpus(section.builtin)]
+    links = []
+    for number, line in enumerate(texts(read_parallel(section.alignments, section.alignments))[0]):
+        try:
+            links.append(parse_pharaoh(line)[0])
+        except ValueError as error:
+            raise ValueError(f"{section.alignments}, line {number + 1}: {error}") from error
+    return links
 
 
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:

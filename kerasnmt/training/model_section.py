@@ -1,7 +1,9 @@
 """The model that a recipe asks for."""
 
 import inspect
-from typing import Any
+import json
+from types import NoneType
+from typing import Any, get_args
 
 from kerasnmt import zoo
 from kerasnmt.nearest_name import unknown_name_message
@@ -15,18 +17,21 @@ def check_model(name: str, keywords: dict[str, Any]) -> None:
         keywords: of its constructor.
 
     Raises:
-        ValueError: the zoo has no such model, or the model no such keyword, or its default is of
-            another type.
+        ValueError: the zoo has no such model, or the model no such keyword, or that is of another
+            type.
     """
     parameters = inspect.signature(zoo.get_model(name)).parameters
-    defaults = {key: p.default for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     for key, value in keywords.items():
-        if key not in defaults:
-            known = [f"model.{known}" for known in defaults]
-            raise ValueError(unknown_name_message(f"model.{key}", known, "key"))
-        kind = type(defaults[key])
-        if type(value) not in ((int, float) if kind is float else (kind,)):
+        if key not in known:
+            names = [f"model.{name}" for name in known]
+            raise ValueError(unknown_name_message(f"model.{key}", names, "key"))
+        annotation = known[key].annotation
+        kinds = get_args(annotation) or (annotation,)
+        if type(value) not in kinds and not (float in kinds and type(value) is int):
+            expected = " or ".join("null" if k is NoneType else k.__name__ for k in kinds)
+            default = json.dumps(known[key].default)
             raise ValueError(
-                f"Expected model.{key} to be of type {kind.__name__}, as its default "
-                f"{defaults[key]!r} is. Received: model.{key}={value!r}"
+                f"Expected model.{key} to be of type {expected}; its default is {default}. "
+                f"Received: model.{key}={value!r}"
             )

@@ -77,12 +77,17 @@ class _Pairs(_Section):
     target: _File | None = Field(None, description="Their translations, line by line.")
     pairs: _File | None = Field(None, description="Source TAB target a line; plain or .gz.")
     builtin: PositiveInt | None = Field(None, description="So many pairs of the built-in corpus.")
+    alignments: _File | None = Field(
+        None, description="For guided attention: their word alignments, `0-0 1-2`; plain or .gz."
+    )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         forms = ({"source", "target"}, {"pairs"}, {"builtin"})
-        if self.model_dump(exclude_none=True).keys() not in forms:
+        if self.model_dump(exclude_none=True).keys() - {"alignments"} not in forms:
             raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
+        if self.builtin and self.alignments:
+            raise ValueError("should leave out alignments, which the built-in corpus has itself")
         return self
 
 
@@ -116,6 +121,11 @@ class _Training(_Section):
     )
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="Probability taken from the reference token for all others."
+    )
+    guided_attention: NonNegativeFloat | None = Field(
+        None,
+        description="Weight of the loss that draws the attention to the alignments of the training "
+        "data; null for none.",
     )
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Largest norm of the gradients together; null for no limit."
@@ -153,7 +163,7 @@ class Recipe(_Section):
         model: `name`, and `keywords` for the rest.
         tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
         data: `train`, `validation` and maybe `test`, each with `source` and `target`, `pairs` or
-            `builtin`; `max_length`.
+            `builtin`; maybe `alignments`; `max_length`.
         training: batches, optimizer and schedule.
         search: beam search, for validation and for translating.
     """
@@ -163,6 +173,21 @@ class Recipe(_Section):
     data: _Data = Field(description="What it is trained on.")
     training: _Training = Field(default_factory=_Training, description="How it is trained.")
     search: _Search = Field(default_factory=_Search, description="How it translates.")
+
+    @model_validator(mode="after")
+    def _alignments_are_used(self) -> Self:
+        train = self.data.train
+        guided = self.training.guided_attention is not None
+        if guided and not (train.alignments or train.builtin):
+            raise ValueError(
+                "should have data.train.alignments, to go with training.guided_attention"
+            )
+        if train.alignments and not guided:
+            raise ValueError(
+                "should have training.guided_attention, such as 1.0, to go with "
+                "data.train.alignments"
+            )
+        return self
 
     @classmethod
     def load(cls, path: str | os.PathLike, overrides: Iterable[str] = ()) -> Self:
@@ -263,7 +288,7 @@ def _absolute(key: str, value: Any, folder: Path) -> Any:
             name: _absolute(f"{key}.{name}".lstrip("."), item, folder)
             for name, item in value.items()
         }
-    if isinstance(value, str) and re.fullmatch(r"data\.\w+\.(source|target|pairs)", key):
+    if isinstance(value, str) and re.fullmatch(r"data\.\w+\.(source|target|pairs|alignments)", key):
         return os.path.abspath(folder / os.path.expanduser(value))
     return value
 
@@ -292,6 +317,8 @@ def _first_problem(error: ValidationError) -> str:
     """Says in one line what to mend first: unknown keys, as they may be what others lack."""
     problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
     kind, message, received = (problems[0][field] for field in ("type", "msg", "input"))
+    if not problems[0]["loc"]:  # of the recipe as a whole
+        return f"the recipe {problems[0]['ctx']['error']}"
     *sections, _ = location = [str(part) for part in problems[0]["loc"]]
     key = ".".join(location)
     if kind == "extra_forbidden":

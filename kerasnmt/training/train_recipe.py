@@ -15,7 +15,7 @@ from kerasnmt.models import Seq2Seq
 from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.best_model import BestModel
 from kerasnmt.training.checkpoint import Checkpoint
-from kerasnmt.training.corpora import read_pairs, texts
+from kerasnmt.training.corpora import read_alignments, read_pairs, texts
 from kerasnmt.training.epoch_history import EpochHistory
 from kerasnmt.training.model_section import check_model
 from kerasnmt.training.recipe import Recipe
@@ -97,8 +97,16 @@ def train(
             tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
     # One tokenizer or two, in the constructor's order.
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
+    guide = {}
+    if recipe.training.guided_attention is not None:
+        if not model.has_attention:
+            raise ValueError(
+                "training.guided_attention: expected a model with attention. "
+                f"Received: model.name={recipe.model.name}"
+            )
+        guide["alignments"] = read_alignments(recipe.data.train)
     train_batches, batch_statistics = _batches(
-        recipe, model, pairs, "train", shuffle=True, seed=seed, cache=recipe.training.cache
+        recipe, model, pairs, "train", shuffle=True, seed=seed, cache=recipe.training.cache, **guide
     )
     validation_batches, _ = _batches(recipe, model, pairs, "validation", cache=True)
     console.print(
@@ -200,17 +208,17 @@ def _batches(
     **options: Any,
 ) -> tuple[tf.data.Dataset, BatchStatistics]:
     """Batches of ids as the recipe has them, counted; Keras likes to know their number."""
-    dataset = batches(
-        pairs[split],
-        model.source_tokenizer,
-        model.target_tokenizer,
-        tokens_per_batch=recipe.training.tokens_per_batch or 4096,
-        batch_size=recipe.training.batch_size,
-        max_length=recipe.data.max_length,
-        shuffle=shuffle,
-        **options,
-    )
     try:
+        dataset = batches(
+            pairs[split],
+            model.source_tokenizer,
+            model.target_tokenizer,
+            tokens_per_batch=recipe.training.tokens_per_batch or 4096,
+            batch_size=recipe.training.batch_size,
+            max_length=recipe.data.max_length,
+            shuffle=shuffle,
+            **options,
+        )
         counts = describe_batches(dataset)
     except ValueError as error:
         raise ValueError(f"data.{split}: {error}") from error
@@ -237,6 +245,7 @@ def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
     model.compile(
         keras.optimizers.Adam(learning_rate, global_clipnorm=training.clip_norm),
         label_smoothing=training.label_smoothing,
+        guided_attention=training.guided_attention or 0.0,
     )
 
 

@@ -11,6 +11,8 @@ def problem(name, **keywords):
 
 def test_good_keywords():
     check_model("bahdanau_gru", {"units": 8, "dropout": 0, "tie_embeddings": True})
+    for coverage in (None, 1, 0.5):
+        check_model("bahdanau_gru", {"coverage": coverage})
 
 
 def test_unknown_names():
@@ -29,11 +31,12 @@ def test_unknown_names():
         ("units", 8.0, "int", "256"),
         ("units", True, "int", "256"),
         ("dropout", "0.1", "float", "0.2"),
-        ("tie_embeddings", 1, "bool", "False"),
+        ("tie_embeddings", 1, "bool", "false"),
+        ("coverage", "yes", "float or null", "null"),
     ],
 )
 def test_types(key, value, kind, default):
     assert problem("bahdanau_gru", **{key: value}) == (
-        f"Expected model.{key} to be of type {kind}, as its default {default} is. "
+        f"Expected model.{key} to be of type {kind}; its default is {default}. "
         f"Received: model.{key}={value!r}"
     )

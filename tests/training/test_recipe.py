@@ -66,6 +66,7 @@ class TestLoad:
             "learning_rate_schedule": "constant",
             "warmup_steps": 0,
             "label_smoothing": 0.1,
+            "guided_attention": None,
             "clip_norm": 1.0,
             "cache": True,
             "seed": 1,
@@ -253,7 +254,7 @@ class TestValues:
             (
                 "data.validation",
                 "",
-                "a mapping with the keys source, target, pairs, builtin. "
+                "a mapping with the keys source, target, pairs, builtin, alignments. "
                 "Received: data.validation=None",
             ),
             ("training.epochs", "ten", "a valid integer. Received: training.epochs='ten'"),
@@ -308,6 +309,11 @@ class TestValues:
             ("data.train={source: /a}", TRAIN + "{'source': '/a'}"),
             ("data.train={pairs: /a, builtin: 3}", TRAIN + "{'pairs': '/a', 'builtin': 3}"),
             ("data.train.pairs=a", TRAIN),
+            (
+                "data.train={builtin: 3, alignments: /a}",
+                "'data.train' should leave out alignments, which the built-in corpus has itself. "
+                "Received: data.train={'builtin': 3, 'alignments': '/a'}",
+            ),
             ("data.test={target: /a}", TEST + "{'target': '/a'}"),
             (
                 "training={tokens_per_batch: 3, batch_size: 4}",

@@ -18,6 +18,7 @@ from kerasnmt.training import (
     train,
     translation_scores,
 )
+from kerasnmt.viz import format_pharaoh
 
 pytestmark = pytest.mark.filterwarnings("ignore:text .* was cut")
 RESULTS = {
@@ -209,6 +210,79 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
         "2 of 5 pairs (the others are empty on a side, or longer than data.max_length) in "
         "1 batches, 62.5% of the positions padding"
     )
+
+
+def test_guided_attention_is_trained(tmp_path, monkeypatch):
+    pairs = builtin_corpus(40)
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
+    (tmp_path / "train.tsv").write_text("".join(lines))
+    links = [format_pharaoh(pair.alignment) + "\n" for pair in pairs]
+    (tmp_path / "links").write_text("".join(links))
+    document = recipe(guided_attention=2.0).model_dump(mode="json", exclude_none=True)
+    seen = []
+
+    def fit(self, dataset, **options):
+        seen.append([inputs["alignments"].numpy() for inputs, _, _ in dataset])
+        assert self.guided_attention == 2.0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    for number, section in enumerate(
+        (
+            {"builtin": 40},
+            {
+                "pairs": str(tmp_path / "train.tsv"),
+                "alignments": str(tmp_path / "links"),
+            },
+        )
+    ):
+        document["data"]["train"] = section
+        document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 100}}
+        with pytest.raises(KeyboardInterrupt):
+            train(Recipe.from_dict(document), tmp_path / f"run{number}")
+    for one, other in zip(*seen, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert sum(batch.sum() for batch in seen[0]) > 200
+
+
+def guided(**train):
+    document = recipe(guided_attention=1.0).model_dump(mode="json", exclude_none=True)
+    document["data"]["train"] = train
+    return document
+
+
+def test_alignments_that_do_not_fit(tmp_path):
+    (tmp_path / "train.tsv").write_text("a b\tc d\n" * 3)
+    files = {"pairs": str(tmp_path / "train.tsv"), "alignments": str(tmp_path / "links")}
+    words = {"tokenizer": {"shared": {"kind": "words", "vocabulary_size": 8}}}
+    for lines, message in (
+        ("0-0\n", r"data.train: Expected as many alignments as pairs\. Received: 1 align"),
+        ("0-0\n\n0:0\n", r"links, line 3: parse_pharaoh expects items such as"),
+    ):
+        (tmp_path / "links").write_text(lines)
+        with pytest.raises(ValueError, match=message):
+            train(Recipe.from_dict({**guided(**files), **words}), tmp_path / "run")
+    with pytest.raises(ValueError, match=r"should have data\.train\.alignments, to go with"):
+        Recipe.from_dict(guided(pairs="a.tsv"))
+    document = guided(**files)
+    del document["training"]["guided_attention"]
+    with pytest.raises(ValueError, match=r"should have training\.guided_attention, such as 1\.0"):
+        Recipe.from_dict(document)
+    document = guided(builtin=20)
+    document["model"]["name"] = "encoder_decoder_gru"
+    with pytest.raises(
+        ValueError, match=r"expected a model with attention\. Received: model\.name"
+    ):
+        train(Recipe.from_dict({**document, **words}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_without_attention_is_trained(tmp_path):
+    document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = "encoder_decoder_gru"
+    results = train(Recipe.from_dict(document), tmp_path / "run")
+    assert results["model"] == "encoder_decoder_gru" and results["perplexity"] > 1
+    assert not (tmp_path / "run" / "logs" / "attention").exists()
 
 
 def test_a_run_goes_on_with_its_own_recipe_only(finished):
