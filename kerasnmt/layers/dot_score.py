@@ -10,7 +10,7 @@ from keras import ops
 class DotScore(keras.layers.Layer):
     """e_i = s^T h_i: no weights; the query must have the memory's size.
 
-    Source: Luong, Pham and Manning (2015), equation 8, "dot"; seed "basic dot-product attention".
+    Source: Luong, Pham and Manning (2015), section 3.1, "dot".
     """
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:

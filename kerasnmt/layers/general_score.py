@@ -15,7 +15,7 @@ class GeneralScore(DotScore):
     moves all n^2 weights alike, and the score with them; without the divisor a few hundred steps
     throw the softmax onto one position, from which it hardly returns.
 
-    Source: Luong, Pham and Manning (2015), equation 8, "general"; also called multiplicative or
+    Source: Luong, Pham and Manning (2015), section 3.1, "general"; also called multiplicative or
     bilinear.
 
     Args:

@@ -13,7 +13,7 @@ class LocationScore(keras.layers.Layer):
     For a source of length S the first S rows of W are used; what lies beyond `max_length`
     positions is not attended to.
 
-    Source: Luong, Pham and Manning (2015), equation 9.
+    Source: Luong, Pham and Manning (2015), equation 8.
 
     Args:
         max_length: number of source positions that can be attended to.

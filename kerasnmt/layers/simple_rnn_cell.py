@@ -10,8 +10,8 @@ from keras import ops
 class SimpleRNNCell(keras.layers.Layer):
     """h' = tanh(x + U h), where x = W x_t + b is computed by the layer around it.
 
-    Source: Elman (1990), "Finding structure in time", with the tanh that is usual; the seed on
-    seq2seq models writes a sigmoid.
+    Source: Elman (1990), "Finding structure in time", with the tanh that is usual in place of a
+    sigmoid.
 
     Args:
         units: size of the state.

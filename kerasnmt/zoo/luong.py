@@ -28,7 +28,7 @@ def luong_dot_lstm(
     e_{t,i} = s_t^T h_i.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
-    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+    translation", section 3.1. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
 
     Args:
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
@@ -196,7 +196,7 @@ def luong_general_lstm(
     e_{t,i} = s_t^T W h_i.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
-    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+    translation", section 3.1. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
 
     Args:
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
@@ -252,7 +252,7 @@ def luong_general_gru(
     e_{t,i} = s_t^T W h_i.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
-    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+    translation", section 3.1. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
 
     Args:
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
@@ -308,7 +308,7 @@ def luong_concat_lstm(
     e_{t,i} = v^T tanh(W [s_t; h_i] + b).
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
-    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+    translation", section 3.1. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
 
     Args:
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
@@ -365,7 +365,7 @@ def luong_location_lstm(
     Coverage has no effect here, as no key is looked at.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
-    translation", equation 9. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
+    translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
 
     Args:
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
