@@ -4,6 +4,9 @@ import tensorflow as tf
 
 from kerasnmt.text import Tokenizer
 
+# What Python's `str.strip` takes away, and the sign of a space.
+_BARE = r"[▁\p{Z}\s\x{85}\x{1c}-\x{1f}\x{0b}]*"
+
 
 def alignment_matrix(
     source_words: tf.Tensor, target_words: tf.Tensor, links: tf.Tensor
@@ -42,7 +45,7 @@ def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
     if tokenizer.kind == "words":
         words = tf.range(tf.size(tokens))
     else:
-        bare = tf.strings.regex_full_match(tokens, "[▁\\s]*")
+        bare = tf.strings.regex_full_match(tokens, _BARE)
         begins = tf.strings.regex_full_match(tokens, "▁.*")
         after_bare = tf.concat([[True], bare], axis=0)[:-1]
         starts = tf.cast(~bare & (begins | after_bare), tf.int32)

@@ -45,7 +45,8 @@ def batches(
         source_tokenizer: makes ids of the sources.
         target_tokenizer: makes ids of the targets; `source_tokenizer` where it is None.
         alignments: for guided attention, of each pair the links (source word, target word) between
-            its words, counted from 0; words are what `str.split` finds.
+            its words, counted from 0, in the order of the pairs, which so must not be shuffled
+            beforehand.
         tokens_per_batch: how many positions the longer side of a batch has at most; the number of
             sentences follows from it, and is at least 1.
         batch_size: a fixed number of sentences, in place of `tokens_per_batch`.
@@ -76,8 +77,7 @@ def batches(
     _check_at_least("shuffle_buffer", shuffle_buffer, 1)
     target_tokenizer = target_tokenizer or source_tokenizer
     widths = tf.constant(_widths(max_length))
-    if alignments is not None:
-        pairs = tf.data.Dataset.zip(*_zipped(pairs, alignments))
+    links = None if alignments is None else _links(pairs, alignments)
 
     def to_ids(
         source: tf.Tensor, target: tf.Tensor, *links: tf.RaggedTensor
@@ -119,13 +119,19 @@ def batches(
         shapes = [source_width], [target_width], [target_width, source_width]
         return window.padded_batch(size_of(bucket), shapes[: len(window.element_spec)])
 
-    ids = pairs.batch(1024).map(to_ids, tf.data.AUTOTUNE).unbatch()
+    chunks = pairs.batch(1024)
+    if links is None:
+        ids = chunks.map(to_ids, tf.data.AUTOTUNE)
+    else:
+        chunks = tf.data.Dataset.zip(chunks, links.batch(1024))
+        ids = chunks.map(lambda pair, links: to_ids(*pair, links), tf.data.AUTOTUNE)
+    ids = ids.unbatch()
     ids = ids.map(lambda *sides: sides)  # from ragged tensors of one dimension to plain ones
     if cache:
         ids = ids.cache()
     if shuffle:
         ids = ids.shuffle(shuffle_buffer, seed)
-    if alignments is not None:
+    if links is not None:
         ids = ids.map(with_alignment, tf.data.AUTOTUNE)
     dataset = ids.group_by_window(bucket_of, pad, window_size_func=size_of).map(_for_fit)
     if shuffle:
@@ -170,20 +176,20 @@ def _check_at_least(name: str, value: int, least: int) -> None:
         raise ValueError(f"Expected {name} to be at least {least}. Received: {name}={value}.")
 
 
-def _zipped(
+def _links(
     pairs: tf.data.Dataset, alignments: Sequence[Iterable[tuple[int, int]]]
-) -> tuple[tf.data.Dataset, ...]:
-    """The sources, the targets and the links, `[links, 2]`, of each pair."""
+) -> tf.data.Dataset:
+    """The links, int32 `[links, 2]`, of each pair."""
     count = int(pairs.cardinality())
-    if count >= 0 and count != len(alignments):
+    if count != len(alignments):
         raise ValueError(
             "Expected as many alignments as pairs. "
-            f"Received: {len(alignments)} alignments, {count} pairs."
+            f"Received: {len(alignments)} alignments, {count if count >= 0 else 'unknown'} pairs. "
+            "(A filtered dataset does not know its number; give the pairs as a list.)"
         )
     links = [[(int(one), int(other)) for one, other in some] for some in alignments]
     links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
-    sources, targets = pairs.map(lambda source, _: source), pairs.map(lambda _, target: target)
-    return sources, targets, tf.data.Dataset.from_tensor_slices(links)
+    return tf.data.Dataset.from_tensor_slices(links)
 
 
 def _as_dataset(pairs: tf.data.Dataset | Iterable[tuple[str, str]]) -> tf.data.Dataset:

@@ -50,9 +50,12 @@ class Attention(keras.layers.Layer):
         self.score = score
         self.window = window
         self.coverage = coverage
-        parts = {"position": window, "coverage": coverage}
+        told = {
+            "position": window is not None and window.moves,
+            "coverage": coverage is not None,
+        }
         # The names of the arguments of `call` that tell of earlier words.
-        self.history = tuple(name for name, part in parts.items() if part is not None)
+        self.history = tuple(name for name, needed in told.items() if needed)
 
     def build(
         self,
@@ -98,7 +101,8 @@ class Attention(keras.layers.Layer):
             values: `[batch, source_length, value_units]`.
             memory_mask: boolean `[batch, source_length]`, True = real token, or None.
             position: number of the target word that asks, from 0, `[batch]` or
-                `[batch, target_length]`; for a window that moves with it.
+                `[batch, target_length]`; for a window that moves with it. None counts the queries
+                of a whole target.
             coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`; for an attention with coverage.
 
@@ -106,7 +110,20 @@ class Attention(keras.layers.Layer):
             context `[batch, value_units]` or `[batch, target_length, value_units]`, and
             weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
             exactly 0 where masked, all zeros where no source position is real.
+
+        Raises:
+            ValueError: `values`, or what the window or the coverage has to know, is missing.
         """
+        if values is None:
+            raise ValueError(
+                "Expected values to sum up, such as the memory. Received: values=None. "
+                "Call attention(query, values=memory)."
+            )
+        if self.coverage is not None and coverage is None:
+            raise ValueError(
+                "Expected coverage, the sums of the weights of earlier words. Received: "
+                "coverage=None. Begin with attention.initial_history(memory_mask)."
+            )
         if keys is None:
             keys = self.project(values)
         mask = memory_mask
@@ -140,7 +157,7 @@ class Attention(keras.layers.Layer):
             memory_mask: boolean `[batch, source_length]`.
 
         Returns:
-            `position` int32 `[batch]` with a window, and `coverage` float32
+            `position` int32 `[batch]` with a window that moves, and `coverage` float32
             `[batch, source_length]` with coverage.
         """
         coverage = ops.zeros_like(memory_mask, dtype="float32")

@@ -24,6 +24,9 @@ class LocalPredictiveWindow(keras.layers.Layer):
         width: D, in words to each side; at least 1.
     """
 
+    # The number of the word does not matter.
+    moves = False
+
     def __init__(self, units: int, width: int = 10, **kwargs) -> None:
         super().__init__(**kwargs)
         if width < 1:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import keras
-from keras import ops
 
 from kerasnmt.layers.attention_decoder_cell import AttentionDecoderCell
 
@@ -59,6 +58,5 @@ class LuongDecoderCell(AttentionDecoderCell):
     ) -> tuple[Any, Any]:
         """Run the recurrent cell over a target, then attend with all its states at once."""
         outputs = loop(inputs, initial_state=states[: len(self.cell.state_size)])
-        position = ops.arange(ops.shape(outputs)[1], dtype="int32")[None]
-        _, weights = self.attention(outputs, **memory, position=position)
+        _, weights = self.attention(outputs, **memory)
         return outputs, weights

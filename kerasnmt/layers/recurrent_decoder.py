@@ -99,8 +99,6 @@ class RecurrentDecoder(keras.layers.Layer):
     ) -> tuple[Any, dict[str, Any]]:
         """Predict every next word of given targets.
 
-        An attention with coverage adds its loss, which `losses` then holds.
-
         Args:
             target_ids: int32 `[batch, target_length]`, starting with the start token.
             states: the first states, from `initial_states`.
@@ -116,10 +114,6 @@ class RecurrentDecoder(keras.layers.Layer):
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
         inputs = self.cell.project_inputs(embedded)
         state, weights = self.cell.unroll(self.loop, inputs, states, memory["cell"])
-        if self.has_attention and self.cell.attention.coverage is not None:
-            # A position is real where it has an input: the word before its target.
-            real = ops.not_equal(target_ids, PAD_ID)
-            self.add_loss(self.cell.attention.coverage.loss(weights, real))
         outputs = self._generate(embedded, state, weights, memory, training)
         return outputs, _records(weights)
 
@@ -167,6 +161,19 @@ class RecurrentDecoder(keras.layers.Layer):
             two float32 tensors `[batch, target_length]`; the second serves label smoothing.
         """
         return self.generator.log_probability(outputs, ids)
+
+    def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
+        """Return what training adds to the loss of the words, float32 scalars: that of coverage.
+
+        Args:
+            records: what `call` returned.
+            target_ids: what it was given.
+        """
+        if not self.has_attention or self.cell.attention.coverage is None:
+            return []
+        # A position is real where it has an input: the word before its target.
+        real = ops.not_equal(target_ids, PAD_ID)
+        return [self.cell.attention.coverage.loss(records["weights"], real)]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

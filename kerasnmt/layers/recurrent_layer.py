@@ -45,13 +45,13 @@ class RecurrentLayer(keras.layers.Layer):
         for loop in self.loops:
             loop.build((*inputs_shape[:-1], loop.cell.input_size))
 
-    def call(self, inputs: Any, source_mask: Any) -> tuple[Any, list[list[Any]]]:
+    def call(self, inputs: Any, source_mask: Any = None) -> tuple[Any, list[list[Any]]]:
         """Read a sequence.
 
         Args:
             inputs: `[batch, length, features]`.
-            source_mask: boolean `[batch, length]`, True = real token. Padding leaves the states as
-                they are.
+            source_mask: boolean `[batch, length]`, True = real token, or None. Padding leaves the
+                states as they are.
 
         Returns:
             outputs `[batch, length, units]`, in the order of the inputs; and for each direction

@@ -16,7 +16,8 @@ class ThoughtVectorDecoderCell(DecoderCell):
     once a source and carried along with the states.
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
-    statistical machine translation", section 2.2 and appendix A.1.2.
+    statistical machine translation", section 2.2 and appendix A.1.2; there s_0 = tanh(V' c), here
+    c itself.
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.

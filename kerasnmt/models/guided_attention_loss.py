@@ -19,6 +19,7 @@ def guided_attention_loss(weights: Any, alignments: Any) -> Any:
         alignments: A, of the same shape; rows sum to 1, or to 0 without an alignment.
     """
     alignments = ops.cast(alignments, "float32")
-    logarithms = ops.log(ops.maximum(ops.cast(weights, "float32"), 1e-7))
+    # So low that only weights which are 0, outside a window, stay without a gradient.
+    logarithms = ops.log(ops.maximum(ops.cast(weights, "float32"), 1e-30))
     aligned = ops.cast(ops.any(alignments > 0, axis=-1), "float32")
     return -ops.sum(alignments * logarithms) / ops.maximum(ops.sum(aligned), 1.0)

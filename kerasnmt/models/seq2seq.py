@@ -35,7 +35,8 @@ class Seq2Seq(keras.Model):
             `RecurrentEncoder`.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
         decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
-            `next_log_probability` and `log_probability`, for example `RecurrentDecoder`.
+            `added_losses`, `next_log_probability` and `log_probability`, for example
+            `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
         target_tokenizer: likewise; None takes the source's.
     """
@@ -95,6 +96,8 @@ class Seq2Seq(keras.Model):
         """
         states, memory = self.encode(inputs["source_ids"], training=training)
         outputs, records = self.decoder(inputs["target_ids"], states, memory, training=training)
+        for loss in self.decoder.added_losses(records, inputs["target_ids"]):
+            self.add_loss(loss)
         if "alignments" in inputs:
             self._need_attention()
             loss = guided_attention_loss(records["weights"], inputs["alignments"])
@@ -309,8 +312,8 @@ class Seq2Seq(keras.Model):
             `str.split` finds. `kerasnmt.viz` writes them in the Pharaoh format and scores them.
 
         Raises:
-            ValueError: the model has no tokenizers or no attention, or there are not as many
-                targets as sources.
+            ValueError: the model has no tokenizers or no attention, there are not as many targets
+                as sources, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
         self._need_tokenizers()
         self._need_attention()
@@ -369,8 +372,8 @@ class Seq2Seq(keras.Model):
     def _need_attention(self) -> None:
         if not self.has_attention:
             raise ValueError(
-                f"Expected a model with attention. Received: {self.name}, whose decoder is a "
-                f"{type(self.decoder.cell).__name__}. Choose another of kerasnmt.zoo."
+                f"Expected a model with attention. Received: {self.name}, which has none. Choose "
+                "another of kerasnmt.zoo."
             )
 
     def _need_tokenizers(self) -> None:

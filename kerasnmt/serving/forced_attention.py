@@ -8,6 +8,7 @@ import tensorflow as tf
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.serving.like_lengths import like_lengths
 from kerasnmt.serving.sentence_attention import SentenceAttention
+from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
 _TEXTS = (tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.string))
 
@@ -17,9 +18,14 @@ class ForcedAttention:
 
     Args:
         model: a `kerasnmt.models.Seq2Seq` with tokenizers and attention.
+
+    Raises:
+        ValueError: Keras does not run on TensorFlow.
     """
 
     def __init__(self, model: Any) -> None:
+        need_tensorflow_backend()
+
         @tf.function(input_signature=_TEXTS, autograph=False)
         def attend(sources: tf.Tensor, targets: tf.Tensor) -> tuple[tf.Tensor, ...]:
             source_ids = _ids(model.source_tokenizer, sources)
@@ -43,7 +49,7 @@ class ForcedAttention:
             batch_size: number of pairs at once.
 
         Raises:
-            ValueError: there are not as many targets as sources.
+            ValueError: there are not as many targets as sources, or `batch_size` is below 1.
         """
         if isinstance(sources, str) or isinstance(targets, str):
             raise ValueError(

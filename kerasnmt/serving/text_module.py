@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID
+from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.
 _NO_SCORE = -1e9
@@ -50,12 +51,7 @@ class TextModule(tf.Module):
         max_length: int = 100,
     ) -> None:
         super().__init__(name=model.name)
-        if keras.backend.backend() != "tensorflow":
-            raise ValueError(
-                "Expected Keras to run on TensorFlow, which holds the tokenizers. Received: "
-                f"backend={keras.backend.backend()!r}. Set KERAS_BACKEND=tensorflow, or feed token "
-                "ids to model.search."
-            )
+        need_tensorflow_backend()
         if model.source_tokenizer is None:
             raise ValueError(
                 "Expected a model with tokenizers, to take text. Received: a model made of "

@@ -77,15 +77,24 @@ class _Pairs(_Section):
     target: _File | None = Field(None, description="Their translations, line by line.")
     pairs: _File | None = Field(None, description="Source TAB target a line; plain or .gz.")
     builtin: PositiveInt | None = Field(None, description="So many pairs of the built-in corpus.")
-    alignments: _File | None = Field(
-        None, description="For guided attention: their word alignments, `0-0 1-2`; plain or .gz."
-    )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         forms = ({"source", "target"}, {"pairs"}, {"builtin"})
         if self.model_dump(exclude_none=True).keys() - {"alignments"} not in forms:
             raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
+        return self
+
+
+class _TrainingPairs(_Pairs):
+    """Sentence pairs to learn from."""
+
+    alignments: _File | None = Field(
+        None, description="For guided attention: their word alignments, `0-0 1-2`; plain or .gz."
+    )
+
+    @model_validator(mode="after")
+    def _not_of_the_builtin_corpus(self) -> Self:
         if self.builtin and self.alignments:
             raise ValueError("should leave out alignments, which the built-in corpus has itself")
         return self
@@ -94,7 +103,7 @@ class _Pairs(_Section):
 class _Data(_Section):
     """The sentence pairs of a run."""
 
-    train: _Pairs = Field(description="What the model and the tokenizers learn from.")
+    train: _TrainingPairs = Field(description="What the model and the tokenizers learn from.")
     validation: _Pairs = Field(description="What is scored after each epoch.")
     test: _Pairs | None = Field(None, description="What is scored once, at the end.")
     max_length: int = Field(
@@ -163,7 +172,7 @@ class Recipe(_Section):
         model: `name`, and `keywords` for the rest.
         tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
         data: `train`, `validation` and maybe `test`, each with `source` and `target`, `pairs` or
-            `builtin`; maybe `alignments`; `max_length`.
+            `builtin`; `train` maybe with `alignments`; `max_length`.
         training: batches, optimizer and schedule.
         search: beam search, for validation and for translating.
     """

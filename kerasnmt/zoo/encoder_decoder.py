@@ -22,7 +22,7 @@ def encoder_decoder_gru(
     """The RNN encoder-decoder: a thought vector, fed to the decoder at every word.
 
     c = tanh(V h_S), s_0 = c, s_t = cell([y_{t-1}; c], s_{t-1}). Words are predicted by a maxout
-    layer over the last word and the state.
+    layer over the last word and the state; in the paper over c as well, and s_0 = tanh(V' c).
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
     statistical machine translation". The paper's sizes are embedding_dim=100, units=1000.

@@ -354,15 +354,14 @@ def luong_location_lstm(
     embedding_dim: int = 256,
     units: int = 256,
     num_layers: int = 1,
+    max_length: int = 100,
     input_feeding: bool = False,
-    coverage: float | None = None,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the location score.
 
-    e_t = W s_t: where to look is read off the state alone, for sources of up to 100 tokens.
-    Coverage has no effect here, as no key is looked at.
+    e_t = W s_t: where to look is read off the state alone, whatever stands there.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation", equation 8. The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
@@ -374,9 +373,8 @@ def luong_location_lstm(
         units: size of the decoder's state, and twice that of each direction of the encoder, so that
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
+        max_length: tokens of a source that can be attended to; of longer ones the rest is not seen.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -385,19 +383,19 @@ def luong_location_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, or `num_layers` is less than 1.
     """
     return _luong(
         "luong_location_lstm",
         source,
         target,
         layers.LSTMCell,
-        layers.LocationScore(100, name="score"),
+        layers.LocationScore(max_length, name="score"),
         embedding_dim=embedding_dim,
         units=units,
         num_layers=num_layers,
         input_feeding=input_feeding,
-        coverage=coverage,
+        coverage=None,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )

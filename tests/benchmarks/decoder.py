@@ -61,7 +61,7 @@ def pass_of(specification: str):
             features, _ = decoder(ids, states, projected, training=True)
             loss = tf.reduce_sum(features)
         weights = [weight.value for weight in decoder.trainable_weights]
-        return [tf.reduce_sum(g) for g in tape.gradient(loss, [memory, *weights])]
+        return [tf.reduce_sum(g) for g in tape.gradient(loss, [memory, *weights]) if g is not None]
 
     return run
 

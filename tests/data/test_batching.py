@@ -312,7 +312,7 @@ def test_words_in_graph_are_those_in_python(make):
     size = {"sentencepiece": 300, "words": 100, "characters": 40}[make.kind]
     tokenizer = make.train(corpus, vocabulary_size=size)
     texts = [pair.target for pair in corpus[:50]]
-    for text in [*texts, "  two   spaces ", "▁", "ß 🙂 x🙂y"]:
+    for text in [*texts, "  two   spaces ", "▁", "ß 🙂 x🙂y", "a\u00a0b a", "\u3000a"]:
         ids = tf.concat([tokenizer.tokenize([text])[0], [END_ID]], axis=0)
         tokens = [token.decode() for token in tokenizer.tokens(ids).numpy()]
         assert words_of(tokenizer, ids).numpy().tolist() == word_indices(tokens, tokenizer.kind)
@@ -321,3 +321,20 @@ def test_words_in_graph_are_those_in_python(make):
 def test_alignments_of_another_number():
     with pytest.raises(ValueError, match=r"Received: 1 alignments, 2 pairs\."):
         batches(dataset_of([("a", "1"), ("b", "2")]), LETTERS, DIGITS, alignments=[[(0, 0)]])
+    filtered = dataset_of([("a", "1"), ("b", "2")]).filter(lambda source, target: source != "a")
+    with pytest.raises(ValueError, match=r"1 alignments, unknown pairs\..* as a list"):
+        batches(filtered, LETTERS, DIGITS, alignments=[[(0, 0)]])
+
+
+def test_alignments_of_a_dataset_that_is_read_once():
+    read = []
+
+    def once():
+        read.append(1)
+        yield from [("ab", "1"), ("c", "2")]
+
+    spec = (tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.string))
+    pairs = tf.data.Dataset.from_generator(once, output_signature=spec)
+    pairs = pairs.apply(tf.data.experimental.assert_cardinality(2))
+    list(batches(pairs, LETTERS, DIGITS, alignments=[[(0, 0)], []]))
+    assert len(read) == 1

@@ -55,6 +55,35 @@ def test_encoder_and_attention_for_several_queries():
     assert not weights[1, :, 2:].any()
 
 
+def test_bidirectional_layer_without_a_mask():
+    words = keras.Input((None, 3))
+    outputs, [[forward], [backward]] = layers.BidirectionalLayer(layers.GRUCell(2))(words)
+    model = keras.Model(words, [outputs, forward, backward])
+    outputs, forward, backward = model.predict(np.ones((2, 5, 3), "float32"), verbose=0)
+    np.testing.assert_allclose(outputs[:, -1, :2], forward, rtol=1e-6)
+    np.testing.assert_allclose(outputs[:, 0, 2:], backward, rtol=1e-6)
+
+
+def test_what_a_window_and_coverage_have_to_know():
+    memory, one, several = np.ones((2, 5, 4)), np.ones((2, 4)), np.ones((2, 3, 4))
+    monotonic = layers.Attention(layers.DotScore(), layers.LocalMonotonicWindow(1))
+    _, weights = monotonic(several, values=memory)  # the queries are counted
+    expected = [[1 / 2, 1 / 2, 0, 0, 0], [1 / 3] * 3 + [0, 0], [0, 1 / 3, 1 / 3, 1 / 3, 0]]
+    np.testing.assert_allclose(weights[0], expected, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"Expected position.*Received: position=None"):
+        monotonic(one, values=memory)
+    covered = layers.Attention(layers.DotScore(), coverage=layers.Coverage())
+    with pytest.raises(ValueError, match=r"Expected coverage.*initial_history"):
+        covered(one, values=memory)
+    history = covered.initial_history(np.ones((2, 5), bool))
+    _, weights = covered(one, values=memory, **history)
+    np.testing.assert_allclose(weights, 1 / 5, rtol=1e-6)
+    with pytest.raises(
+        ValueError, match=r"Expected values.*Call attention\(query, values=memory\)"
+    ):
+        layers.Attention(layers.DotScore())(one, memory)
+
+
 def test_recurrent_cell_in_a_loop_of_keras():
     inputs = keras.Input((None, 6))
     outputs = keras.layers.RNN(

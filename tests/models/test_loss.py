@@ -164,8 +164,17 @@ def test_guided_attention_by_hand():
     np.testing.assert_allclose(guided_attention_loss(weights, alignments), expected, rtol=1e-6)
     # A weight of 0 where it should be 1 costs much, but not endlessly.
     missed = np.array([[[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]], "float32")
-    np.testing.assert_allclose(guided_attention_loss(weights, missed), 7 * np.log(10), rtol=1e-5)
+    np.testing.assert_allclose(guided_attention_loss(weights, missed), 30 * np.log(10), rtol=1e-5)
     assert guided_attention_loss(weights, 0 * missed) == 0.0
+
+
+def test_guided_attention_draws_from_far_away():
+    # Scores whose softmax is all on the wrong position: the gradient is that of a cross-entropy.
+    scores = tf.Variable([[[25.0, 0.0]]])
+    with tf.GradientTape() as tape:
+        loss = guided_attention_loss(tf.nn.softmax(scores), np.array([[[0.0, 1.0]]]))
+    np.testing.assert_allclose(loss, 25.0, rtol=1e-5)
+    np.testing.assert_allclose(tape.gradient(loss, scores), [[[1.0, -1.0]]], rtol=1e-5)
 
 
 def test_guided_attention_is_added(make_model, batch):

@@ -216,6 +216,11 @@ class TestUnknownKeys:
             "unknown key 'data.trian'; did you mean 'data.train'?"
         )
 
+    def test_alignments_are_of_the_training_data_only(self, folder):
+        assert problem("data.validation.alignments=/a").startswith(
+            "unknown key 'data.validation.alignments'"
+        )
+
     def test_in_a_file(self, folder):
         assert problem_of_file(folder, RECIPE + "training: {epoch: 3}") == (
             "recipe.yaml: unknown key 'training.epoch'; did you mean 'training.epochs'?"
@@ -254,7 +259,7 @@ class TestValues:
             (
                 "data.validation",
                 "",
-                "a mapping with the keys source, target, pairs, builtin, alignments. "
+                "a mapping with the keys source, target, pairs, builtin. "
                 "Received: data.validation=None",
             ),
             ("training.epochs", "ten", "a valid integer. Received: training.epochs='ten'"),
