@@ -71,13 +71,14 @@ class TextModule(tf.Module):
         # no Keras layer. The model itself is not tracked, so its optimizer stays out.
         self._weights = [weight.value for weight in model.weights]
         self._search = model.search
-        self._has_attention = model.has_attention
+        if not model.has_attention:
+            self.attention = None  # in place of the function, which an export would trace and write
 
     @property
     def signatures(self) -> dict[str, Callable[..., dict[str, tf.Tensor]]]:
         """The traced functions by the names under which they are served."""
         signatures = {"serving_default": self.serving_default, "n_best": self.n_best}
-        return signatures | ({"attention": self.attention} if self._has_attention else {})
+        return signatures | ({"attention": self.attention} if self.attention else {})
 
     @property
     def description(self) -> dict[str, Any]:
