@@ -36,8 +36,9 @@ def bahdanau_gru(
         embedding_dim: size of an embedded word.
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -82,8 +83,9 @@ def bahdanau_lstm(
         embedding_dim: size of an embedded word.
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -128,8 +130,9 @@ def concat_gru(
         embedding_dim: size of an embedded word.
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -175,8 +178,9 @@ def dense_scorer_gru(
         embedding_dim: size of an embedded word.
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.

@@ -38,8 +38,9 @@ def luong_dot_lstm(
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -94,8 +95,9 @@ def luong_scaled_dot_lstm(
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -150,8 +152,9 @@ def luong_cosine_lstm(
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -206,8 +209,9 @@ def luong_general_lstm(
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -262,8 +266,9 @@ def luong_general_gru(
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -318,8 +323,9 @@ def luong_concat_lstm(
             annotations and states have one size; even.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -431,8 +437,9 @@ def luong_local_m_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         width: D, source words to each side of the window's middle.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -491,8 +498,9 @@ def luong_local_p_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         width: D, source words to each side of the window's middle.
         input_feeding: whether the attentional state is fed to the cell at the next word.
-        coverage: what the loss of coverage counts (1 in See et al., 2017), 0 for coverage without a
-            loss; None for an attention that forgets where it looked.
+        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
+            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
+            from the start it keeps the attention from learning.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
