@@ -99,7 +99,8 @@ def test_long_texts_are_cut(module):
     assert module.source_lengths(tf.constant(long)).numpy().tolist() == [12, 14, 11]
     found = run(module, "serving_default", long)
     assert found["translation"][0] == found["translation"][1]
-    assert found["score"][0] == found["score"][1]
+    # To rounding: rows of a batch may be summed in another order.
+    assert found["score"][0] == pytest.approx(found["score"][1], abs=1e-5)
     tokens = run(module, "attention", long)["source_tokens"]
     assert tokens[1].tolist() == [b"dog"] * 11 + [b"</s>"]
     assert tokens[2].tolist() == [b"dog"] * 10 + [b"</s>", b""]
