@@ -73,7 +73,7 @@ def run_xla(function):
     return tf.function(function, jit_compile=True)
 
 
-# XLA takes seconds for each: one of every decoder cell, window and kind of score.
+# XLA and search take seconds for each: one of every decoder cell, window and kind of score.
 COMPILED = [
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
@@ -127,7 +127,7 @@ def test_padding_changes_nothing(name, options):
     assert not np.any(more[:, :, 5:])
 
 
-@every
+@pytest.mark.parametrize(("name", "options"), [OPTIONS[name] for name in COMPILED], ids=COMPILED)
 def test_search_in_a_batch_equals_search_alone(name, options):
     model = make(name, **options)
     together = model.search(tf.constant(SOURCE), beam_size=3, n_best=3, max_length=6)
