@@ -29,17 +29,11 @@ def align(
     load_tensorflow()
     from kerasnmt.data import read_parallel
     from kerasnmt.training import texts
-    from kerasnmt.viz import alignment_error_rate, format_pharaoh, parse_pharaoh
+    from kerasnmt.viz import alignment_error_rate, format_pharaoh, parse_pharaoh_lines
 
     sources, targets = texts(read_parallel(source, target))
     if gold is not None:
-        lines = texts(read_parallel(source, gold))[1]
-        truth = []
-        for number, line in enumerate(lines, start=1):
-            try:
-                truth.append(parse_pharaoh(line))
-            except ValueError as error:
-                raise ValueError(f"{gold}, line {number}: {error}") from error
+        truth = parse_pharaoh_lines(texts(read_parallel(source, gold))[1], str(gold))
     console = progress_console()
     with console.status("loading the model"):
         model, _ = load_run(run)

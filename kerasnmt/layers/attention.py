@@ -165,7 +165,13 @@ class Attention(keras.layers.Layer):
         return {name: values[name] for name in self.history}
 
     def next_history(self, history: dict[str, Any], weights: Any) -> dict[str, Any]:
-        """Return the same arguments for the next word, after one with these weights."""
+        """Return the same arguments for the next word.
+
+        Args:
+            history: the arguments of this word, from `initial_history` or the word before.
+            weights: its attention weights, float32 `[batch, source_length]` or
+                `[batch, hypotheses, source_length]`.
+        """
         added = {"position": 1, "coverage": weights}
         return {
             name: history[name] + ops.cast(added[name], history[name].dtype)

@@ -22,7 +22,13 @@ class SentenceAttention(NamedTuple):
     def of_row(
         cls, source_tokens: np.ndarray, target_tokens: np.ndarray, weights: np.ndarray
     ) -> "SentenceAttention":
-        """Make it of a row of a batch, whose tokens, UTF-8, are padded with empty strings."""
+        """Make it of a row of a batch.
+
+        Args:
+            source_tokens: bytes `[source_length]`, UTF-8, padded with empty strings.
+            target_tokens: bytes `[target_length]`, likewise.
+            weights: float32 `[target_length, source_length]`.
+        """
         source = [decode(token) for token in source_tokens if token]
         target = [decode(token) for token in target_tokens if token]
         return cls(source, target, weights[: len(target), : len(source)])

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from kerasnmt.data import builtin_corpus, read_parallel, read_tsv
-from kerasnmt.viz import parse_pharaoh
+from kerasnmt.viz import parse_pharaoh_lines
 
 
 def read_pairs(section: Any, split: str) -> tf.data.Dataset:
@@ -44,13 +44,9 @@ def read_alignments(section: Any) -> list[list[tuple[int, int]]]:
     """
     if section.builtin:
         return [pair.alignment for pair in builtin_corpus(section.builtin)]
-    links = []
-    for number, line in enumerate(texts(read_parallel(section.alignments, section.alignments))[0]):
-        try:
-            links.append(parse_pharaoh(line)[0])
-        except ValueError as error:
-            raise ValueError(f"{section.alignments}, line {number + 1}: {error}") from error
-    return links
+    # Line by line, checked as sentences are.
+    lines = texts(read_parallel(section.alignments, section.alignments))[0]
+    return [sure for sure, _ in parse_pharaoh_lines(lines, str(section.alignments))]
 
 
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:

@@ -44,3 +44,25 @@ def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
         source, kind, target = match.groups()
         (sure if kind == "-" else possible).append((int(source), int(target)))
     return sure, possible
+
+
+def parse_pharaoh_lines(lines: Iterable[str], name: str) -> list[tuple[list[Link], list[Link]]]:
+    """Reads the lines of a file in the Pharaoh format.
+
+    Args:
+        lines: one a sentence pair, see `parse_pharaoh`.
+        name: of the file, for errors.
+
+    Returns:
+        For each line its sure links and those only possible.
+
+    Raises:
+        ValueError: a line is written in another way; its number is given, counted from 1.
+    """
+    parsed = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            parsed.append(parse_pharaoh(line))
+        except ValueError as error:
+            raise ValueError(f"{name}, line {number}: {error}") from error
+    return parsed
