@@ -9,6 +9,8 @@ from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
 from kerasnmt.zoo.vocabulary import sizes_and_tokenizers
 
+LARGE_EMBEDDINGS = 0.6
+
 
 def recurrent_model(
     name: str,
@@ -22,6 +24,7 @@ def recurrent_model(
     embedding_dim: int,
     dropout: float,
     tie_embeddings: bool,
+    embedding_scale: float = 0.05,
     residual: bool = False,
 ) -> Seq2Seq:
     """Put a recurrent encoder and a recurrent decoder together.
@@ -38,16 +41,28 @@ def recurrent_model(
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        embedding_scale: the features of embedded words begin in [-embedding_scale,
+            embedding_scale]. From Keras' own 0.05 next to nothing, and no gradient, comes through
+            two LSTM cells to a score or to a readout that hears the state alone: such models
+            learn thousands of updates sooner from `LARGE_EMBEDDINGS`. Where a GRU cell and a maxout
+            readout carry the words, small embeddings learn as fast and align better.
         residual: whether the encoder's upper layers add to what they read.
 
     Returns:
         a `Seq2Seq`, not compiled.
     """
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
+
+    def embedding(vocabulary_size: int) -> keras.layers.Layer:
+        scale = keras.initializers.RandomUniform(-embedding_scale, embedding_scale)
+        return keras.layers.Embedding(
+            vocabulary_size, embedding_dim, embeddings_initializer=scale, name="embedding"
+        )
+
     generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
     model = Seq2Seq(
         encoder=layers.RecurrentEncoder(
-            keras.layers.Embedding(vocabulary.source, embedding_dim, name="embedding"),
+            embedding(vocabulary.source),
             encoder_layers,
             dropout=dropout,
             residual=residual,
@@ -55,7 +70,7 @@ def recurrent_model(
         ),
         bridge=bridge,
         decoder=layers.RecurrentDecoder(
-            embedding=keras.layers.Embedding(vocabulary.target, embedding_dim, name="embedding"),
+            embedding=embedding(vocabulary.target),
             cell=decoder_cell,
             readout=readout,
             generator=generator(vocabulary.target, name="generator"),

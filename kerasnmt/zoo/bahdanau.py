@@ -6,7 +6,7 @@ import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.assembly import coverage_layer, recurrent_model
+from kerasnmt.zoo.assembly import LARGE_EMBEDDINGS, coverage_layer, recurrent_model
 from kerasnmt.zoo.registry import register
 
 
@@ -37,8 +37,8 @@ def bahdanau_gru(
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -84,8 +84,8 @@ def bahdanau_lstm(
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -103,6 +103,7 @@ def bahdanau_lstm(
         units=units,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
+        embedding_scale=LARGE_EMBEDDINGS,
     )
 
 
@@ -131,8 +132,8 @@ def concat_gru(
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -150,6 +151,7 @@ def concat_gru(
         units=units,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
+        embedding_scale=LARGE_EMBEDDINGS,
         readout=layers.StateReadout(name="readout"),
     )
 
@@ -179,8 +181,8 @@ def dense_scorer_gru(
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.

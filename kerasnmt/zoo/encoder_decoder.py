@@ -4,7 +4,7 @@ from typing import Any
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.assembly import check_num_layers, recurrent_model, stack
+from kerasnmt.zoo.assembly import LARGE_EMBEDDINGS, check_num_layers, recurrent_model, stack
 from kerasnmt.zoo.registry import register
 
 
@@ -115,5 +115,6 @@ def encoder_decoder_lstm(
         embedding_dim=embedding_dim,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
+        embedding_scale=LARGE_EMBEDDINGS,
         residual=True,
     )

@@ -6,7 +6,13 @@ import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.assembly import check_num_layers, coverage_layer, recurrent_model, stack
+from kerasnmt.zoo.assembly import (
+    LARGE_EMBEDDINGS,
+    check_num_layers,
+    coverage_layer,
+    recurrent_model,
+    stack,
+)
 from kerasnmt.zoo.registry import register
 
 
@@ -39,8 +45,8 @@ def luong_dot_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -96,8 +102,8 @@ def luong_scaled_dot_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -153,8 +159,8 @@ def luong_cosine_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -210,8 +216,8 @@ def luong_general_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -267,8 +273,8 @@ def luong_general_gru(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -324,8 +330,8 @@ def luong_concat_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -438,8 +444,8 @@ def luong_local_m_lstm(
         width: D, source words to each side of the window's middle.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -499,8 +505,8 @@ def luong_local_p_lstm(
         width: D, source words to each side of the window's middle.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. See et al. (2017) add it, at 1, to a trained model:
-            from the start it keeps the attention from learning.
+            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
+            at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -568,6 +574,7 @@ def _luong(
         decoder_cell=decoder_cell(stack(cell, units, num_layers), attention, name="cell"),
         readout=readout,
         embedding_dim=embedding_dim,
+        embedding_scale=LARGE_EMBEDDINGS,
         residual=True,
         **options,
     )

@@ -26,7 +26,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 ROWS = {
     "bahdanau_gru, guided attention": ("bahdanau_gru", {}),
-    "bahdanau_gru, coverage": ("bahdanau_gru", {"coverage": 1.0}),
+    "bahdanau_gru, coverage": ("bahdanau_gru", {"coverage": 0.1}),
     "luong_general_lstm, input feeding": ("luong_general_lstm", {"input_feeding": True}),
 }
 PAIRS, VOCABULARY, UNITS, BATCH, EPOCHS, LEARNING_RATE, TEST = 16_000, 3000, 64, 16, 3, 0.004, 300

@@ -49,6 +49,32 @@ def test_names():
         assert all(f"{size.name}: " in constructor.__doc__ for size in sizes)
 
 
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        ("bahdanau_gru", 0.05),
+        ("dense_scorer_gru", 0.05),
+        ("encoder_decoder_gru", 0.05),
+        ("bahdanau_lstm", 0.6),
+        ("concat_gru", 0.6),
+        ("encoder_decoder_lstm", 0.6),
+        ("luong_dot_lstm", 0.6),
+        ("luong_general_gru", 0.6),
+    ],
+)
+def test_embeddings_begin_in_their_range(name, scale):
+    model = zoo.get_model(name)(100, embedding_dim=20, units=4)
+    source, target = (
+        np.asarray(embedding.embeddings)
+        for embedding in (model.encoder.embedding, model.decoder.embedding)
+    )
+    for embeddings in (source, target):
+        # 2,000 uniform numbers: the largest is within 1% of the bound, the deviation within 4%.
+        assert 0.99 * scale < np.abs(embeddings).max() <= scale
+        assert np.std(embeddings) == pytest.approx(scale / 3**0.5, rel=0.04)
+    assert np.abs(source - target).max() > scale
+
+
 def test_unknown_name():
     message = "unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'"
     with pytest.raises(ValueError, match=message):
