@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import tensorflow as tf
 
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
-from kerasnmt.ids import END_ID, START_ID
+from kerasnmt.ids import END_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text import Tokenizer
 
 
@@ -22,6 +22,7 @@ def batches(
     shuffle_buffer: int = 100_000,
     seed: int | None = None,
     cache: bool = False,
+    extended_vocabulary: bool = False,
 ) -> tf.data.Dataset:
     """Tokenizes pairs of sentences and gathers those of like length into batches for `fit`.
 
@@ -56,6 +57,8 @@ def batches(
         shuffle_buffer: how many tokenized pairs are shuffled at once, and so held in memory.
         seed: makes the whole sequence of epochs the same in every run.
         cache: whether to keep all ids in memory, to tokenize in the first epoch only.
+        extended_vocabulary: for models that copy, whether words outside the vocabulary have ids of
+            their own in each pair, see `Tokenizer.tokenize_source`; one tokenizer for both sides.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)`, right-padded with 0: `inputs` is
@@ -64,11 +67,14 @@ def batches(
         int32 `[batch, target_length]`, are `target_ids` moved by one and end with the end token;
         `sample_weight`, float32 of the same shape, is 1 for their tokens and 0 for padding. With
         `alignments`, `inputs` has them as well, float32 `[batch, target_length, source_length]`:
-        each row even over the tokens of the linked words, 0 without a link.
+        each row even over the tokens of the linked words, 0 without a link. With
+        `extended_vocabulary`, `inputs` has `extended_source_ids` as well, int32
+        `[batch, source_length]`: `source_ids`, but ids from the vocabulary's size on for the
+        unknown words; and `targets` have these ids too, while `target_ids` are unknown there.
 
     Raises:
-        ValueError: if `pairs` are no pairs of strings, there are not as many `alignments`, or a
-            size is too small.
+        ValueError: if `pairs` are no pairs of strings, there are not as many `alignments`, a size
+            is too small, or `extended_vocabulary` comes with two tokenizers.
     """
     pairs = _as_dataset(pairs)
     _check_at_least("tokens_per_batch", tokens_per_batch, 1)
@@ -76,27 +82,43 @@ def batches(
     _check_at_least("max_length", max_length, 2)
     _check_at_least("shuffle_buffer", shuffle_buffer, 1)
     target_tokenizer = target_tokenizer or source_tokenizer
+    if extended_vocabulary:
+        _check_one_tokenizer(source_tokenizer, target_tokenizer)
     widths = tf.constant(_widths(max_length))
     links = None if alignments is None else _links(pairs, alignments)
 
     def to_ids(
         source: tf.Tensor, target: tf.Tensor, *links: tf.RaggedTensor
-    ) -> tuple[tf.RaggedTensor, ...]:
+    ) -> dict[str, tf.RaggedTensor]:
         """Strings `[chunk]` to ids `[chunk, (length)]` that end with the end token."""
-        source, target = source_tokenizer.tokenize(source), target_tokenizer.tokenize(target)
-        shorter = tf.minimum(source.row_lengths(), target.row_lengths())
-        longer = tf.maximum(source.row_lengths(), target.row_lengths())
-        kept = (shorter > 0) & (longer < max_length)
-        sides = [_with_end(tf.ragged.boolean_mask(ids, kept)) for ids in (source, target)]
-        return (*sides, *(tf.ragged.boolean_mask(some, kept) for some in links))
+        if extended_vocabulary:
+            extended = source_tokenizer.tokenize_source(source)
+            ids = {
+                "source_ids": extended.ids,
+                "targets": target_tokenizer.tokenize_target(target, extended.unknown_words),
+                "extended_source_ids": extended.extended_ids,
+            }
+        else:
+            ids = {
+                "source_ids": source_tokenizer.tokenize(source),
+                "targets": target_tokenizer.tokenize(target),
+            }
+        lengths = ids["source_ids"].row_lengths(), ids["targets"].row_lengths()
+        kept = (tf.minimum(*lengths) > 0) & (tf.maximum(*lengths) < max_length)
+        pair = {name: _with_end(tf.ragged.boolean_mask(ids[name], kept)) for name in ids}
+        if links:
+            pair["links"] = tf.ragged.boolean_mask(links[0], kept)
+        return pair
 
-    def with_alignment(source: tf.Tensor, target: tf.Tensor, links: tf.Tensor) -> tuple:
-        words = words_of(source_tokenizer, source), words_of(target_tokenizer, target)
-        return source, target, alignment_matrix(*words, links)
+    def with_alignments(pair: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        source_words = words_of(source_tokenizer, pair["source_ids"])
+        target_words = words_of(target_tokenizer, pair["targets"])
+        links = pair.pop("links")
+        return pair | {"alignments": alignment_matrix(source_words, target_words, links)}
 
-    def bucket_of(source: tf.Tensor, target: tf.Tensor, *_: tf.Tensor) -> tf.Tensor:
+    def bucket_of(pair: dict[str, tf.Tensor]) -> tf.Tensor:
         """The widths of a pair's two sides, as one number that says both."""
-        lengths = tf.stack([tf.size(source), tf.size(target)])
+        lengths = tf.stack([tf.size(pair["source_ids"]), tf.size(pair["targets"])])
         longest = tf.reduce_max(lengths)
         sides = tf.where(
             longest > 3 * tf.reduce_min(lengths),
@@ -116,8 +138,21 @@ def batches(
 
     def pad(bucket: tf.Tensor, window: tf.data.Dataset) -> tf.data.Dataset:
         source_width, target_width = sides_of(bucket)
-        shapes = [source_width], [target_width], [target_width, source_width]
-        return window.padded_batch(size_of(bucket), shapes[: len(window.element_spec)])
+        shapes = {
+            "source_ids": [source_width],
+            "targets": [target_width],
+            "extended_source_ids": [source_width],
+            "alignments": [target_width, source_width],
+        }
+        shapes = {name: shapes[name] for name in window.element_spec}
+        return window.padded_batch(size_of(bucket), shapes)
+
+    def for_fit(pair: dict[str, tf.Tensor]) -> tuple[dict, tf.Tensor, tf.Tensor]:
+        targets = pair.pop("targets")
+        # The decoder embeds its inputs, and has embeddings for the vocabulary alone.
+        known = tf.where(targets < target_tokenizer.vocabulary_size, targets, UNKNOWN_ID)
+        inputs = pair | {"target_ids": _moved_by_one(known)}
+        return inputs, targets, tf.cast(targets != 0, tf.float32)
 
     chunks = pairs.batch(1024)
     if links is None:
@@ -126,31 +161,25 @@ def batches(
         chunks = tf.data.Dataset.zip(chunks, links.batch(1024))
         ids = chunks.map(lambda pair, links: to_ids(*pair, links), tf.data.AUTOTUNE)
     ids = ids.unbatch()
-    ids = ids.map(lambda *sides: sides)  # from ragged tensors of one dimension to plain ones
+    ids = ids.map(lambda pair: pair)  # from ragged tensors of one dimension to plain ones
     if cache:
         ids = ids.cache()
     if shuffle:
         ids = ids.shuffle(shuffle_buffer, seed)
     if links is not None:
-        ids = ids.map(with_alignment, tf.data.AUTOTUNE)
-    dataset = ids.group_by_window(bucket_of, pad, window_size_func=size_of).map(_for_fit)
+        ids = ids.map(with_alignments, tf.data.AUTOTUNE)
+    dataset = ids.group_by_window(bucket_of, pad, window_size_func=size_of).map(for_fit)
     if shuffle:
         # The rest of every bucket comes at the end of the epoch, shortest first: mix these too.
         dataset = dataset.shuffle(64, seed)
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
-def _for_fit(
-    source: tf.Tensor, targets: tf.Tensor, *alignments: tf.Tensor
-) -> tuple[dict, tf.Tensor, tf.Tensor]:
-    real = tf.cast(targets != 0, tf.int32)
+def _moved_by_one(targets: tf.Tensor) -> tf.Tensor:
+    """What the decoder is fed, to answer with the targets: they begin with the start token."""
     start = tf.fill([tf.shape(targets)[0], 1], START_ID)
-    # Moved by one, the end token lands where the targets have padding, or falls off.
-    target_ids = tf.concat([start, targets[:, :-1]], axis=1) * real
-    inputs = {"source_ids": source, "target_ids": target_ids}
-    if alignments:
-        (inputs["alignments"],) = alignments
-    return inputs, targets, tf.cast(real, tf.float32)
+    # The end token lands where the targets have padding, or falls off.
+    return tf.concat([start, targets[:, :-1]], axis=1) * tf.cast(targets != 0, tf.int32)
 
 
 def _with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
@@ -174,6 +203,16 @@ def _power_of_two(lengths: tf.Tensor) -> tf.Tensor:
 def _check_at_least(name: str, value: int, least: int) -> None:
     if value < least:
         raise ValueError(f"Expected {name} to be at least {least}. Received: {name}={value}.")
+
+
+def _check_one_tokenizer(source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> None:
+    if target_tokenizer is not source_tokenizer:
+        sides = (source_tokenizer, target_tokenizer)
+        received = [f"{tokenizer.kind} of {tokenizer.vocabulary_size} ids" for tokenizer in sides]
+        raise ValueError(
+            "Expected one tokenizer for both sides with extended_vocabulary=True. Received: two, "
+            f"{' and '.join(received)}. Train one on the pairs, and leave out target_tokenizer."
+        )
 
 
 def _links(

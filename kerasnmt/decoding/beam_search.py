@@ -131,9 +131,11 @@ def _best_extensions(totals: Any, beam_size: int, pad_id: int) -> tuple[Any, Any
     Returns:
         scores, ids and parents, each `[batch, beam_size]`, best first.
     """
-    hypotheses, vocabulary_size = totals.shape[1:]
+    hypotheses, vocabulary_size = ops.shape(totals)[1:]
     flat = ops.reshape(totals, (-1, hypotheses * vocabulary_size))
-    missing = max(0, beam_size - hypotheses * vocabulary_size)
+    # An extended vocabulary's size is known only when the graph runs; it has a place for each.
+    known = None not in totals.shape[1:]
+    missing = max(0, beam_size - hypotheses * vocabulary_size) if known else beam_size
     flat = ops.pad(flat, ((0, 0), (0, missing)), constant_values=IMPOSSIBLE)
     scores, chosen = ops.top_k(flat, beam_size)
     chosen = ops.cast(chosen, "int32")

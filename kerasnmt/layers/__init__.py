@@ -27,10 +27,14 @@ from kerasnmt.layers.lstm_cell import LSTMCell
 from kerasnmt.layers.luong_decoder_cell import LuongDecoderCell
 from kerasnmt.layers.masked_softmax import masked_softmax
 from kerasnmt.layers.maxout_readout import MaxoutReadout
+from kerasnmt.layers.pointer_decoder import PointerDecoder
+from kerasnmt.layers.pointer_generator_decoder import PointerGeneratorDecoder
 from kerasnmt.layers.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.recurrent_encoder import RecurrentEncoder
 from kerasnmt.layers.scaled_dot_score import ScaledDotScore
+from kerasnmt.layers.sigmoid_gate import SigmoidGate
 from kerasnmt.layers.simple_rnn_cell import SimpleRNNCell
+from kerasnmt.layers.softmax_gate import SoftmaxGate
 from kerasnmt.layers.stacked_cell import StackedCell
 from kerasnmt.layers.state_readout import StateReadout
 from kerasnmt.layers.thought_vector_decoder_cell import ThoughtVectorDecoderCell
@@ -66,10 +70,14 @@ __all__ = [
     "LocationScore",
     "LuongDecoderCell",
     "MaxoutReadout",
+    "PointerDecoder",
+    "PointerGeneratorDecoder",
     "RecurrentDecoder",
     "RecurrentEncoder",
     "ScaledDotScore",
+    "SigmoidGate",
     "SimpleRNNCell",
+    "SoftmaxGate",
     "StackedCell",
     "StateReadout",
     "ThoughtVectorDecoderCell",

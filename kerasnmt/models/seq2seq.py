@@ -25,7 +25,10 @@ class Seq2Seq(keras.Model):
     right-padded with 0; sources end with the end token, `target_ids` start with the start token,
     and the targets of training end with the end token. Id 0 is never a real token. For guided
     attention there may be `alignments`, float32 `[batch, target_length, source_length]`, whose rows
-    sum to 1, or to 0 for words without an alignment. All of this works on every Keras backend; with
+    sum to 1, or to 0 for words without an alignment. A model that copies takes
+    `extended_source_ids`, int32 `[batch, source_length]`, in which words outside the vocabulary
+    have ids of their own, V, V+1, …, and targets with the same ids; without them it copies words of
+    the vocabulary only. All of this works on every Keras backend; with
     tokenizers (and TensorFlow) `translate` and `export` take text.
 
     The constructors of `kerasnmt.zoo` assemble such models under their names.
@@ -35,7 +38,7 @@ class Seq2Seq(keras.Model):
             `RecurrentEncoder`.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
         decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
-            `added_losses`, `next_log_probability` and `log_probability`, for example
+            `copies`, `added_losses`, `next_log_probability` and `log_probability`, for example
             `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
         target_tokenizer: likewise; None takes the source's.
@@ -59,6 +62,8 @@ class Seq2Seq(keras.Model):
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self.perplexity = Perplexity()
+        gate = getattr(decoder, "gate", None)
+        self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
         self._graphs = _Graphs()
         ids = keras.KerasTensor((None, None), dtype="int32")
         self({"source_ids": ids, "target_ids": ids})
@@ -69,18 +74,22 @@ class Seq2Seq(keras.Model):
         build_once(self.bridge, self.encoder.state_size)
         build_once(self.decoder, (None, None, self.encoder.memory_units))
 
-    def encode(self, source_ids: Any, training: bool = False) -> tuple[list[Any], dict[str, Any]]:
+    def encode(
+        self, source_ids: Any, extended_source_ids: Any = None, training: bool = False
+    ) -> tuple[list[Any], dict[str, Any]]:
         """Read the source.
 
         Args:
             source_ids: int32 `[batch, source_length]`.
+            extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
             training: whether dropout applies.
 
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
         memory, memory_mask, states = self.encoder(source_ids, training=training)
-        memory = self.decoder.project_memory(memory, memory_mask)
+        copied = source_ids if extended_source_ids is None else extended_source_ids
+        memory = self.decoder.project_memory(memory, memory_mask, copied)
         return self.decoder.initial_states(self.bridge(states), memory), memory
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
@@ -92,9 +101,12 @@ class Seq2Seq(keras.Model):
             training: whether dropout applies.
 
         Returns:
-            the decoder's outputs: logits `[batch, target_length, vocabulary]`.
+            the decoder's outputs, for a vocabulary projection logits
+            `[batch, target_length, vocabulary]`.
         """
-        states, memory = self.encode(inputs["source_ids"], training=training)
+        states, memory = self.encode(
+            inputs["source_ids"], inputs.get("extended_source_ids"), training=training
+        )
         outputs, records = self.decoder(inputs["target_ids"], states, memory, training=training)
         for loss in self.decoder.added_losses(records, inputs["target_ids"]):
             self.add_loss(loss)
@@ -108,6 +120,11 @@ class Seq2Seq(keras.Model):
     def has_attention(self) -> bool:
         """Whether the decoder attends to the source, so that there are weights to look at."""
         return self.decoder.has_attention
+
+    @property
+    def copies(self) -> bool:
+        """Whether the decoder copies words of the source, those outside the vocabulary as well."""
+        return self.decoder.copies
 
     def attend(self, inputs: dict[str, Any]) -> Any:
         """Return the attention weights of given targets, without dropout.
@@ -123,7 +140,7 @@ class Seq2Seq(keras.Model):
             ValueError: the model has no attention.
         """
         self._need_attention()
-        states, memory = self.encode(inputs["source_ids"])
+        states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
         _, records = self.decoder(inputs["target_ids"], states, memory)
         return records["weights"]
 
@@ -148,6 +165,7 @@ class Seq2Seq(keras.Model):
     def search(
         self,
         source_ids: Any,
+        extended_source_ids: Any = None,
         *,
         beam_size: int = 5,
         length_penalty: float = 0.6,
@@ -159,6 +177,7 @@ class Seq2Seq(keras.Model):
 
         Args:
             source_ids: int32 `[batch, source_length]`.
+            extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
             beam_size: 1 is greedy search.
             length_penalty: see `kerasnmt.decoding.length_penalty`.
             max_length: most tokens of a target, the end token included.
@@ -168,7 +187,9 @@ class Seq2Seq(keras.Model):
         Returns:
             `Hypotheses` of ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
             records `{"weights": [batch, n_best, max_length, source_length]}`, or `{}` where none
-            are asked for or the model has no attention.
+            are asked for or the model has no attention; of a pointer-generator
+            `generate_probability` `[batch, n_best, max_length]` as well. A model that copies finds
+            extended ids.
 
         Raises:
             ValueError: `n_best` is not from 1 to `beam_size`.
@@ -178,11 +199,11 @@ class Seq2Seq(keras.Model):
                 "Expected 1 <= n_best <= beam_size. "
                 f"Received: n_best={n_best}, beam_size={beam_size}"
             )
-        states, memory = self.encode(source_ids)
+        states, memory = self.encode(source_ids, extended_source_ids)
 
         def step(ids: Any, states: list[Any]) -> tuple:
             log_probabilities, records, states = self.step(ids, states, memory)
-            vocabulary = ops.arange(log_probabilities.shape[-1])
+            vocabulary = ops.arange(ops.shape(log_probabilities)[-1])
             never = ops.logical_or(vocabulary == PAD_ID, vocabulary == START_ID)
             log_probabilities = ops.where(never, IMPOSSIBLE, log_probabilities)
             return log_probabilities, records if with_records else {}, states
@@ -254,6 +275,8 @@ class Seq2Seq(keras.Model):
         if sample_weight is not None:
             weight = weight * ops.cast(sample_weight, "float32")
         self.perplexity.update_state(log_probability, weight)
+        if self.generate_probability is not None:
+            self.generate_probability.update_state(ops.exp(y_pred["gate"][..., 0]), weight)
         if self.loss is not None:
             return super().compute_loss(x, y, y_pred, weight, training)
         smoothed = (

@@ -21,6 +21,8 @@ from kerasnmt.text.vocabulary import (
 class CharacterTokenizer(Tokenizer):
     """Unicode characters (code points), the space among them.
 
+    Any unknown character can be copied from a source, see `tokenize_source`.
+
     Args:
         characters: the characters from id 4 on, in the order of their ids; a list or a string.
         counts: how often each id occurred in the text that the vocabulary is from, the four first
@@ -88,9 +90,25 @@ class CharacterTokenizer(Tokenizer):
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))
 
+    def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        code_points = tf.strings.unicode_decode(text, "UTF-8")
+        return self._ids.lookup(code_points), code_points.with_flat_values(
+            _one_by_one(code_points.flat_values)
+        )
+
     def get_config(self) -> dict[str, Any]:
         """Returns the characters and their counts."""
         return {"characters": self._characters, "counts": self.counts}
 
-    def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        return tf.strings.unicode_encode(tf.gather(self._code_points, ids), "UTF-8")
+    def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
+        code_points = tf.gather(self._code_points, ids)
+        if copied is None:
+            return tf.strings.unicode_encode(code_points, "UTF-8")
+        own = _one_by_one(code_points.flat_values)
+        characters = tf.where(copied.flat_values == "", own, copied.flat_values)
+        return tf.strings.reduce_join(ids.with_flat_values(characters), axis=-1)
+
+
+def _one_by_one(code_points: tf.Tensor) -> tf.Tensor:
+    """Code points `[number]` as strings `[number]`."""
+    return tf.strings.unicode_encode(code_points[:, tf.newaxis], "UTF-8")

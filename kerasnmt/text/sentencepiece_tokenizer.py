@@ -30,6 +30,10 @@ class SentencePieceTokenizer(Tokenizer):
     is usually written: of the captions of Multi30k, 99.6% (German) and 99.9% (English) of the lines
     come back from their ids unchanged.
 
+    Copying is copying of pieces: what `tokenize_source` gives is what `tokenize` gives, without
+    unknown words, because rare words are spelt in pieces that have ids. A character outside the
+    vocabulary stays unknown.
+
     ```python
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=8000)
     tokenizer.tokenize(["Two dogs run."])
@@ -131,7 +135,7 @@ class SentencePieceTokenizer(Tokenizer):
         """Makes the tokenizer that `get_config` describes."""
         return cls(**{**config, "model": base64.b64decode(config["model"])})
 
-    def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
+    def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         return self._pieces.detokenize(ids)
 
 

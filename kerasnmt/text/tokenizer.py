@@ -7,6 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
+from kerasnmt.text.extended_source import ExtendedSource
 from kerasnmt.text.word_indices import word_indices
 
 
@@ -20,8 +22,12 @@ class Tokenizer(tf.Module):
     Every vocabulary begins with the four ids of `kerasnmt.ids`: padding, unknown, start and end.
     No text is ever tokenized to padding, start or end.
 
+    For models that copy, `tokenize_source` and `tokenize_target` extend the vocabulary for each
+    example by the unknown words of its source, and `detokenize` writes them.
+
     A subclass gives `kind`, `_tokenize`, `_detokenize`, `get_config` and `train`, and hands its
-    entries and counts to this constructor.
+    entries and counts to this constructor; `_tokenize_with_words` as well, where unknown words can
+    be copied.
 
     Args:
         entries: how each id from 4 on is written, in the order of the ids.
@@ -81,7 +87,56 @@ class Tokenizer(tf.Module):
         """
         return self._tokenize(tf.convert_to_tensor(text, tf.string))
 
-    def detokenize(self, ids: tf.RaggedTensor | tf.Tensor) -> tf.Tensor:
+    def tokenize_source(self, text: tf.Tensor | Sequence[str]) -> ExtendedSource:
+        """Turns source text into ids, and gives ids to the words outside the vocabulary.
+
+        The words of a row that `tokenize` makes the unknown id get the ids `vocabulary_size`,
+        `vocabulary_size + 1`, … in order of first appearance, equal words the same one. They hold
+        in this row alone. Bytes that are not UTF-8 are read as U+FFFD.
+
+        ```python
+        tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
+        source = tokenizer.tokenize_source(["x a y x"])
+        source.ids  # [[1, 4, 1, 1]]
+        source.extended_ids  # [[6, 4, 7, 6]]
+        source.unknown_words  # [[b"x", b"y"]]
+        tokenizer.tokenize_target(["y b z"], source.unknown_words)  # [[7, 5, 1]]
+        ```
+
+        References:
+            See, Liu and Manning, 2017, "Get To The Point: Summarization with Pointer-Generator
+            Networks", section 2.2, the extended vocabulary.
+
+        Args:
+            text: string, `[batch]`; or a list of `str`.
+
+        Returns:
+            The ids, the extended ids and the unknown words.
+        """
+        ids, words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
+        unknown = find_unknown_words(ids, words)
+        return ExtendedSource(ids, extended_ids(ids, words, unknown, self.vocabulary_size), unknown)
+
+    def tokenize_target(
+        self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor
+    ) -> tf.RaggedTensor:
+        """Turns target text into ids, with those that the source gave to its unknown words.
+
+        Args:
+            text: string, `[batch]`; or a list of `str`.
+            unknown_words: string, `[batch, (unknown)]`, none twice in a row: those that the same
+                tokenizer's `tokenize_source` found in the sources.
+
+        Returns:
+            int32, `[batch, (length)]`. A word that is in neither vocabulary nor source is the
+            unknown id.
+        """
+        ids, words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
+        return extended_ids(ids, words, unknown_words, self.vocabulary_size)
+
+    def detokenize(
+        self, ids: tf.RaggedTensor | tf.Tensor, unknown_words: tf.RaggedTensor | None = None
+    ) -> tf.Tensor:
         """Turns ids into text.
 
         Padding, start and end are left out; the unknown id, and any id outside the vocabulary, is
@@ -89,6 +144,8 @@ class Tokenizer(tf.Module):
 
         Args:
             ids: integer, `[batch, (length)]` ragged or `[batch, length]` padded.
+            unknown_words: string, `[batch, (unknown)]`, of `tokenize_source`: what is written for
+                the ids from `vocabulary_size` on, in each row its own.
 
         Returns:
             string, `[batch]`.
@@ -97,21 +154,37 @@ class Tokenizer(tf.Module):
             ids = tf.RaggedTensor.from_tensor(ids)
         # On the flat values, because eager operations on ragged tensors are a hundred times slower.
         flat = self._inside(ids.flat_values)
-        written = (flat == UNKNOWN_ID) | (flat > END_ID)
-        ids = tf.ragged.boolean_mask(ids.with_flat_values(flat), ids.with_flat_values(written))
-        return self._detokenize(ids)
+        written = ids.with_flat_values((flat == UNKNOWN_ID) | (flat > END_ID))
+        inside = tf.ragged.boolean_mask(ids.with_flat_values(flat), written)
+        if unknown_words is None:
+            return self._detokenize(inside)
+        copied = words_of_extended_ids(
+            ids.flat_values, ids.value_rowids(), unknown_words, self.vocabulary_size
+        )
+        copied = tf.ragged.boolean_mask(ids.with_flat_values(copied), written)
+        return self._detokenize(inside, copied)
 
-    def tokens(self, ids: tf.Tensor) -> tf.Tensor:
+    def tokens(self, ids: tf.Tensor, unknown_words: tf.RaggedTensor | None = None) -> tf.Tensor:
         """Shows how each id is written.
 
         Args:
-            ids: integer, of any shape.
+            ids: integer, of any shape; `[batch, …]` with `unknown_words`.
+            unknown_words: string, `[batch, (unknown)]`, of `tokenize_source`: what is shown for
+                the ids from `vocabulary_size` on, in each row its own.
 
         Returns:
             string, of the same shape: "" for padding, "<unk>" for the unknown id and any outside
-            the vocabulary, "<s>" and "</s>" for start and end; a space is shown as "▁".
+            the vocabulary, "<s>" and "</s>" for start and end; a space is shown as "▁". An unknown
+            word that reads "<s>" or "</s>" is shown as "<unk>", since it is neither start nor end.
         """
-        return tf.gather(self._written, self._inside(tf.convert_to_tensor(ids)))
+        ids = tf.convert_to_tensor(ids)
+        tokens = tf.gather(self._written, self._inside(ids))
+        if unknown_words is None:
+            return tokens
+        rows = tf.reshape(tf.range(tf.shape(ids)[0]), [-1] + [1] * (ids.shape.rank - 1))
+        copied = words_of_extended_ids(ids, rows, unknown_words, self.vocabulary_size)
+        as_it_was = (copied == "") | (copied == "<s>") | (copied == "</s>")
+        return tf.where(as_it_was, tokens, tf.where(copied == " ", "▁", copied))
 
     def word_indices(self, tokens: Sequence[str]) -> list[int]:
         """Tells which word each token belongs to; see `kerasnmt.text.word_indices`.
@@ -161,8 +234,20 @@ class Tokenizer(tf.Module):
         """Turns text `[batch]` into int32 ids `[batch, (length)]`."""
         raise NotImplementedError
 
-    def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """Writes int32 ids `[batch, (length)]` that hold only text and unknowns as `[batch]`."""
+    def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Turns text `[batch]` into ids, as `_tokenize`, and how the text writes each of them.
+
+        The words are strings `[batch, (length)]`, "" for what is not to be copied when it is
+        unknown: here all.
+        """
+        ids = self._tokenize(text)
+        return ids, ids.with_flat_values(tf.fill(tf.shape(ids.flat_values), ""))
+
+    def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
+        """Writes int32 ids `[batch, (length)]` that hold only text and unknowns as `[batch]`.
+
+        `copied`, string of the same shape, is written instead of the ids where it is not "".
+        """
         raise NotImplementedError
 
     def _inside(self, ids: tf.Tensor) -> tf.Tensor:

@@ -25,7 +25,8 @@ class WordTokenizer(Tokenizer):
 
     The text is expected to be tokenized beforehand (`"Two dogs run ."`), as the corpora of the
     older papers are: words are split at ASCII whitespace and nowhere else. The words "<pad>",
-    "<unk>", "<s>" and "</s>" of such corpora are read as the unknown id.
+    "<unk>", "<s>" and "</s>" of such corpora are read as the unknown id. Any unknown word can be
+    copied from a source, see `tokenize_source`, these four as well.
 
     Args:
         words: the words from id 4 on, in the order of their ids.
@@ -90,12 +91,18 @@ class WordTokenizer(Tokenizer):
         return cls(words, counts_of_ids(counts, words, len(texts)))
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self._ids.lookup(tf.strings.split(text))
+        return self._tokenize_with_words(text)[0]
+
+    def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        words = tf.strings.split(text)
+        return self._ids.lookup(words), words
 
     def get_config(self) -> dict[str, Any]:
         """Returns the words and their counts."""
         return {"words": self._words, "counts": self.counts}
 
-    def _detokenize(self, ids: tf.RaggedTensor) -> tf.Tensor:
+    def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         words = tf.where(ids == UNKNOWN_ID, "⁇", tf.gather(self._written, ids))
+        if copied is not None:
+            words = tf.where(copied == "", words, copied)
         return tf.strings.reduce_join(words, axis=-1, separator=" ")

@@ -338,3 +338,65 @@ def test_alignments_of_a_dataset_that_is_read_once():
     pairs = pairs.apply(tf.data.experimental.assert_cardinality(2))
     list(batches(pairs, LETTERS, DIGITS, alignments=[[(0, 0)], []]))
     assert len(read) == 1
+
+
+def test_an_extended_vocabulary_by_hand():
+    words = WordTokenizer(["a", "b"])  # ids 4 and 5; copied words from 6 on
+    pairs = dataset_of([("x a y x", "y x q"), ("", "x"), ("b y", "b z y")])
+    dataset = batches(pairs, words, extended_vocabulary=True, max_length=6, shuffle=False)
+    ids, weights = tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None, None], tf.float32)
+    names = ["source_ids", "target_ids", "extended_source_ids"]
+    assert dataset.element_spec == (dict.fromkeys(names, ids), ids, weights)
+    ((inputs, targets, weights),) = dataset
+    np.testing.assert_array_equal(inputs["source_ids"], [[1, 4, 1, 1, 3, 0], [5, 1, 3, 0, 0, 0]])
+    np.testing.assert_array_equal(
+        inputs["extended_source_ids"], [[6, 4, 7, 6, 3, 0], [5, 6, 3, 0, 0, 0]]
+    )
+    np.testing.assert_array_equal(inputs["target_ids"], [[2, 1, 1, 1, 0, 0], [2, 5, 1, 1, 0, 0]])
+    np.testing.assert_array_equal(targets, [[7, 6, 1, 3, 0, 0], [5, 1, 6, 3, 0, 0]])
+    np.testing.assert_array_equal(weights, [[1, 1, 1, 1, 0, 0]] * 2)
+
+
+def test_an_extended_vocabulary_stays_with_its_pairs():
+    """With alignments, buckets, pairs left out, shuffling and a cache; against batches without."""
+    draw = random.Random(2)
+    vocabulary = ["a", "b", "x", "y", "z", "é"]
+    texts = [" ".join(draw.choices(vocabulary, k=draw.randrange(25))) for _ in range(400)]
+    pairs = list(zip(texts[:200], texts[200:], strict=True))
+    options = {
+        "alignments": [[(number % 5, number % 3)] for number in range(200)],
+        "tokens_per_batch": 100,
+        "max_length": 20,
+        "seed": 4,
+        "cache": True,
+    }
+    words = WordTokenizer(["a", "b"])
+    with_ids = batches(pairs, words, extended_vocabulary=True, **options)
+    without = batches(pairs, words, **options)
+    expected = Counter()
+    for source, target in pairs:
+        found = words.tokenize_source([source])
+        ids = words.tokenize_target([target], found.unknown_words).numpy()[0]
+        if source and target and max(len(ids), len(source.split())) < 20:
+            expected[tuple(found.extended_ids.numpy()[0]), tuple(ids)] += 1
+    for _ in range(2):
+        seen = Counter()
+        for (inputs, targets, weights), plain in zip(with_ids, without, strict=True):
+            extended = inputs.pop("extended_source_ids")
+            tf.nest.map_structure(
+                np.testing.assert_array_equal,
+                (inputs, np.where(targets > 5, 1, targets), weights),
+                (plain[0], plain[1].numpy(), plain[2]),
+            )
+            np.testing.assert_array_equal(inputs["source_ids"], tf.where(extended > 5, 1, extended))
+            for source, target in zip(extended.numpy(), targets.numpy(), strict=True):
+                seen[tuple(source[source > 3]), tuple(target[(target == 1) | (target > 3)])] += 1
+        assert seen == expected
+
+
+def test_an_extended_vocabulary_is_of_one_tokenizer():
+    with pytest.raises(
+        ValueError, match=r"one tokenizer for both .* Received: two, characters of 14 ids and .* 14"
+    ):
+        batches(dataset_of(PAIRS[:2]), LETTERS, DIGITS, extended_vocabulary=True)
+    assert len(list(batches(PAIRS[:2], LETTERS, LETTERS, extended_vocabulary=True))) >= 1

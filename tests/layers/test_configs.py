@@ -47,6 +47,25 @@ PARTS = {
     "LocalPredictiveWindow": lambda: layers.LocalPredictiveWindow(5, width=3, name="a"),
     "LocationScore": lambda: layers.LocationScore(20, name="a"),
     "MaxoutReadout": lambda: layers.MaxoutReadout(5, name="a"),
+    "PointerDecoder": lambda: layers.PointerDecoder(
+        keras.layers.Embedding(9, 3),
+        layers.LuongDecoderCell(layers.LSTMCell(4), layers.BahdanauAttention(5)),
+        dropout=0.1,
+        name="a",
+    ),
+    "PointerGeneratorDecoder": lambda: layers.PointerGeneratorDecoder(
+        layers.RecurrentDecoder(
+            keras.layers.Embedding(9, 3),
+            layers.FirstStateDecoderCell(layers.GRUCell(4)),
+            layers.StateReadout(),
+            layers.VocabularyProjection(9),
+        ),
+        layers.SigmoidGate(),
+        layers.BahdanauAttention(5),
+        name="a",
+    ),
+    "SigmoidGate": lambda: layers.SigmoidGate(name="a"),
+    "SoftmaxGate": lambda: layers.SoftmaxGate(name="a"),
     "RecurrentDecoder": lambda: layers.RecurrentDecoder(
         keras.layers.Embedding(9, 3),
         layers.BahdanauDecoderCell(layers.GRUCell(4), layers.BahdanauAttention(5)),

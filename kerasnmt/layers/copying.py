@@ -1,0 +1,69 @@
+"""Probabilities of words that are copied from a source, over its extended vocabulary.
+
+A source position holds an id of the vocabulary, or V, V+1, … for its words outside of it. A word's
+copy probability is the sum of the weights on the positions that hold it.
+
+Source: See, Liu and Manning (2017), "Get to the point", equation 9.
+"""
+
+from typing import Any
+
+from keras import ops
+
+IMPOSSIBLE = -1e9
+
+
+def equal_words(source_ids: Any) -> Any:
+    """Say which positions hold the same word: float32 `[batch, source_length, source_length]`."""
+    return ops.cast(ops.equal(source_ids[:, :, None], source_ids[:, None, :]), "float32")
+
+
+def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
+    """Return the log-probability of copying given ids.
+
+    Args:
+        weights: float32 `[batch, target_length, source_length]`.
+        source_ids: extended ids, int32 `[batch, source_length]`.
+        ids: extended ids, int32 `[batch, target_length]`.
+
+    Returns:
+        float32 `[batch, target_length]`; log of 1e-30 where an id is nowhere in its source.
+    """
+    same = ops.equal(ids[:, :, None], source_ids[:, None, :])
+    return log_of(ops.sum(ops.where(same, weights, 0.0), axis=-1))
+
+
+def with_copies(
+    generated: Any, log_copy: Any, weights: Any, source_ids: Any, same_words: Any
+) -> Any:
+    """Extend log-probabilities of the vocabulary by those of copying.
+
+    Only the columns of words that stand in the source are computed anew.
+
+    Args:
+        generated: log-probabilities of generating each id, float32 `[batch, hypotheses,
+            vocabulary]`.
+        log_copy: log-probability of copying, float32 `[batch, hypotheses, 1]`.
+        weights: float32 `[batch, hypotheses, source_length]`.
+        source_ids: extended ids, int32 `[batch, source_length]`.
+        same_words: from `equal_words`.
+
+    Returns:
+        float32 `[batch, hypotheses, vocabulary + source_length]`: a source has no more words
+        outside the vocabulary than positions. Ids that it does not hold have -1e9.
+    """
+    extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
+    ids = ops.broadcast_to(source_ids[:, None, :], ops.shape(weights))
+    copied = log_copy + log_of(ops.matmul(weights, same_words))
+    mixed = ops.logaddexp(ops.take_along_axis(extended, ids, axis=-1), copied)
+    flat = ops.reshape(extended, (-1, ops.shape(extended)[-1]))
+    columns = ops.reshape(ids, (-1,))
+    rows = ops.repeat(ops.arange(ops.shape(flat)[0], dtype=columns.dtype), ops.shape(ids)[-1])
+    # Equal words are written more than once, each time with the same number.
+    updated = ops.scatter_update(flat, ops.stack([rows, columns], -1), ops.reshape(mixed, (-1,)))
+    return ops.reshape(updated, ops.shape(extended))
+
+
+def log_of(probability: Any) -> Any:
+    """Return the logarithm of a probability, of 1e-30 at the least: the gradient below is 0."""
+    return ops.log(ops.maximum(probability, 1e-30))
