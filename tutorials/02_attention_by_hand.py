@@ -323,7 +323,7 @@ pair = max(test[:100], key=lambda pair: sum(abs(i - j) for i, j in pair.alignmen
 source, target = pair.source.split(), pair.target.split()
 ((inputs, _, _),) = batches([pair], tokenizer, shuffle=False)
 attended = {
-    name: np.array(model.attend(inputs))[0, : len(target) + 1, : len(source) + 1]
+    name: np.array(model.attend(inputs)["weights"])[0, : len(target) + 1, : len(source) + 1]
     for name, model in models.items()
 }
 

@@ -41,7 +41,10 @@ def attention(
     if not attended.target_tokens:
         raise ValueError(f"Expected a text with at least one token. Received: text={text!r}")
     figure = attention_figure(
-        attended.weights, attended.source_tokens, attended.target_tokens, title=None
+        attended.weights,
+        attended.source_tokens,
+        attended.target_tokens,
+        generate_probability=attended.generate_probability,
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output)

@@ -65,7 +65,10 @@ def demo(
     translations = served.translate(shown)
     (attended,) = served.attention(shown[-1:])
     figure = attention_figure(
-        attended.weights, attended.source_tokens, attended.target_tokens, title=None
+        attended.weights,
+        attended.source_tokens,
+        attended.target_tokens,
+        generate_probability=attended.generate_probability,
     )
     picture = output / "attention.png"
     figure.savefig(picture)

@@ -36,12 +36,7 @@ def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
         model = keras.saving.load_model(run.model, compile=False)
     except (ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{run.model}: the model cannot be loaded: {error}") from error
-    options = {}
-    if run.recipe.exists():
-        search = Recipe.load(run.recipe).search
-        options = {"beam_size": search.beam_size, "length_penalty": search.length_penalty}
-        if search.max_length is not None:
-            options["max_length"] = search.max_length
+    options = Recipe.load(run.recipe).search.options if run.recipe.exists() else {}
     return model, options
 
 

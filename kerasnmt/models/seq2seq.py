@@ -1,6 +1,6 @@
 """The sequence-to-sequence model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -126,15 +126,16 @@ class Seq2Seq(keras.Model):
         """Whether the decoder copies words of the source, those outside the vocabulary as well."""
         return self.decoder.copies
 
-    def attend(self, inputs: dict[str, Any]) -> Any:
-        """Return the attention weights of given targets, without dropout.
+    def attend(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the records of given targets, without dropout.
 
         Args:
             inputs: as in `call`.
 
         Returns:
-            float32 `[batch, target_length, source_length]`; row t belongs to the t-th word of the
-            targets, the last of which is the end token.
+            `weights` of the attention, float32 `[batch, target_length, source_length]`; row t
+            belongs to the t-th word of the targets, the last of which is the end token. Of a
+            pointer-generator also `generate_probability`, float32 `[batch, target_length]`.
 
         Raises:
             ValueError: the model has no attention.
@@ -142,7 +143,7 @@ class Seq2Seq(keras.Model):
         self._need_attention()
         states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
         _, records = self.decoder(inputs["target_ids"], states, memory)
-        return records["weights"]
+        return records
 
     def step(
         self, ids: Any, states: list[Any], memory: dict[str, Any]
@@ -292,6 +293,8 @@ class Seq2Seq(keras.Model):
         beam_size: int = 5,
         length_penalty: float = 0.6,
         max_length: int = 100,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
         batch_size: int = 64,
     ) -> list[str]:
         """Translate texts, with the same graph that `export` writes.
@@ -302,6 +305,9 @@ class Seq2Seq(keras.Model):
             beam_size: 1 is greedy search.
             length_penalty: see `kerasnmt.decoding.length_penalty`.
             max_length: most tokens of a source or a translation, the end token included.
+            replace_unknown: whether each unknown word of a translation is replaced by the source
+                word that it attends to most; for a model that does not copy by itself.
+            dictionary: how source words are written when they replace; those it lacks stay.
             batch_size: number of texts translated at once.
 
         Returns:
@@ -313,7 +319,12 @@ class Seq2Seq(keras.Model):
         """
         self._need_tokenizers()
         translator = self._graphs.translator(
-            self, beam_size=beam_size, length_penalty=length_penalty, max_length=max_length
+            self,
+            beam_size=beam_size,
+            length_penalty=length_penalty,
+            max_length=max_length,
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
         )
         return translator.translate(texts, batch_size=batch_size)
 
@@ -363,6 +374,8 @@ class Seq2Seq(keras.Model):
         beam_size: int = 5,
         length_penalty: float = 0.6,
         max_length: int = 100,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
     ) -> str:
         """Write a SavedModel for TF Serving: text in, text out.
 
@@ -374,6 +387,8 @@ class Seq2Seq(keras.Model):
             beam_size: fixed in the export, as the other options are.
             length_penalty: see `kerasnmt.decoding.length_penalty`.
             max_length: most tokens of a source or a translation, the end token included.
+            replace_unknown: see `translate`.
+            dictionary: see `translate`.
 
         Returns:
             the directory.
@@ -390,6 +405,8 @@ class Seq2Seq(keras.Model):
             beam_size=beam_size,
             length_penalty=length_penalty,
             max_length=max_length,
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
         )
 
     def _need_attention(self) -> None:
@@ -449,7 +466,8 @@ class _Graphs:
     def translator(self, model: Seq2Seq, **options) -> Any:
         from kerasnmt.serving import TextModule, Translator
 
-        key = tuple(sorted(options.items()))
+        dictionary = options["dictionary"] or {}
+        key = tuple(sorted({**options, "dictionary": tuple(sorted(dictionary.items()))}.items()))
         if key not in self._made:
             self._made[key] = Translator(TextModule(model, **options))
         return self._made[key]

@@ -46,7 +46,7 @@ def check_export(
     - `requests`: each signature answers a batch, in the shapes of the contract;
     - `n_best`: a ranking with finite scores, whose best is the answer of `serving_default`;
     - `attention`: padded tokens, weights that sum to at most 1 over the source (where there is
-      attention);
+      attention), and the probabilities of generating, from 0 to 1 (of a pointer-generator);
     - `batch_of_one`: the first 16 texts, each alone, get the translations and scores of the batch;
     - `python`: TensorFlow in this process gives the same outputs;
     - `expected`: the translations are the expected ones: where no texts are given, what
@@ -176,8 +176,12 @@ def _check_n_best(ask: _Ask, texts: tuple[str, ...]) -> str:
 
 
 def _check_attention(ask: _Ask, texts: tuple[str, ...]) -> str:
-    _refuse(attention_problems(ask("attention", *texts)))
-    return "weights sum to at most 1 over the source, 0 on padding"
+    attention = ask("attention", *texts)
+    _refuse(attention_problems(attention))
+    names = "weights sum to at most 1 over the source"
+    if "generate_probability" in attention:
+        names += ", generate_probability is from 0 to 1"
+    return f"{names}, 0 on padding"
 
 
 def _check_batch_of_one(ask: _Ask, texts: tuple[str, ...]) -> str:

@@ -4,7 +4,8 @@ All functions here look at names and NumPy arrays only, and return what is wrong
 empty list means that nothing is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +34,11 @@ OUTPUTS = {
         "source_tokens": ("string", ("batch", "source_length")),
         "target_tokens": ("string", ("batch", "target_length")),
         "weights": ("float32", ("batch", "target_length", "source_length")),
+        "generate_probability": ("float32", ("batch", "target_length")),
     },
 }
-OPTIONAL = frozenset({"attention"})  # A model without attention has no such signature.
+OPTIONAL_SIGNATURES = frozenset({"attention"})  # a model without attention lacks it
+OPTIONAL_OUTPUTS = frozenset({"generate_probability"})  # only a pointer-generator has it
 
 
 def signature_problems(signatures: Mapping[str, Signature]) -> list[str]:
@@ -52,7 +55,7 @@ def signature_problems(signatures: Mapping[str, Signature]) -> list[str]:
         if name in signatures:
             problems += _tensor_problems(f"{name} input", signatures[name].inputs, INPUT)
             problems += _tensor_problems(f"{name} output", signatures[name].outputs, outputs)
-        elif name not in OPTIONAL:
+        elif name not in OPTIONAL_SIGNATURES:
             problems.append(f"no signature {name!r}")
     return problems
 
@@ -70,7 +73,7 @@ def shape_problems(name: str, outputs: Mapping[str, np.ndarray], batch_size: int
     """
     problems = []
     sizes = {"batch": batch_size}
-    for output, (_, axes) in OUTPUTS[name].items():
+    for output, (_, axes) in _present(OUTPUTS[name], outputs).items():
         shape = outputs[output].shape
         fits = len(shape) == len(axes)
         if not fits or any(sizes.setdefault(a, n) != n for a, n in zip(axes, shape, strict=True)):
@@ -117,12 +120,14 @@ def attention_problems(attention: Mapping[str, np.ndarray]) -> list[str]:
 
     Args:
         attention: The outputs of `attention`: `source_tokens` [batch, source_length],
-            `target_tokens` [batch, target_length], `weights` [batch, target_length, source_length].
+            `target_tokens` [batch, target_length], `weights` [batch, target_length, source_length],
+            and of a pointer-generator `generate_probability` [batch, target_length].
 
     Returns:
         Real tokens behind padding, weights that are negative or not finite, weights of padding that
         are not 0, and target tokens whose weights sum to nothing or to more than 1. (Around a
-        predicted place, as with Luong's local-p, they sum to less.)
+        predicted place, as with Luong's local-p, they sum to less.) Of `generate_probability`,
+        values outside [0, 1], to 1e-3, and those of padding that are not 0.
     """
     weights = attention["weights"]
     real = {side: attention[f"{side}_tokens"] != b"" for side in ("source", "target")}
@@ -143,6 +148,13 @@ def attention_problems(attention: Mapping[str, np.ndarray]) -> list[str]:
             f"weights of a target token sum to {wrong[0]:.4f} where more than 0 and at most 1 is "
             "expected"
         )
+    if "generate_probability" in attention:
+        probability = attention["generate_probability"]
+        wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]
+        if wrong.size:
+            problems.append(f"generate_probability has {wrong[0]:.4f} where 0 to 1 is expected")
+        if (probability[~real["target"]] != 0).any():
+            problems.append("generate_probability of padding is not 0")
     return problems
 
 
@@ -182,6 +194,7 @@ def _tensor_problems(
     declared: Mapping[str, TensorInfo],
     expected: Mapping[str, tuple[str, Sequence[str]]],
 ) -> list[str]:
+    expected = _present(expected, declared)
     if declared.keys() != expected.keys():
         return [f"{where}: names {sorted(declared)} where {sorted(expected)} are expected"]
     problems = []
@@ -195,6 +208,12 @@ def _tensor_problems(
                 f"{where} {name!r}: shape {shape} where {_written(axes)} with any batch is expected"
             )
     return problems
+
+
+def _present(expected: Mapping[str, Any], found: Collection[str]) -> dict[str, Any]:
+    """What is expected, without the optional outputs that are not there."""
+    absent = OPTIONAL_OUTPUTS.difference(found)
+    return {name: value for name, value in expected.items() if name not in absent}
 
 
 def _written(axes: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.serving.like_lengths import like_lengths
 from kerasnmt.serving.sentence_attention import SentenceAttention
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
@@ -15,6 +15,8 @@ _TEXTS = (tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.string))
 
 class ForcedAttention:
     """Run a model over pairs of a source and its given translation, in batches, in order.
+
+    A model that copies hears which words outside the vocabulary are those of the source.
 
     Args:
         model: a `kerasnmt.models.Seq2Seq` with tokenizers and attention.
@@ -27,14 +29,27 @@ class ForcedAttention:
         need_tensorflow_backend()
 
         @tf.function(input_signature=_TEXTS, autograph=False)
-        def attend(sources: tf.Tensor, targets: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            source_ids = _ids(model.source_tokenizer, sources)
-            target = _ids(model.target_tokenizer, targets)
+        def attend(sources: tf.Tensor, targets: tf.Tensor) -> dict[str, tf.Tensor]:
+            source_tokenizer, target_tokenizer = model.source_tokenizer, model.target_tokenizer
+            inputs, unknown_words = {}, None
+            if model.copies:
+                ids, extended_ids, unknown_words = source_tokenizer.tokenize_source(sources)
+                source = inputs["extended_source_ids"] = _with_end(extended_ids)
+                inputs["source_ids"] = _with_end(ids)
+                target = _with_end(target_tokenizer.tokenize_target(targets, unknown_words))
+            else:
+                source = inputs["source_ids"] = _with_end(source_tokenizer.tokenize(sources))
+                target = _with_end(target_tokenizer.tokenize(targets))
+            # The decoder embeds its inputs, and has embeddings for the vocabulary alone.
+            known = tf.where(target < target_tokenizer.vocabulary_size, target, UNKNOWN_ID)
             start = tf.fill([tf.shape(target)[0], 1], START_ID)
-            target_ids = tf.where(target != PAD_ID, tf.concat([start, target[:, :-1]], 1), PAD_ID)
-            weights = model.attend({"source_ids": source_ids, "target_ids": target_ids})
-            source_tokens = model.source_tokenizer.tokens(source_ids)
-            return source_tokens, model.target_tokenizer.tokens(target), weights
+            moved = tf.concat([start, known[:, :-1]], axis=1)
+            inputs["target_ids"] = tf.where(target != PAD_ID, moved, PAD_ID)
+            return {
+                "source_tokens": source_tokenizer.tokens(source, unknown_words),
+                "target_tokens": target_tokenizer.tokens(target, unknown_words),
+                **model.attend(inputs),
+            }
 
         self._attend = attend
 
@@ -42,6 +57,8 @@ class ForcedAttention:
         self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
     ) -> list[SentenceAttention]:
         """Return the tokens of each pair and the weights between them.
+
+        Of a pointer-generator also the probability that each token is generated, not copied.
 
         Args:
             sources: one sentence each.
@@ -69,13 +86,13 @@ class ForcedAttention:
         ]
         for places in like_lengths(lengths, batch_size):
             batch = ([texts[place] for place in places] for texts in (sources, targets))
-            outputs = (output.numpy() for output in self._attend(*map(tf.constant, batch)))
-            for place, *row in zip(places, *outputs, strict=True):
-                found[place] = SentenceAttention.of_row(*row)
+            outputs = self._attend(*map(tf.constant, batch))
+            outputs = {name: output.numpy() for name, output in outputs.items()}
+            for place, attended in zip(places, SentenceAttention.of_batch(outputs), strict=True):
+                found[place] = attended
         return found
 
 
-def _ids(tokenizer: Any, texts: tf.Tensor) -> tf.Tensor:
-    """Ids `[batch, length]` with their end tokens."""
-    ids = tokenizer.tokenize(texts)
+def _with_end(ids: tf.RaggedTensor) -> tf.Tensor:
+    """Ids `[batch, length]` with their end tokens, padded."""
     return tf.concat([ids, tf.fill([ids.nrows(), 1], END_ID)], axis=1).to_tensor(PAD_ID)

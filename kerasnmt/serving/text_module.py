@@ -1,12 +1,12 @@
 """Text in, text out: the graph that `translate` runs and `export` writes."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
-from kerasnmt.ids import END_ID, PAD_ID
+from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.
@@ -29,17 +29,24 @@ class TextModule(tf.Module):
     - `attention`: of the best translation, `source_tokens` string `[batch, source]`,
       `target_tokens` string `[batch, target]`, `weights` float32 `[batch, target, source]`; tokens
       include the end token and are padded with empty strings, weights with 0. A model without
-      attention has no such signature.
+      attention has no such signature; a pointer-generator adds `generate_probability`, float32
+      `[batch, target]`.
+
+    A model that copies writes words outside the vocabulary as the source spells them.
 
     Args:
         model: a `kerasnmt.models.Seq2Seq` with tokenizers.
         beam_size: 1 is greedy search.
         length_penalty: see `kerasnmt.decoding.length_penalty`.
         max_length: most tokens of a source or a translation, the end token included.
+        replace_unknown: whether each unknown word of a translation is replaced by the source word
+            that it attends to most; for a model with attention that does not copy by itself.
+        dictionary: how source words are written when they replace; those it lacks stay as they
+            are.
 
     Raises:
-        ValueError: the model has no tokenizers, an option is out of range, or Keras does not run
-            on TensorFlow.
+        ValueError: the model has no tokenizers, an option is out of range or does not suit the
+            model, or Keras does not run on TensorFlow.
     """
 
     def __init__(
@@ -49,6 +56,8 @@ class TextModule(tf.Module):
         beam_size: int = 5,
         length_penalty: float = 0.6,
         max_length: int = 100,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(name=model.name)
         need_tensorflow_backend()
@@ -62,6 +71,16 @@ class TextModule(tf.Module):
                 "Expected beam_size >= 1, length_penalty >= 0 and max_length >= 2. Received: "
                 f"beam_size={beam_size}, length_penalty={length_penalty}, max_length={max_length}"
             )
+        if replace_unknown and (model.copies or not model.has_attention):
+            why = "which copies by itself" if model.copies else "which has none"
+            raise ValueError(
+                "Expected a model with attention that does not copy, to replace unknown words. "
+                f"Received: replace_unknown=True with {model.name}, {why}."
+            )
+        if dictionary and not replace_unknown:
+            raise ValueError(
+                "Expected replace_unknown=True with a dictionary. Received: replace_unknown=False."
+            )
         self.beam_size = beam_size
         self.length_penalty = length_penalty
         self.max_length = max_length
@@ -71,6 +90,9 @@ class TextModule(tf.Module):
         # no Keras layer. The model itself is not tracked, so its optimizer stays out.
         self._weights = [weight.value for weight in model.weights]
         self._search = model.search
+        self._copies = model.copies
+        self._replaces = replace_unknown
+        self._dictionary = _table(dictionary) if dictionary else None
         if not model.has_attention:
             self.attention = None  # in place of the function, which an export would trace and write
 
@@ -88,6 +110,7 @@ class TextModule(tf.Module):
             "beam_size": self.beam_size,
             "length_penalty": self.length_penalty,
             "max_length": self.max_length,
+            "replace_unknown": self._replaces,
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
         }
@@ -95,39 +118,50 @@ class TextModule(tf.Module):
     @tf.function(input_signature=_TEXT, autograph=False)
     def serving_default(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: the best translation of each text and its score."""
-        source_ids, empty = self._source(text)
-        found = self._find(source_ids)
-        translation = self.target_tokenizer.detokenize(found.ids[:, 0])
+        source = self._source(text)
+        ids, scores, _ = self._find(source)
+        translation = self.target_tokenizer.detokenize(ids[:, 0], source.unknown_words)
         return {
-            "translation": tf.where(empty, "", translation),
-            "score": tf.where(empty, 0.0, found.scores[:, 0]),
+            "translation": tf.where(source.empty, "", translation),
+            "score": tf.where(source.empty, 0.0, scores[:, 0]),
         }
 
     @tf.function(input_signature=_TEXT, autograph=False)
     def n_best(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: all translations of the beam and their scores, best first."""
-        source_ids, empty = self._source(text)
-        found = self._find(source_ids, n_best=self.beam_size)
-        flat = tf.reshape(found.ids, [-1, self.max_length])
-        translations = tf.reshape(self.target_tokenizer.detokenize(flat), [-1, self.beam_size])
+        source = self._source(text)
+        ids, scores, _ = self._find(source, n_best=self.beam_size)
+        flat = tf.reshape(ids, [-1, self.max_length])
+        unknown_words = source.unknown_words
+        if unknown_words is not None:
+            rows = tf.repeat(tf.range(tf.shape(text)[0]), self.beam_size)
+            unknown_words = tf.gather(unknown_words, rows)
+        translations = self.target_tokenizer.detokenize(flat, unknown_words)
+        empty = source.empty[:, None]
         only_first = tf.constant([[0.0] + [_NO_SCORE] * (self.beam_size - 1)])
         return {
-            "translations": tf.where(empty[:, None], "", translations),
-            "scores": tf.where(empty[:, None], only_first, found.scores),
+            "translations": tf.where(empty, "", tf.reshape(translations, [-1, self.beam_size])),
+            "scores": tf.where(empty, only_first, scores),
         }
 
     @tf.function(input_signature=_TEXT, autograph=False)
     def attention(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: the tokens of both sides and the weights between them."""
-        source_ids, empty = self._source(text)
-        found = self._find(source_ids, with_records=True)
-        target_ids = tf.where(empty[:, None], PAD_ID, found.ids[:, 0])
-        weights = tf.where(empty[:, None, None], 0.0, found.records["weights"][:, 0])
+        source = self._source(text)
+        ids, _, found = self._find(source, with_records=True)
+        target_ids = tf.where(source.empty[:, None], PAD_ID, ids[:, 0])
         length = tf.reduce_max(tf.math.count_nonzero(target_ids, axis=1), keepdims=False)
+        target_ids = target_ids[:, :length]
+        records = {}
+        for name, record in found.items():
+            record = record[:, 0, :length]
+            shape = [-1] + [1] * (len(record.shape) - 1)
+            records[name] = tf.where(tf.reshape(source.empty, shape), 0.0, record)
+        source_ids = source.ids if source.extended_ids is None else source.extended_ids
         return {
-            "source_tokens": self.source_tokenizer.tokens(source_ids),
-            "target_tokens": self.target_tokenizer.tokens(target_ids[:, :length]),
-            "weights": weights[:, :length],
+            "source_tokens": self.source_tokenizer.tokens(source_ids, source.unknown_words),
+            "target_tokens": self.target_tokenizer.tokens(target_ids, source.unknown_words),
+            **records,
         }
 
     @tf.function(input_signature=_TEXT, autograph=False)
@@ -138,22 +172,73 @@ class TextModule(tf.Module):
         """
         return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
 
-    def _source(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Tokenize: ids `[batch, length]` with their end token, and which rows hold no text."""
-        ids = self.source_tokenizer.tokenize(text)
-        empty = ids.row_lengths() == 0
+    def _source(self, text: tf.Tensor) -> "_Source":
+        if self._copies:
+            ids, extended, unknown_words = self.source_tokenizer.tokenize_source(text)
+            extended = self._padded(extended)
+        else:
+            ids, extended, unknown_words = self.source_tokenizer.tokenize(text), None, None
+        if self._replaces:
+            # One for each position, so that a position is a word's number.
+            unknown_words = self.source_tokenizer.words(text)[:, : self.max_length - 1]
+            if self._dictionary is not None:
+                unknown_words = unknown_words.with_flat_values(self._written(unknown_words))
+        return _Source(self._padded(ids), ids.row_lengths() == 0, extended, unknown_words)
+
+    def _written(self, words: tf.RaggedTensor) -> tf.Tensor:
+        """Look flat words up in the dictionary."""
+        found = self._dictionary.lookup(words.flat_values)
+        return tf.where(found == "", words.flat_values, found)
+
+    def _padded(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        """Ids `[batch, length]`, cut to the most there may be, with their end token."""
         ids = ids[:, : self.max_length - 1]
         end = tf.fill([ids.nrows(), 1], END_ID)
         ids = tf.concat([ids, end], axis=1)
         # A batch of no texts has no longest one, and loops over a length of 0 fail.
         length = tf.maximum(tf.reduce_max(ids.row_lengths()), 1)
-        return ids.to_tensor(PAD_ID, shape=tf.stack([ids.nrows(), length])), empty
+        return ids.to_tensor(PAD_ID, shape=tf.stack([ids.nrows(), length]))
 
-    def _find(self, source_ids: tf.Tensor, **options) -> Any:
-        return self._search(
-            source_ids,
+    def _find(
+        self, source: "_Source", *, n_best: int = 1, with_records: bool = False
+    ) -> tuple[tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
+        """Search: ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and records."""
+        found = self._search(
+            source.ids,
+            source.extended_ids,
             beam_size=self.beam_size,
             length_penalty=self.length_penalty,
             max_length=self.max_length,
-            **options,
+            n_best=n_best,
+            with_records=with_records or self._replaces,
         )
+        ids = found.ids
+        if self._replaces:
+            words = tf.sequence_mask(source.unknown_words.row_lengths(), tf.shape(source.ids)[1])
+            weights = tf.where(words[:, None, None], found.records["weights"], -1.0)
+            position = tf.argmax(weights, axis=-1, output_type=tf.int32)
+            beyond = self.target_tokenizer.vocabulary_size
+            ids = tf.where(ids == UNKNOWN_ID, beyond + position, ids)
+        return ids, found.scores, found.records
+
+
+def _table(dictionary: Mapping[str, str]) -> tf.lookup.StaticHashTable:
+    entries = tf.constant([*dictionary]), tf.constant([*dictionary.values()])
+    return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(*entries), "")
+
+
+class _Source(NamedTuple):
+    """Tokenized texts.
+
+    Attributes:
+        ids: int32 `[batch, length]`, with their end token.
+        empty: boolean `[batch]`, which rows hold no text.
+        extended_ids: int32 `[batch, length]`, for a model that copies.
+        unknown_words: string `[batch, (unknown)]`, what the ids beyond the vocabulary stand for;
+            None where there are none.
+    """
+
+    ids: tf.Tensor
+    empty: tf.Tensor
+    extended_ids: tf.Tensor | None
+    unknown_words: tf.RaggedTensor | None

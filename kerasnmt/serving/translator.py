@@ -1,7 +1,7 @@
 """Many texts through the signatures of one model or export."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class Translator:
     ) -> list[SentenceAttention]:
         """Return the tokens of each text and of its best translation, and their weights.
 
+        Of a pointer-generator also the probability that each token was generated, not copied.
+
         Args:
             texts: one sentence each.
             batch_size: number of texts translated at once.
@@ -85,12 +87,7 @@ class Translator:
             raise ValueError(
                 "Expected a model with attention. Received: one without the signature 'attention'."
             )
-
-        def rows(outputs: dict[str, np.ndarray]) -> Iterator[SentenceAttention]:
-            names = ("source_tokens", "target_tokens", "weights")
-            for row in zip(*(outputs[name] for name in names), strict=True):
-                yield SentenceAttention.of_row(*row)
-
+        rows = SentenceAttention.of_batch
         return self._run("attention", texts, batch_size, first_number, rows)
 
     def _run(
@@ -99,7 +96,7 @@ class Translator:
         texts: Sequence[str],
         batch_size: int,
         first_number: int,
-        rows: Callable[[dict[str, np.ndarray]], Iterator],
+        rows: Callable[[dict[str, np.ndarray]], Iterable],
     ) -> list:
         if isinstance(texts, str):
             raise ValueError(f"Expected a list of texts. Received: texts={texts!r}, one string.")

@@ -117,6 +117,18 @@ class Tokenizer(tf.Module):
         unknown = find_unknown_words(ids, words)
         return ExtendedSource(ids, extended_ids(ids, words, unknown, self.vocabulary_size), unknown)
 
+    def words(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
+        """Says how text writes each of its ids.
+
+        Args:
+            text: string, `[batch]`; or a list of `str`.
+
+        Returns:
+            string, `[batch, (length)]`, as long as what `tokenize` returns; "" for a piece, which
+            is no word of its own.
+        """
+        return self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))[1]
+
     def tokenize_target(
         self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor
     ) -> tf.RaggedTensor:

@@ -12,6 +12,7 @@ class AttentionImages(keras.callbacks.Callback):
     """Draws the attention of a few fixed sentence pairs after each epoch, for TensorBoard.
 
     The reference translation is fed to the model, so each epoch's pictures have the same labels.
+    Batches hold ids only: words outside the vocabulary are labelled "<unk>", copied ones as well.
 
     Args:
         log_dir: TensorBoard's folder; the pictures go to a run of their own in it, `attention`.
@@ -37,9 +38,17 @@ class AttentionImages(keras.callbacks.Callback):
             for number, (inputs, targets, _) in enumerate(self.examples, start=1):
                 source = _labels(self.model.source_tokenizer, inputs["source_ids"][0])
                 target = _labels(self.model.target_tokenizer, targets[0])
-                weights = keras.ops.convert_to_numpy(self.model.attend(inputs))[0]
+                records = self.model.attend(inputs)
+                rows = {
+                    name: keras.ops.convert_to_numpy(record)[0, : len(target)]
+                    for name, record in records.items()
+                }
                 figure = attention_figure(
-                    weights[: len(target), : len(source)], source, target, f"epoch {epoch + 1}"
+                    rows["weights"][:, : len(source)],
+                    source,
+                    target,
+                    f"epoch {epoch + 1}",
+                    generate_probability=rows.get("generate_probability"),
                 )
                 tf.summary.image(f"attention/{number}", figure_to_image(figure)[None])
         self._writer.flush()

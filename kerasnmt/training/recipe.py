@@ -163,6 +163,14 @@ class _Search(_Section):
     max_length: PositiveInt | None = Field(
         None, description="Most tokens of a source or a translation; null for translate's default."
     )
+    replace_unknown: bool = Field(
+        False, description="Whether unknown words become the source words they attend to."
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keywords of `Seq2Seq.translate` and `export`."""
+        return self.model_dump(exclude_none=True)
 
 
 class Recipe(_Section):

@@ -97,13 +97,9 @@ def train(
             tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
     # One tokenizer or two, in the constructor's order.
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
+    _check_attention(recipe, model)
     guide = {}
     if recipe.training.guided_attention is not None:
-        if not model.has_attention:
-            raise ValueError(
-                "training.guided_attention: expected a model with attention. "
-                f"Received: model.name={recipe.model.name}"
-            )
         guide["alignments"] = read_alignments(recipe.data.train)
     train_batches, batch_statistics = _batches(
         recipe, model, pairs, "train", shuffle=True, seed=seed, cache=recipe.training.cache, **guide
@@ -217,6 +213,7 @@ def _batches(
             batch_size=recipe.training.batch_size,
             max_length=recipe.data.max_length,
             shuffle=shuffle,
+            extended_vocabulary=model.copies,
             **options,
         )
         counts = describe_batches(dataset)
@@ -231,6 +228,18 @@ def _share(kept: int, pairs: int) -> str:
     if kept == pairs:
         return share
     return f"{share} (the others are empty on a side, or longer than data.max_length)"
+
+
+def _check_attention(recipe: Recipe, model: Seq2Seq) -> None:
+    """Refuses what the model's attention is asked for and cannot do."""
+    received = f"Received: model.name={recipe.model.name}"
+    if recipe.training.guided_attention is not None and not model.has_attention:
+        raise ValueError(f"training.guided_attention: expected a model with attention. {received}")
+    if recipe.search.replace_unknown and (model.copies or not model.has_attention):
+        raise ValueError(
+            "search.replace_unknown: expected a model with attention that does not copy by itself. "
+            f"{received}"
+        )
 
 
 def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
@@ -261,12 +270,7 @@ def _evaluate(
     """Scores the best model, as it is on disk."""
     model = keras.saving.load_model(run.model, compile=False)
     sources, references = texts(pairs[split])
-    translations = model.translate(
-        sources,
-        beam_size=recipe.search.beam_size,
-        length_penalty=recipe.search.length_penalty,
-        **_length_limit(recipe),
-    )
+    translations = model.translate(sources, **recipe.search.options)
     model.compile()
     dataset, _ = _batches(recipe, model, pairs, split)
     losses = model.evaluate(dataset, verbose=0, return_dict=True)

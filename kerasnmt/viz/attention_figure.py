@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _LARGEST_CELL, _SMALLEST_CELL = 0.46, 0.26
 _FEW_TOKENS_WIDTH = 6.0
 _BAR_WIDTH, _BAR_GAP = 0.12, 0.18
+_COLUMN_GAP = 0.14
 _SHORTEST_BAR, _LONGEST_BAR = 0.9, 3.0
 _MARGIN = 0.15
 _COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
@@ -27,6 +28,8 @@ def attention_figure(
     source_tokens: Sequence[str],
     target_tokens: Sequence[str],
     title: str | None = None,
+    *,
+    generate_probability: Sequence[float] | None = None,
 ) -> Figure:
     """Draws attention weights: a row for each target token, a column for each source token.
 
@@ -38,12 +41,15 @@ def attention_figure(
         source_tokens: written along the top.
         target_tokens: written down the side.
         title: written above all.
+        generate_probability: of a pointer-generator, p_gen of each target token, float
+            `[target_length]`; drawn as a column of its own to the right, in the same colours.
 
     Returns:
         A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: the shape of `weights` is not that of the tokens, or there are no tokens.
+        ValueError: the shape of `weights` or `generate_probability` is not that of the tokens, or
+            there are no tokens.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import LinearSegmentedColormap
@@ -57,7 +63,18 @@ def attention_figure(
             f"one of each: here {(rows, columns)}. Received: weights.shape={weights.shape}"
         )
     cell = np.clip(_FEW_TOKENS_WIDTH / max(rows, columns), _SMALLEST_CELL, _LARGEST_CELL)
-    width, height = columns * cell, rows * cell
+    # The columns' labels, and where they stand, in cells.
+    labels, places = list(source_tokens), list(range(columns))
+    if generate_probability is not None:
+        probability = np.asarray(generate_probability, "float32")
+        if probability.shape != (rows,):
+            raise ValueError(
+                "attention_figure expects a generate_probability for each target token: here "
+                f"{rows}. Received: generate_probability.shape={probability.shape}"
+            )
+        labels.append("p_gen")
+        places.append(columns + _COLUMN_GAP / cell)
+    width, height = (places[-1] + 1) * cell, rows * cell
     bar_height = np.clip(height, _SHORTEST_BAR, _LONGEST_BAR)
     # Characters are shown as they are: a dollar sign starts no formula.
     text = {
@@ -68,18 +85,22 @@ def attention_figure(
 
     figure = Figure(figsize=(width, height), dpi=150)
     axes = figure.add_axes((0, 0, 1, 1))
-    image = axes.imshow(
-        weights,
-        cmap=LinearSegmentedColormap.from_list("attention", _COLOURS),
-        vmin=0,
-        vmax=1,
-        aspect="auto",
-        interpolation="nearest",
-    )
+    options = {
+        "cmap": LinearSegmentedColormap.from_list("attention", _COLOURS),
+        "vmin": 0,
+        "vmax": 1,
+        "aspect": "auto",
+        "interpolation": "nearest",
+    }
+    image = axes.imshow(weights, **options)
+    if generate_probability is not None:
+        extent = (places[-1] - 0.5, places[-1] + 0.5, rows - 0.5, -0.5)
+        axes.imshow(probability[:, None], extent=extent, **options)
+        axes.set_xlim(-0.5, places[-1] + 0.5)
     axes.xaxis.tick_top()
     axes.set_xticks(
-        range(columns),
-        source_tokens,
+        places,
+        labels,
         rotation=45,
         rotation_mode="anchor",
         ha="left",
@@ -99,7 +120,8 @@ def attention_figure(
     bar_axes = figure.add_axes((0, 0, 1, 1))
     bar = figure.colorbar(image, cax=bar_axes, ticks=(0, 0.5, 1))
     bar.outline.set_visible(False)
-    bar.set_label("weight", color=_INK, fontsize=9)
+    scale_of = "weight" if generate_probability is None else "weight, p_gen"
+    bar.set_label(scale_of, color=_INK, fontsize=9)
     bar_axes.tick_params(length=0, labelsize=9, labelcolor=_INK)
 
     def place(figure_width: float, figure_height: float, left: float, bottom: float) -> None:

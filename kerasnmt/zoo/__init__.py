@@ -13,6 +13,11 @@ from kerasnmt.zoo.luong import (
     luong_location_lstm,
     luong_scaled_dot_lstm,
 )
+from kerasnmt.zoo.pointer import (
+    pointer_generator_gru,
+    pointer_generator_lstm,
+    pointer_network_lstm,
+)
 from kerasnmt.zoo.registry import get_model, list_models
 
 __all__ = [
@@ -33,4 +38,7 @@ __all__ = [
     "luong_local_p_lstm",
     "luong_location_lstm",
     "luong_scaled_dot_lstm",
+    "pointer_generator_gru",
+    "pointer_generator_lstm",
+    "pointer_network_lstm",
 ]

@@ -26,6 +26,7 @@ def recurrent_model(
     tie_embeddings: bool,
     embedding_scale: float = 0.05,
     residual: bool = False,
+    gate: keras.layers.Layer | None = None,
 ) -> Seq2Seq:
     """Put a recurrent encoder and a recurrent decoder together.
 
@@ -47,53 +48,61 @@ def recurrent_model(
             learn thousands of updates sooner from `LARGE_EMBEDDINGS`. Where a GRU cell and a maxout
             readout carry the words, small embeddings learn as fast and align better.
         residual: whether the encoder's upper layers add to what they read.
+        gate: for a pointer-generator, what chooses between generating and copying.
 
     Returns:
         a `Seq2Seq`, not compiled.
     """
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
-
-    def embedding(vocabulary_size: int) -> keras.layers.Layer:
-        scale = keras.initializers.RandomUniform(-embedding_scale, embedding_scale)
-        return keras.layers.Embedding(
-            vocabulary_size, embedding_dim, embeddings_initializer=scale, name="embedding"
-        )
-
     generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
+    decoder = layers.RecurrentDecoder(
+        embedding=word_embedding(vocabulary.target, embedding_dim, embedding_scale),
+        cell=decoder_cell,
+        readout=readout,
+        generator=generator(vocabulary.target, name="generator"),
+        dropout=dropout,
+        name="decoder",
+    )
     model = Seq2Seq(
         encoder=layers.RecurrentEncoder(
-            embedding(vocabulary.source),
+            word_embedding(vocabulary.source, embedding_dim, embedding_scale),
             encoder_layers,
             dropout=dropout,
             residual=residual,
             name="encoder",
         ),
         bridge=bridge,
-        decoder=layers.RecurrentDecoder(
-            embedding=embedding(vocabulary.target),
-            cell=decoder_cell,
-            readout=readout,
-            generator=generator(vocabulary.target, name="generator"),
-            dropout=dropout,
-            name="decoder",
-        ),
+        decoder=decoder
+        if gate is None
+        else layers.PointerGeneratorDecoder(decoder, gate, name="pointer_generator"),
         **tokenizers,
         name=name,
     )
-    start_from_frequencies(model)
+    start_from_frequencies(decoder.generator, model.target_tokenizer)
     return model
 
 
-def start_from_frequencies(model: Seq2Seq) -> None:
+def word_embedding(
+    vocabulary_size: int, embedding_dim: int, embedding_scale: float
+) -> keras.layers.Layer:
+    """Return an embedding whose features begin in [-embedding_scale, embedding_scale]."""
+    return keras.layers.Embedding(
+        vocabulary_size,
+        embedding_dim,
+        embeddings_initializer=keras.initializers.RandomUniform(-embedding_scale, embedding_scale),
+        name="embedding",
+    )
+
+
+def start_from_frequencies(generator: keras.layers.Layer, tokenizer: Any) -> None:
     """Let a new model predict each id as often as its tokenizer saw it.
 
     Else the features have to learn the frequencies, long before the bias can: with Adam all weights
     move alike, and a bias is but one of them. Bounded features, as of `AttentionalReadout`, are
     then driven to their bounds, from which they hardly return.
     """
-    tokenizer = model.target_tokenizer
     if tokenizer is not None and tokenizer.log_frequencies is not None:
-        model.decoder.generator.bias.assign(tokenizer.log_frequencies)
+        generator.bias.assign(tokenizer.log_frequencies)
 
 
 def stack(cell: type[keras.layers.Layer], units: int, num_layers: int) -> keras.layers.Layer:

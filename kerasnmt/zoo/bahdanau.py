@@ -46,7 +46,7 @@ def bahdanau_gru(
     Returns:
         a `Seq2Seq`, not compiled.
     """
-    return _bahdanau(
+    return bahdanau_model(
         "bahdanau_gru",
         source,
         target,
@@ -93,7 +93,7 @@ def bahdanau_lstm(
     Returns:
         a `Seq2Seq`, not compiled.
     """
-    return _bahdanau(
+    return bahdanau_model(
         "bahdanau_lstm",
         source,
         target,
@@ -141,7 +141,7 @@ def concat_gru(
     Returns:
         a `Seq2Seq`, not compiled.
     """
-    return _bahdanau(
+    return bahdanau_model(
         "concat_gru",
         source,
         target,
@@ -190,7 +190,7 @@ def dense_scorer_gru(
     Returns:
         a `Seq2Seq`, not compiled.
     """
-    return _bahdanau(
+    return bahdanau_model(
         "dense_scorer_gru",
         source,
         target,
@@ -207,7 +207,7 @@ def dense_scorer_gru(
     )
 
 
-def _bahdanau(
+def bahdanau_model(
     name: str,
     source: Any,
     target: Any,

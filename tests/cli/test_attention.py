@@ -1,6 +1,9 @@
 import struct
 
+import numpy as np
 import pytest
+
+from kerasnmt import viz
 
 TEXT = "Anna sees two dogs ."
 
@@ -24,6 +27,59 @@ def test_the_picture(kerasnmt, run_folder, export_folder, translator, tmp_path):
     vectors = tmp_path / "figure.SVG"
     assert kerasnmt("attention", export_folder, TEXT, "--output", vectors).code == 0
     assert "<svg" in vectors.read_text()
+
+
+@pytest.fixture(scope="module")
+def pointer_run(tmp_path_factory):
+    """A run of a model that copies, with large random weights; and the model."""
+    from kerasnmt.text import WordTokenizer
+    from kerasnmt.training import RunFolder
+    from kerasnmt.zoo import pointer_generator_gru
+
+    tokenizer = WordTokenizer(["sees", "two", "dogs", "sieht", "zwei"])  # ids 4 to 8
+    model = pointer_generator_gru(tokenizer, embedding_dim=6, units=5)
+    rng = np.random.default_rng(1)
+    model.set_weights([1.3 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    run = RunFolder(tmp_path_factory.mktemp("pointer") / "run")
+    run.path.mkdir()
+    model.save(run.model)
+    return run.path, model
+
+
+@pytest.mark.parametrize("target", [None, "Zoë sieht Hunde dogs"])
+def test_generate_probability_is_drawn(kerasnmt, pointer_run, tmp_path, monkeypatch, target):
+    drawn = []
+
+    def attention_figure(weights, source_tokens, target_tokens, *, generate_probability):
+        drawn.append((weights, source_tokens, target_tokens, generate_probability))
+        return draw(
+            weights, source_tokens, target_tokens, generate_probability=generate_probability
+        )
+
+    draw = viz.attention_figure
+    monkeypatch.setattr(viz, "attention_figure", attention_figure)
+    run, model = pointer_run
+    options = [] if target is None else ["--target", target]
+    picture = tmp_path / "picture.png"
+    done = kerasnmt("attention", run, "Zoë sees two dogs", *options, "--output", picture)
+    assert (done.code, done.lines[1:]) == (0, [str(picture)])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    ((weights, source_tokens, target_tokens, probability),) = drawn
+    assert source_tokens == ["Zoë", "sees", "two", "dogs", "</s>"]
+    if target is None:
+        target_ids = [2]
+        (target,) = model.translate(["Zoë sees two dogs"])
+    else:
+        target_ids = [2, 1, 7, 1, 6]
+        assert target_tokens == ["Zoë", "sieht", "<unk>", "dogs", "</s>"]
+    assert done.lines[0] == target
+    records = model.attend(
+        {"source_ids": np.array([[1, 4, 5, 6, 3]]), "target_ids": np.array([target_ids])}
+    )
+    known = slice(len(target_ids))
+    np.testing.assert_allclose(weights[known], records["weights"][0], atol=1e-5)
+    np.testing.assert_allclose(probability[known], records["generate_probability"][0], atol=1e-5)
+    assert len(probability) == len(target_tokens)
 
 
 def test_a_long_text_is_cut_with_one_warning(kerasnmt, export_folder, tmp_path):

@@ -149,7 +149,7 @@ def mixture(decoder, outputs):
     source_ids = np.array(outputs["source_ids"])
     batch, length, _ = pointer.shape
     distribution = np.zeros((batch, length, V + source_ids.shape[1]))
-    gate = np.zeros((batch, length, 2)) + [0, 1]
+    gate = np.full((batch, length, 2), [0.0, 1.0])
     if "gate" in outputs:
         gate = np.exp(np.array(outputs["gate"], "float64"))
         logits = np.array(outputs["vocabulary"], "float64")
@@ -289,7 +289,7 @@ def test_half_precision_is_finite(name, policy):
 def test_what_does_not_fit():
     with pytest.raises(ValueError, match="Expected a pointer, for a decoder without attention"):
         layers.PointerGeneratorDecoder(without_attention(), layers.SoftmaxGate())
-    with pytest.raises(ValueError, match="knows nothing of earlier words.*'coverage'"):
+    with pytest.raises(ValueError, match=r"knows nothing of earlier words.*'coverage'"):
         layers.PointerGeneratorDecoder(
             recurrent(), layers.SoftmaxGate(), layers.BahdanauAttention(5, layers.Coverage())
         )

@@ -188,12 +188,12 @@ def test_guided_attention_is_added(make_model, batch):
         model.compile(keras.optimizers.Adam(0.02), guided_attention=guided_attention)
         return float(model.compute_loss(y=targets, y_pred=model(inputs), sample_weight=weights))
 
-    extra = float(guided_attention_loss(model.attend(inputs), alignments))
+    extra = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     np.testing.assert_allclose(loss_of(guided, 0.5) - loss_of(inputs, 0.5), extra / 2, rtol=1e-4)
     assert loss_of(guided, 0.0) == pytest.approx(loss_of(inputs, 1.0))
     model.compile(keras.optimizers.Adam(0.05), guided_attention=1.0)
     model.fit(guided, targets, sample_weight=weights, epochs=30, verbose=0)
-    learned = float(guided_attention_loss(model.attend(inputs), alignments))
+    learned = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     assert learned < 0.1 * extra
     assert model.get_compile_config()["guided_attention"] == 1.0
     with pytest.raises(ValueError, match=r"Expected guided_attention >= 0\. Received: .*-1"):
@@ -212,7 +212,7 @@ def test_coverage_loss_is_added(batch):
             losses[coverage] = float(
                 model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)
             )
-    attended = np.asarray(model.attend(inputs))
+    attended = np.asarray(model.attend(inputs)["weights"])
     repeated = np.minimum(attended, np.cumsum(attended, axis=1) - attended).sum(-1)
     expected = 2 * repeated[targets != 0].mean()
     np.testing.assert_allclose(losses[2.0] - losses[0.0], expected, rtol=1e-4)

@@ -16,7 +16,7 @@ def log_softmax(logits):
 def test_steps_equal_the_full_pass(make_model, batch):
     inputs, _, _ = batch
     model = make_model()
-    expected, attended = log_softmax(model(inputs)), model.attend(inputs)
+    expected, attended = log_softmax(model(inputs)), model.attend(inputs)["weights"]
     states, memory = model.encode(inputs["source_ids"])
     states = [state[:, None] for state in states]
     for t in range(inputs["target_ids"].shape[1]):
@@ -48,7 +48,7 @@ def teacher_forced(model, source_ids, ids):
     inputs = {"source_ids": source_ids, "target_ids": target_ids}
     chosen = np.take_along_axis(log_softmax(model(inputs)), ids[..., None], -1)[..., 0]
     real = ids != PAD_ID
-    return (chosen * real).sum(1), model.attend(inputs).numpy() * real[..., None]
+    return (chosen * real).sum(1), model.attend(inputs)["weights"].numpy() * real[..., None]
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

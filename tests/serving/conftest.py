@@ -30,6 +30,22 @@ def word_model(make_translator_model):
     return make_translator_model()
 
 
+@pytest.fixture(scope="session")
+def make_pointer_model():
+    """Make a tiny model that copies, over one vocabulary of words, with large random weights."""
+    from kerasnmt import zoo
+    from kerasnmt.text import WordTokenizer
+
+    def make(name="pointer_generator_gru", seed=50):
+        constructor = getattr(zoo, name)
+        model = constructor(WordTokenizer(WORDS), embedding_dim=6, units=5, dropout=0.0)
+        rng = np.random.default_rng(seed)
+        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
+        return model
+
+    return make
+
+
 SENTENCES = [
     "two dogs run .",
     "a man reads .",

@@ -9,6 +9,7 @@ from kerasnmt.serving.check_report import CheckReport, CheckRow
 from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.session_process import SessionProcess
+from kerasnmt.serving.version_folder import read_description
 
 ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "python"]
@@ -259,6 +260,57 @@ def test_signature_problems(changed, problem):
     assert contract.signature_problems({"serving_default": signature(**changed)}) == expected
 
 
+def attention_signature(**more):
+    text = {"text": TensorInfo("x:0", "string", [-1])}
+    tokens = {
+        f"{side}_tokens": TensorInfo(f"{side}:0", "string", [-1, -1])
+        for side in ("source", "target")
+    }
+    weights = TensorInfo("w:0", "float32", [-1, -1, -1])
+    more = {name: TensorInfo(f"{name}:0", dtype, shape) for name, (dtype, shape) in more.items()}
+    return Signature(text, {**tokens, "weights": weights, **more})
+
+
+@pytest.mark.parametrize(
+    ("more", "problems"),
+    [
+        ({}, []),
+        ({"generate_probability": ("float32", [-1, -1])}, []),
+        ({"generate_probability": ("float32", None)}, []),
+        (
+            {"generate_probability": ("float64", [-1, -1])},
+            [" 'generate_probability': dtype float64 where float32 is expected"],
+        ),
+        (
+            {"generate_probability": ("float32", [-1])},
+            [
+                " 'generate_probability': shape [-1] where [batch, target_length] with any batch "
+                "is expected"
+            ],
+        ),
+        (
+            {"copy_probability": ("float32", [-1, -1])},
+            [
+                ": names ['copy_probability', 'source_tokens', 'target_tokens', 'weights'] where "
+                "['source_tokens', 'target_tokens', 'weights'] are expected"
+            ],
+        ),
+        (
+            {"copy": ("float32", [-1]), "generate_probability": ("float32", [-1, -1])},
+            [
+                ": names ['copy', 'generate_probability', 'source_tokens', 'target_tokens', "
+                "'weights'] where ['generate_probability', 'source_tokens', 'target_tokens', "
+                "'weights'] are expected"
+            ],
+        ),
+    ],
+)
+def test_the_one_optional_output(more, problems):
+    found = contract.signature_problems({"attention": attention_signature(**more)})
+    required = ["no signature 'serving_default'", "no signature 'n_best'"]
+    assert found == required + [f"attention output{problem}" for problem in problems]
+
+
 def n_best():
     return {
         "translations": np.array([[b"a", b"b", b"c"], [b"", b"", b""]], object),
@@ -327,6 +379,57 @@ def test_attention_problems(name, place, value, problem):
     outputs["weights"][0, 0, 0] -= 0.0009
     outputs[name][place] = value
     assert any(problem in found for found in contract.attention_problems(outputs))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "problem"),
+    [
+        ((0, 0), 1.0011, "generate_probability has 1.0011 where 0 to 1 is expected"),
+        ((0, 1), -0.0011, "generate_probability has -0.0011 where 0 to 1 is expected"),
+        ((0, 2), np.nan, "generate_probability has nan where 0 to 1 is expected"),
+        ((1, 1), 0.0001, "generate_probability of padding is not 0"),
+    ],
+)
+def test_generate_probability_problems(place, value, problem):
+    outputs = attention()
+    probability = np.array([[1.0009, 0, 0.4], [-0.0009, 0, 0]], np.float32)
+    outputs["generate_probability"] = probability
+    assert contract.attention_problems(outputs) == []
+    assert contract.shape_problems("attention", outputs, 2) == []
+    probability[place] = value
+    assert contract.attention_problems(outputs) == [problem]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 3)])
+def test_generate_probability_of_another_shape(rows, columns):
+    outputs = {**attention(), "generate_probability": np.zeros((rows, columns), np.float32)}
+    assert contract.shape_problems("attention", outputs, 2) == [
+        f"attention: generate_probability has shape ({rows}, {columns}) where "
+        "[batch, target_length] is expected"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "copied", "detail"),
+    [
+        ("pointer_generator_gru", 178, "naïve . two", ", generate_probability is from 0 to 1"),
+        ("pointer_network_lstm", 59, "🙂 🙂", ""),
+    ],
+)
+def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, copied, detail):
+    model = make_pointer_model(name, seed)
+    options = {"beam_size": 3, "max_length": 12}
+    model.export(str(tmp_path / "1"), **options)
+    # Words outside the vocabulary, in the example texts and in others.
+    texts = ["naïve dogs , très naïve", *EXAMPLE_TEXTS]
+    expected = model.translate(texts, **options)
+    assert expected[-1] == copied
+    report = check_export(tmp_path, texts, expected)
+    assert failed(report) == {}
+    assert [row.name for row in report.rows] == [*ALL_ROWS, "expected"]
+    details = {row.name: row.detail for row in report.rows}
+    assert details["attention"] == f"weights sum to at most 1 over the source{detail}, 0 on padding"
+    assert read_description(tmp_path / "1")["examples"]["translations"] == expected[1:]
 
 
 def test_differences_of_names_and_shapes():

@@ -141,6 +141,7 @@ def test_description(module):
     assert module.description == {
         "model": "bahdanau_gru",
         **OPTIONS,
+        "replace_unknown": False,
         "source_kind": "words",
         "target_kind": "characters",
     }

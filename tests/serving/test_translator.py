@@ -49,6 +49,34 @@ def test_attention(translator, sentences):
     assert found[3].target_tokens == []
 
 
+def test_attention_of_a_pointer_generator(make_pointer_model):
+    model = make_pointer_model("pointer_generator_gru", seed=178)
+    texts = ["naïve 🙂", "", "A man in a red shirt ."]
+    translator = Translator(TextModule(model, beam_size=3, max_length=12))
+    found = translator.attention(texts, batch_size=2)
+    assert translator.translate(texts)[0] == "naïve . two"
+    # Words have the source's spelling, and those of the best translation their p_gen.
+    assert found[0].source_tokens == ["naïve", "🙂", "</s>"]
+    assert found[0].target_tokens == ["naïve", ".", "two", "</s>"]
+    assert found[1].generate_probability.shape == (0,)
+    fed = {"source_ids": [[1, 1, 3]], "target_ids": [[2, 1, 12, 7]]}
+    records = model.attend({name: np.array(ids) for name, ids in fed.items()})
+    assert found[0].generate_probability.dtype == np.float32
+    np.testing.assert_allclose(
+        found[0].generate_probability, records["generate_probability"][0], atol=1e-5
+    )
+    np.testing.assert_allclose(found[0].weights, records["weights"][0], atol=1e-5)
+    assert np.ptp(found[0].generate_probability) > 0.05
+
+
+def test_no_generate_probability_without_a_gate(translator, make_pointer_model):
+    assert translator.attention(["dog"])[0].generate_probability is None
+    network = make_pointer_model("pointer_network_lstm", seed=59)
+    (one,) = Translator(TextModule(network, beam_size=3, max_length=12)).attention(["naïve 🙂"])
+    assert one.target_tokens == ["🙂", "🙂", "</s>"]
+    assert one.generate_probability is None
+
+
 def test_long_texts_are_cut_with_a_warning(translator):
     texts = ["dog", "dog " * 20, "dog " * 11, "man " * 13]
     with warnings.catch_warnings(record=True) as caught:

@@ -8,6 +8,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from kerasnmt.data import batches
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import AttentionImages, attention_images
+from kerasnmt.zoo import pointer_generator_gru
 
 PAIRS = [("two dogs run", "zwei hunde laufen hier"), ("dogs run", "hunde laufen"), ("run", "lauft")]
 
@@ -19,7 +20,8 @@ def model():
     def attend(inputs):
         """Weights that tell the places apart: row t, column i has t + i / 100."""
         rows, columns = inputs["target_ids"].shape[1], inputs["source_ids"].shape[1]
-        return (np.arange(rows)[:, None] + np.arange(columns) / 100)[None].astype("float32")
+        weights = np.arange(rows)[:, None] + np.arange(columns) / 100
+        return {"weights": weights[None].astype("float32")}
 
     return SimpleNamespace(source_tokenizer=tokenizer, target_tokenizer=tokenizer, attend=attend)
 
@@ -36,7 +38,8 @@ def callback(model, tmp_path):
 def test_labels_and_weights_without_padding(callback, monkeypatch):
     drawn = []
 
-    def attention_figure(weights, source, target, title):
+    def attention_figure(weights, source, target, title, *, generate_probability):
+        assert generate_probability is None
         drawn.append((weights, source, target, title))
         return draw(weights / 10, source, target, title)
 
@@ -52,6 +55,34 @@ def test_labels_and_weights_without_padding(callback, monkeypatch):
     np.testing.assert_allclose(weights, np.arange(5)[:, None] + np.arange(4) / 100, rtol=1e-6)
     assert drawn[1][1:3] == (["dogs", "run", "</s>"], ["hunde", "laufen", "</s>"])
     assert len(drawn) == 2
+
+
+def test_pointer_generator(tmp_path, monkeypatch):
+    drawn = []
+
+    def attention_figure(weights, source, target, title, *, generate_probability):
+        drawn.append((weights, source, target, generate_probability))
+        return draw(weights, source, target, title, generate_probability=generate_probability)
+
+    draw = attention_images.attention_figure
+    monkeypatch.setattr(attention_images, "attention_figure", attention_figure)
+    tokenizer = WordTokenizer(["dogs", "run"])  # ids 4 and 5
+    model = pointer_generator_gru(tokenizer, embedding_dim=6, units=5)
+    pairs = [("two dogs run", "two two run or walk"), ("dogs", "run")]
+    dataset = batches(pairs, tokenizer, shuffle=False, extended_vocabulary=True)
+    callback = AttentionImages(tmp_path, dataset, sentences=2)
+    callback.set_model(model)
+    callback.on_train_begin()
+    callback.on_epoch_end(0)
+    callback.on_train_end()
+    weights, source, target, probability = drawn[0]
+    assert source == ["<unk>", "dogs", "run", "</s>"]
+    assert target == ["<unk>", "<unk>", "run", "<unk>", "<unk>", "</s>"]
+    fed = {"source_ids": [[1, 4, 5, 3]], "target_ids": [[2, 1, 1, 5, 1, 1]]}
+    records = model.attend({name: np.array(ids) for name, ids in fed.items()})
+    np.testing.assert_allclose(weights, records["weights"][0], atol=1e-6)
+    np.testing.assert_allclose(probability, records["generate_probability"][0], atol=1e-6)
+    assert [one[3].shape for one in drawn] == [(6,), (2,)]
 
 
 def test_tensorboard_finds_a_picture_of_each_sentence_and_epoch(callback, tmp_path):

@@ -75,6 +75,12 @@ class TestLoad:
             "beam_size": 5,
             "length_penalty": 0.6,
             "max_length": None,
+            "replace_unknown": False,
+        }
+        assert recipe.search.options == {
+            "beam_size": 5,
+            "length_penalty": 0.6,
+            "replace_unknown": False,
         }
 
     def test_paths_are_relative_to_the_recipe(self, folder):

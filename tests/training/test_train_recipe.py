@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training import (
@@ -334,3 +335,63 @@ def test_bad_input_leaves_no_run(tmp_path, changes, message):
         train(bad(**changes), tmp_path / "run")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = "pointer_generator_gru"
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 100}}
+    largest = []
+
+    def fit(self, dataset, *, validation_data, **options):
+        for batches in (dataset, validation_data):
+            for inputs, targets, _ in batches:
+                assert inputs["source_ids"].numpy().max() < 100
+                assert inputs["target_ids"].numpy().max() < 100
+                largest.append(inputs["extended_source_ids"].numpy().max())
+                # Words of the target that are beyond the vocabulary are those of its source.
+                for sources, words in zip(inputs["extended_source_ids"], targets, strict=True):
+                    beyond = {word for word in words.numpy() if word >= 100}
+                    assert beyond <= set(sources.numpy())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    with pytest.raises(KeyboardInterrupt):
+        train(Recipe.from_dict(document), tmp_path / "run")
+    assert max(largest) > 103
+
+
+def test_two_tokenizers_do_not_suit_a_model_that_copies(tmp_path):
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = "pointer_generator_gru"
+    words = {"kind": "words", "vocabulary_size": 50}
+    document["tokenizer"] = {"source": words, "target": words}
+    with pytest.raises(ValueError, match=r"Expected one tokenizer .*pointer_generator_gru copies"):
+        train(Recipe.from_dict(document), tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["encoder_decoder_gru", "pointer_generator_gru"])
+def test_what_cannot_replace_unknown_words(tmp_path, name):
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = name
+    document["search"]["replace_unknown"] = True
+    with pytest.raises(ValueError, match=rf"search\.replace_unknown: expected .*name={name}"):
+        train(Recipe.from_dict(document), tmp_path / "run")
+
+
+def test_the_recipe_replaces_unknown_words(tmp_path):
+    document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 60}}
+    document["search"]["replace_unknown"] = True
+    train(Recipe.from_dict(document), tmp_path / "run")
+    model, options = load_run(tmp_path / "run")
+    assert options == {
+        "beam_size": 2,
+        "length_penalty": 0.6,
+        "max_length": 30,
+        "replace_unknown": True,
+    }
+    # A sure way to unknown words: nothing else is ever generated.
+    model.decoder.generator.bias.assign(np.where(np.arange(60) == 1, 99.0, 0.0))
+    translation = model.translate(["Zebulon lacht ."], **options)[0].split()
+    assert len(translation) == 30 and set(translation) <= {"Zebulon", "lacht", "."}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.text import Text
 
 from kerasnmt.viz import attention_figure, figure_to_image
 from kerasnmt.viz.fonts import font_families
@@ -106,6 +107,94 @@ def test_wrong_shape(shape, rows, columns):
         "attention_figure expects weights of shape [target tokens, source tokens], at least one of "
         f"each: here {(rows, columns)}. Received: weights.shape={shape}"
     )
+
+
+class TestGenerateProbability:
+    WEIGHTS = ((0, 1, 0), (0, 0, 1))
+
+    def draw(self, probability=(1, 0), title=None):
+        tokens = ["a", "b", "c"], ["x", "y"]
+        return attention_figure(self.WEIGHTS, *tokens, title, generate_probability=probability)
+
+    def test_it_is_one_more_column_a_gap_apart(self):
+        figure = self.draw()
+        axes, bar = figure.axes
+        image = figure_to_image(figure)
+        heat = axes.get_window_extent()
+        cell = 0.46 * figure.dpi
+        gap = 0.14 * figure.dpi
+        assert heat.width == pytest.approx(4 * cell + gap)
+        assert heat.height == pytest.approx(2 * cell)
+
+        def colour(row, x):
+            y = image.shape[0] - round(heat.y1 - (row + 0.5) * cell)
+            return image[y, round(heat.x0 + x), :3] / 255
+
+        for row, column in np.ndindex(2, 3):
+            expected = ALL if self.WEIGHTS[row][column] else NONE
+            np.testing.assert_allclose(colour(row, (column + 0.5) * cell), expected, atol=0.01)
+        for row, expected in enumerate((ALL, NONE)):
+            np.testing.assert_allclose(colour(row, 3.5 * cell + gap), expected, atol=0.01)
+            np.testing.assert_allclose(colour(row, 3 * cell + gap / 2), 1, atol=0.01)
+        assert bar.get_ylim() == (0, 1)
+        assert bar.get_ylabel() == "weight, p_gen"
+        assert bar.get_window_extent().x0 > heat.x1
+
+    def test_its_label_stands_above_it_like_the_source_tokens(self):
+        figure = self.draw()
+        axes = figure.axes[0]
+        figure_to_image(figure)
+        labels = axes.get_xticklabels()
+        assert [label.get_text() for label in labels] == ["a", "b", "c", "p_gen"]
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["x", "y"]
+        heat, box = axes.get_window_extent(), labels[3].get_window_extent()
+        assert labels[3].get_rotation() == 45
+        assert box.y0 >= heat.y1
+        assert heat.x1 - 0.46 * figure.dpi < box.x0 < heat.x1
+
+    def test_the_same_colours_whatever_the_values(self):
+        one, other = self.draw((0.3, 0.4)).axes[0].images
+        assert one.get_clim() == other.get_clim() == (0, 1)
+        np.testing.assert_allclose(other.get_array(), [[0.3], [0.4]], rtol=1e-6)
+        np.testing.assert_array_equal(one.cmap(0.3), other.cmap(0.3))
+
+    @pytest.mark.parametrize(
+        ("rows", "columns"), [(1, 1), (2, 2), (1, 40), (40, 1), (13, 17), (60, 60)]
+    )
+    def test_nothing_overlaps_or_is_cut_off(self, rows, columns):
+        title = "a title that is longer than two tokens are wide"
+        figure = draw(rows, columns, title=title, generate_probability=np.linspace(0, 1, rows))
+        axes, bar = figure.axes
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        box, (width, height) = figure.get_tightbbox(renderer), figure.get_size_inches()
+        assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.1
+        (title,) = axes.findobj(
+            lambda artist: isinstance(artist, Text) and artist.get_text() == title
+        )
+        slanted = [label.get_window_extent(renderer) for label in axes.get_xticklabels()]
+        assert title.get_window_extent(renderer).y0 > max(box.y1 for box in slanted)
+        written = [label.get_window_extent(renderer) for label in bar.get_yticklabels()]
+        assert min(box.x0 for box in written) > axes.get_window_extent(renderer).x1
+        # The label of p_gen begins above the bar.
+        assert slanted[-1].y0 > max(box.y1 for box in written) - 1
+
+    def test_none_draws_what_was_drawn_before(self):
+        tokens = ["a", "b", "c"], ["x", "y"]
+        before = attention_figure(self.WEIGHTS, *tokens, "title")
+        np.testing.assert_array_equal(
+            figure_to_image(self.draw(None, "title")), figure_to_image(before)
+        )
+        assert before.axes[1].get_ylabel() == "weight"
+        assert before.axes[0].get_window_extent().width == pytest.approx(3 * 0.46 * before.dpi)
+
+    @pytest.mark.parametrize("shape", [(3,), (1,), (2, 1), ()])
+    def test_wrong_shape(self, shape):
+        with pytest.raises(ValueError) as caught:
+            self.draw(np.zeros(shape))
+        assert str(caught.value) == (
+            "attention_figure expects a generate_probability for each target token: here 2. "
+            f"Received: generate_probability.shape={shape}"
+        )
 
 
 class TestFonts:

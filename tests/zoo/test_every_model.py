@@ -4,9 +4,10 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras import tree
 
 from kerasnmt import zoo
-from kerasnmt.ids import START_ID
+from kerasnmt.ids import START_ID, UNKNOWN_ID
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
@@ -15,8 +16,15 @@ SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
 TARGETS = np.array([[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]], "int32")
 TARGET_IDS = np.where(TARGETS, np.pad(TARGETS, ((0, 0), (1, 0)), constant_values=2)[:, :4], 0)
 INPUTS = {"source_ids": SOURCE, "target_ids": TARGET_IDS}
+# For models that copy: 10 of the first source is outside the vocabulary, and the target's 12 is it.
+COPYING = {
+    "source_ids": np.where(SOURCE == 10, 1, SOURCE),
+    "extended_source_ids": np.where(SOURCE == 10, 13, SOURCE),
+    "target_ids": np.where(TARGET_IDS == 12, 1, TARGET_IDS),
+}
+COPIED_TARGETS = np.where(TARGETS == 12, 13, TARGETS)
 
-# Of all weights, with source 11, target 13, embedding_dim 6, units 4.
+# Of all weights, with source 11 (13 where words are copied), target 13, embedding_dim 6, units 4.
 PARAMETERS = {
     "bahdanau_gru": 1067,
     "bahdanau_lstm": 1215,
@@ -54,15 +62,34 @@ OPTIONS = {
     ),
 }
 # One of each, through the export and its check.
-FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm"]
+FAMILIES = [
+    "bahdanau_lstm",
+    "encoder_decoder_gru",
+    "luong_local_p_lstm",
+    "pointer_generator_lstm",
+    "pointer_network_lstm",
+]
+# A pointer-generator whose attention has coverage.
+OPTIONS["pointer_generator_lstm coverage"] = ("pointer_generator_lstm", {"coverage": 0.1})
 every = pytest.mark.parametrize(("name", "options"), OPTIONS.values(), ids=OPTIONS)
 
 
 def make(name, source=11, target=13, **options):
+    if name.startswith("pointer"):
+        source = target if isinstance(target, int) else source
+        target = None
     model = zoo.get_model(name)(source, target, **{**TINY, **options})
     rng = np.random.default_rng(0)
     model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
     return model
+
+
+def example(model):
+    return (COPYING, COPIED_TARGETS) if model.copies else (INPUTS, TARGETS)
+
+
+def log_probabilities(model, outputs):
+    return model.decoder.next_log_probability(outputs)
 
 
 def test_parameters():
@@ -81,6 +108,8 @@ COMPILED = [
     "luong_location_lstm",
     "luong_local_p_lstm feeding coverage",
     "luong_local_m_lstm",
+    "pointer_generator_lstm coverage",
+    "pointer_network_lstm",
 ]
 
 
@@ -93,36 +122,40 @@ COMPILED = [
 )
 def test_steps_equal_the_full_pass(name, options, run):
     model = make(name, **options)
-    inputs = {key: tf.constant(value, tf.int32) for key, value in INPUTS.items()}
-    expected = tf.nn.log_softmax(run(model)(inputs))
-    weights = run(model.attend)(inputs) if model.has_attention else None
-    states, memory = model.encode(inputs["source_ids"])
+    inputs, _ = example(model)
+    inputs = {key: tf.constant(value, tf.int32) for key, value in inputs.items()}
+    expected = log_probabilities(model, run(model)(inputs))
+    attended = run(model.attend)(inputs) if model.has_attention else {}
+    states, memory = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
     states = [state[:, None] for state in states]
     step = run(model.step)
     for t in range(4):
         ids = inputs["target_ids"][:, t : t + 1]
         received, records, states = step(ids, states, memory)
         np.testing.assert_allclose(received[:, 0], expected[:, t], atol=1e-5)
-        assert records.keys() == ({"weights"} if model.has_attention else set())
-        if model.has_attention:
-            np.testing.assert_allclose(records["weights"][:, 0], weights[:, t], atol=1e-5)
+        assert records.keys() == attended.keys()
+        for key, record in records.items():
+            np.testing.assert_allclose(record[:, 0], attended[key][:, t], atol=1e-5)
 
 
 @every
 def test_padding_changes_nothing(name, options):
     model = make(name, **options)
-    longer = {key: np.pad(value, ((0, 0), (0, 3))) for key, value in INPUTS.items()}
-    logits = model(INPUTS)
-    np.testing.assert_allclose(model(longer)[:, :4][TARGETS != 0], logits[TARGETS != 0], atol=1e-5)
-    more_targets = np.pad(TARGETS, ((0, 0), (0, 3)))
+    inputs, targets = example(model)
+    longer = {key: np.pad(value, ((0, 0), (0, 3))) for key, value in inputs.items()}
+    expected = log_probabilities(model, model(inputs))
+    # The longer source has three more places for words outside the vocabulary.
+    received = log_probabilities(model, model(longer))[:, :4, : expected.shape[-1]]
+    np.testing.assert_allclose(received[TARGETS != 0], expected[TARGETS != 0], atol=1e-5)
+    more_targets = np.pad(targets, ((0, 0), (0, 3)))
     losses = [
         model.compute_loss(inputs, targets, model(inputs))
-        for inputs, targets in ((INPUTS, TARGETS), (longer, more_targets))
+        for inputs, targets in ((inputs, targets), (longer, more_targets))
     ]
     np.testing.assert_allclose(losses[1], losses[0], atol=1e-5)
     if not model.has_attention:
         return
-    weights, more = model.attend(INPUTS), model.attend(longer)
+    weights, more = model.attend(inputs)["weights"], model.attend(longer)["weights"]
     np.testing.assert_allclose(more[:, :4, :5][TARGETS != 0], weights[TARGETS != 0], atol=1e-5)
     assert not np.any(more[:, :, 5:])
 
@@ -130,18 +163,22 @@ def test_padding_changes_nothing(name, options):
 @pytest.mark.parametrize(("name", "options"), [OPTIONS[name] for name in COMPILED], ids=COMPILED)
 def test_search_in_a_batch_equals_search_alone(name, options):
     model = make(name, **options)
-    together = model.search(tf.constant(SOURCE), beam_size=3, n_best=3, max_length=6)
+    given, _ = example(model)
+    sources = [given[key] for key in ("source_ids", "extended_source_ids") if key in given]
+    options = {"beam_size": 3, "n_best": 3, "max_length": 6}
+    together = model.search(*map(tf.constant, sources), **options)
     for row, length in enumerate([5, 3, 1]):
         alone = model.search(
-            tf.constant(SOURCE[row : row + 1, :length]), beam_size=3, n_best=3, max_length=6
+            *(tf.constant(source[row : row + 1, :length]) for source in sources), **options
         )
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
     # The score is the log-probability that the whole pass gives.
     best = together.ids[:, 0].numpy()
     target_ids = np.where(best, np.pad(best, ((0, 0), (1, 0)), constant_values=START_ID)[:, :6], 0)
-    logits = model({"source_ids": SOURCE, "target_ids": target_ids})
-    chosen, _ = model.decoder.log_probability(logits, tf.constant(best))
+    target_ids = np.where(target_ids < 13, target_ids, UNKNOWN_ID)
+    outputs = model({**given, "target_ids": target_ids})
+    chosen, _ = model.decoder.log_probability(outputs, tf.constant(best))
     scores = tf.reduce_sum(tf.where(best != 0, chosen, 0.0), axis=1)
     lengths = np.count_nonzero(best, axis=1)
     np.testing.assert_allclose(
@@ -153,12 +190,16 @@ def test_search_in_a_batch_equals_search_alone(name, options):
 def test_fit_translate_save_and_load(name, tmp_path):
     model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
     model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1)
-    history = model.fit(INPUTS, TARGETS, epochs=6, verbose=0).history["loss"]
+    inputs, targets = INPUTS, TARGETS
+    if model.copies:  # its one vocabulary has 11 ids
+        inputs = {**INPUTS, "target_ids": np.minimum(TARGET_IDS, 10)}
+        targets = np.minimum(TARGETS, 10)
+    history = model.fit(inputs, targets, epochs=6, verbose=0).history["loss"]
     assert np.isfinite(history).all() and history[-1] < history[0]
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(copy(INPUTS), model(INPUTS))
-    texts = ["a b c", "", "g"]
+    tree.map_structure(np.testing.assert_array_equal, copy(inputs), model(inputs))
+    texts = ["a b unheard", "", "g"]
     translations = copy.translate(texts, beam_size=2, max_length=8)
     assert len(translations) == 3 and translations[1] == ""
     if name in FAMILIES:
@@ -175,8 +216,9 @@ def test_fit_translate_save_and_load(name, tmp_path):
 def test_every_weight_learns(name, options):
     model = make(name, **options)
     model.compile(label_smoothing=0.1)
+    inputs, targets = example(model)
     with tf.GradientTape() as tape:
-        loss = model.compute_loss(INPUTS, TARGETS, model(INPUTS, training=True))
+        loss = model.compute_loss(inputs, targets, model(inputs, training=True))
     gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
     for weight, gradient in zip(model.trainable_weights, gradients, strict=True):
         assert gradient is not None, weight.path
@@ -204,6 +246,8 @@ def test_without_attention(name):
         ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
         ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
         ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
+        ("pointer_generator_gru", {"target": 12}, r"Expected one tokenizer \(or size\)"),
+        ("pointer_network_lstm", {"target": 12}, r"Received: source=11, target=12"),
     ],
 )
 def test_options_that_do_not_fit(name, options, message):

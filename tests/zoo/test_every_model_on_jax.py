@@ -9,7 +9,16 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from tests.zoo.test_every_model import INPUTS, OPTIONS, TARGETS, TINY, make
+from tests.zoo.test_every_model import (
+    COPYING,
+    INPUTS,
+    OPTIONS,
+    TARGETS,
+    TINY,
+    example,
+    log_probabilities,
+    make,
+)
 
 SCRIPT = """
 import json
@@ -22,14 +31,18 @@ import numpy as np
 from kerasnmt import zoo
 
 given = dict(np.load(sys.argv[1]))
-inputs = {"source_ids": given["source_ids"], "target_ids": given["target_ids"]}
 made = {}
 for case, (name, options) in json.loads(sys.argv[3]).items():
-    model = zoo.get_model(name)(11, 13, **options)
+    copying = name.startswith("pointer")
+    inputs = {key: given["copying/" * copying + key] for key in ("source_ids", "target_ids")}
+    if copying:
+        inputs["extended_source_ids"] = given["copying/extended_source_ids"]
+    model = zoo.get_model(name)(13 if copying else 11, None if copying else 13, **options)
     model.set_weights([given[f"{case}/{i}"] for i in range(len(model.weights))])
-    made[f"{case}/logits"] = model(inputs)
+    made[f"{case}/log_probabilities"] = model.decoder.next_log_probability(model(inputs))
     if model.has_attention:
-        made[f"{case}/weights"] = model.attend(inputs)
+        for key, record in model.attend(inputs).items():
+            made[f"{case}/{key}"] = record
     if "coverage" in case:  # an added loss, and the loss of guided attention beside it
         model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
         guided = {**inputs, "alignments": given["alignments"]}
@@ -53,7 +66,10 @@ def made(tmp_path_factory, alignments):
     for case, (name, options) in OPTIONS.items():
         for i, weight in enumerate(make(name, **options).get_weights()):
             weights[f"{case}/{i}"] = weight
-    np.savez(folder / "in.npz", **INPUTS, **weights, targets=TARGETS, alignments=alignments)
+    copying = {f"copying/{key}": value for key, value in COPYING.items()}
+    np.savez(
+        folder / "in.npz", **INPUTS, **copying, **weights, targets=TARGETS, alignments=alignments
+    )
     cases = {case: (name, {**TINY, **options}) for case, (name, options) in OPTIONS.items()}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, folder / "in.npz", folder / "out.npz", json.dumps(cases)],
@@ -70,12 +86,15 @@ def made(tmp_path_factory, alignments):
 def test_equals_tensorflow(made, alignments, case):
     name, options = OPTIONS[case]
     model = make(name, **options)
-    np.testing.assert_allclose(made[f"{case}/logits"], model(INPUTS), atol=1e-5)
+    inputs, _ = example(model)
+    expected = log_probabilities(model, model(inputs))
+    np.testing.assert_allclose(made[f"{case}/log_probabilities"], expected, atol=1e-5)
     assert (f"{case}/weights" in made) == model.has_attention
     if model.has_attention:
-        np.testing.assert_allclose(made[f"{case}/weights"], model.attend(INPUTS), atol=1e-5)
+        for key, record in model.attend(inputs).items():
+            np.testing.assert_allclose(made[f"{case}/{key}"], record, atol=1e-5)
     if "coverage" in case:
         model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
-        guided = {**INPUTS, "alignments": alignments}
+        guided = {**inputs, "alignments": alignments}
         losses = model.fit(guided, TARGETS, epochs=2, verbose=0).history["loss"]
         np.testing.assert_allclose(made[f"{case}/losses"], losses, rtol=1e-5)

@@ -1,0 +1,87 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.serving import ForcedAttention
+from kerasnmt.text import WordTokenizer
+
+# The vocabulary's 13 ids end with "." as 12: unknown words of a source have 13, 14, …
+SOURCES = ["Zoë reads two Bücher", "dog"]
+TARGETS = ["Bücher reads Zeitung dog", ". Bücher"]
+SOURCE_IDS = [[1, 11, 7, 1, 3], [5, 3]]
+EXTENDED_SOURCE_IDS = [[13, 11, 7, 14, 3], [5, 3]]
+TARGET_IDS = [[2, 1, 11, 1, 5], [2, 12, 1]]
+SOURCE_TOKENS = [["Zoë", "reads", "two", "Bücher", "</s>"], ["dog", "</s>"]]
+TARGET_TOKENS = [["Bücher", "reads", "<unk>", "dog", "</s>"], [".", "<unk>", "</s>"]]
+
+
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size):
+    tokenizer = make_pointer_model().source_tokenizer
+
+    def attend(inputs):
+        """Numbers that tell what was fed, as weights 100 extended_source_ids + target_ids."""
+        fed = {name: tf.cast(ids, "float32") for name, ids in inputs.items()}
+        extended, target = fed["extended_source_ids"], fed["target_ids"]
+        weights = 100 * extended[:, None] + target[:, :, None]
+        of_source = tf.reduce_sum(fed["source_ids"], axis=1, keepdims=True)
+        return {"weights": weights, "generate_probability": of_source + target}
+
+    model = SimpleNamespace(
+        copies=True, source_tokenizer=tokenizer, target_tokenizer=tokenizer, attend=attend
+    )
+    found = ForcedAttention(model).attention(SOURCES, TARGETS, batch_size=batch_size)
+    for row, one in enumerate(found):
+        assert one.source_tokens == SOURCE_TOKENS[row]
+        assert one.target_tokens == TARGET_TOKENS[row]
+        source, target = np.array(EXTENDED_SOURCE_IDS[row]), np.array(TARGET_IDS[row])
+        np.testing.assert_array_equal(one.weights, 100 * source + target[:, None])
+        np.testing.assert_array_equal(one.generate_probability, sum(SOURCE_IDS[row]) + target)
+
+
+@pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
+def test_records_are_those_of_the_model(make_pointer_model, name):
+    model = make_pointer_model(name)
+    found = ForcedAttention(model).attention(SOURCES, TARGETS)
+    for row, one in enumerate(found):
+        ids = {
+            "source_ids": SOURCE_IDS[row],
+            "extended_source_ids": EXTENDED_SOURCE_IDS[row],
+            "target_ids": TARGET_IDS[row],
+        }
+        records = model.attend({name: np.array([row], "int32") for name, row in ids.items()})
+        assert one.weights.shape == (len(TARGET_IDS[row]), len(SOURCE_IDS[row]))
+        np.testing.assert_allclose(one.weights, records["weights"][0], atol=1e-5)
+        if name == "pointer_network_lstm":
+            assert one.generate_probability is None
+            continue
+        assert one.generate_probability.dtype == np.float32
+        np.testing.assert_allclose(
+            one.generate_probability, records["generate_probability"][0], atol=1e-5
+        )
+        assert 0 < one.generate_probability.min() < one.generate_probability.max() < 1
+
+
+def test_a_model_that_does_not_copy(make_translator_model):
+    model = make_translator_model(source=WordTokenizer(["two", "dogs"]))
+    (one,) = ForcedAttention(model).attention(["two cats dogs"], ["ab-"])
+    assert one.source_tokens == ["two", "<unk>", "dogs", "</s>"]
+    assert one.target_tokens == ["a", "b", "<unk>", "</s>"]
+    assert one.generate_probability is None
+    inputs = {"source_ids": np.array([[4, 1, 5, 3]]), "target_ids": np.array([[2, 4, 5, 1]])}
+    np.testing.assert_allclose(one.weights, model.attend(inputs)["weights"][0], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "options", "message"),
+    [
+        ("dog", ["dog"], {}, "Expected two lists of texts. Received: one string"),
+        (["dog"], [], {}, "Received: 1 sources, 0 targets"),
+        (["dog"], ["dog"], {"batch_size": 0}, "Received: batch_size=0"),
+    ],
+)
+def test_wrong_arguments(word_model, sources, targets, options, message):
+    with pytest.raises(ValueError, match=message):
+        ForcedAttention(word_model).attention(sources, targets, **options)
