@@ -46,6 +46,7 @@ OPTIONS = {
         {"input_feeding": True, "coverage": 0.5, "width": 2},
     ),
     "luong_local_m_lstm feeding": ("luong_local_m_lstm", {"input_feeding": True, "width": 1}),
+    "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
     "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
     "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
     "encoder_decoder_lstm tied": (
@@ -203,6 +204,7 @@ def test_without_attention(name):
         ("luong_dot_lstm", {"num_layers": 0}, r"Expected num_layers >= 1. Received: num_layers=0"),
         ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
         ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
+        ("luong_dot_lstm", {"fused": True, "num_layers": 2}, r"Expected fused=False"),
         ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
     ],
 )
