@@ -16,6 +16,7 @@ from kerasnmt.layers.dense_bridge import DenseBridge
 from kerasnmt.layers.dot_score import DotScore
 from kerasnmt.layers.first_state_decoder_cell import FirstStateDecoderCell
 from kerasnmt.layers.forward_layer import ForwardLayer
+from kerasnmt.layers.fused_cell import FusedCell
 from kerasnmt.layers.general_score import GeneralScore
 from kerasnmt.layers.gru_cell import GRUCell
 from kerasnmt.layers.input_feeding_decoder_cell import InputFeedingDecoderCell
@@ -60,6 +61,7 @@ __all__ = [
     "DotScore",
     "FirstStateDecoderCell",
     "ForwardLayer",
+    "FusedCell",
     "GRUCell",
     "GeneralScore",
     "InputFeedingDecoderCell",

@@ -8,6 +8,7 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.attention import weighted_sum
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.fused_cell import FusedCell
 
 
 class DecoderLoop(keras.layers.Layer):
@@ -40,8 +41,11 @@ class DecoderLoop(keras.layers.Layer):
         self.embedding_dropout = keras.layers.Dropout(
             dropout, dtype=dtype, name="embedding_dropout"
         )
-        self.loop = keras.layers.RNN(
-            cell.loop_cell(), return_sequences=True, dtype=dtype, name="loop"
+        loop_cell = cell.loop_cell()
+        self.loop = (
+            loop_cell.layer
+            if isinstance(loop_cell, FusedCell)
+            else keras.layers.RNN(loop_cell, return_sequences=True, dtype=dtype, name="loop")
         )
 
     def build(self, memory_shape: tuple) -> None:

@@ -113,6 +113,12 @@ def stack(cell: type[keras.layers.Layer], units: int, num_layers: int) -> keras.
     return layers.StackedCell(cells, residual=True, name="cell")
 
 
+def fused_cell(cell: type[keras.layers.Layer], units: int) -> layers.FusedCell:
+    """Return the layer of Keras that runs such a cell, as a cell."""
+    layer = {layers.GRUCell: keras.layers.GRU, layers.LSTMCell: keras.layers.LSTM}[cell]
+    return layers.FusedCell(layer(units, return_sequences=True, name="layer"), name="cell")
+
+
 def check_num_layers(num_layers: int) -> None:
     """Refuse a stack of no layers."""
     if num_layers < 1:

@@ -10,6 +10,7 @@ from kerasnmt.zoo.assembly import (
     LARGE_EMBEDDINGS,
     check_num_layers,
     coverage_layer,
+    fused_cell,
     recurrent_model,
     stack,
 )
@@ -26,6 +27,7 @@ def luong_dot_lstm(
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -47,6 +49,8 @@ def luong_dot_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -55,7 +59,8 @@ def luong_dot_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_dot_lstm",
@@ -68,6 +73,7 @@ def luong_dot_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -83,6 +89,7 @@ def luong_scaled_dot_lstm(
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -104,6 +111,8 @@ def luong_scaled_dot_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -112,7 +121,8 @@ def luong_scaled_dot_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_scaled_dot_lstm",
@@ -125,6 +135,7 @@ def luong_scaled_dot_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -140,6 +151,7 @@ def luong_cosine_lstm(
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -161,6 +173,8 @@ def luong_cosine_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -169,7 +183,8 @@ def luong_cosine_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_cosine_lstm",
@@ -182,6 +197,7 @@ def luong_cosine_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -197,6 +213,7 @@ def luong_general_lstm(
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -218,6 +235,8 @@ def luong_general_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -226,7 +245,8 @@ def luong_general_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_general_lstm",
@@ -239,6 +259,7 @@ def luong_general_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -254,6 +275,7 @@ def luong_general_gru(
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -275,6 +297,8 @@ def luong_general_gru(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -283,7 +307,8 @@ def luong_general_gru(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_general_gru",
@@ -296,6 +321,7 @@ def luong_general_gru(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -311,6 +337,7 @@ def luong_concat_lstm(
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -332,6 +359,8 @@ def luong_concat_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -340,7 +369,8 @@ def luong_concat_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_concat_lstm",
@@ -353,6 +383,7 @@ def luong_concat_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -368,6 +399,7 @@ def luong_location_lstm(
     num_layers: int = 1,
     max_length: int = 100,
     input_feeding: bool = False,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -387,6 +419,8 @@ def luong_location_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         max_length: tokens of a source that can be attended to; of longer ones the rest is not seen.
         input_feeding: whether the attentional state is fed to the cell at the next word.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -395,7 +429,8 @@ def luong_location_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, or `num_layers` is less than 1.
+        ValueError: `units` is odd, `num_layers` is less than 1, or `fused` with input feeding or
+            with several layers.
     """
     return _luong(
         "luong_location_lstm",
@@ -408,6 +443,7 @@ def luong_location_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=None,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
     )
@@ -424,6 +460,7 @@ def luong_local_m_lstm(
     width: int = 10,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -446,6 +483,8 @@ def luong_local_m_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -454,7 +493,8 @@ def luong_local_m_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_local_m_lstm",
@@ -467,6 +507,7 @@ def luong_local_m_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
         window=layers.LocalMonotonicWindow(width, name="window"),
@@ -484,6 +525,7 @@ def luong_local_p_lstm(
     width: int = 10,
     input_feeding: bool = False,
     coverage: float | None = None,
+    fused: bool = False,
     dropout: float = 0.2,
     tie_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -507,6 +549,8 @@ def luong_local_p_lstm(
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
             that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
             at 1, to a trained model.
+        fused: whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
+            see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
@@ -515,7 +559,8 @@ def luong_local_p_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or coverage without input feeding.
+        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
+            `fused` with it or with several layers.
     """
     return _luong(
         "luong_local_p_lstm",
@@ -528,6 +573,7 @@ def luong_local_p_lstm(
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
+        fused=fused,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
         window=layers.LocalPredictiveWindow(units, width, name="window"),
@@ -546,6 +592,7 @@ def _luong(
     num_layers: int,
     input_feeding: bool,
     coverage: float | None,
+    fused: bool,
     window: keras.layers.Layer | None = None,
     **options,
 ) -> Seq2Seq:
@@ -556,6 +603,11 @@ def _luong(
             f"Received: units={units}"
         )
     check_num_layers(num_layers)
+    if fused and (input_feeding or num_layers > 1):
+        raise ValueError(
+            "Expected fused=False with input feeding or with several layers, which run step by "
+            f"step. Received: fused=True, input_feeding={input_feeding}, num_layers={num_layers}"
+        )
     attention = layers.Attention(score, window, coverage_layer(coverage), name="attention")
     decoder_cell, readout = (
         (layers.InputFeedingDecoderCell, layers.StateReadout(name="readout"))
@@ -571,7 +623,11 @@ def _luong(
             for number in range(num_layers)
         ],
         bridge=layers.LastStateBridge(name="bridge"),
-        decoder_cell=decoder_cell(stack(cell, units, num_layers), attention, name="cell"),
+        decoder_cell=decoder_cell(
+            fused_cell(cell, units) if fused else stack(cell, units, num_layers),
+            attention,
+            name="cell",
+        ),
         readout=readout,
         embedding_dim=embedding_dim,
         embedding_scale=LARGE_EMBEDDINGS,

@@ -25,6 +25,9 @@ PARTS = {
     "DenseBridge": lambda: layers.DenseBridge([3, 4], name="a"),
     "FirstStateDecoderCell": lambda: layers.FirstStateDecoderCell(layers.GRUCell(4), name="a"),
     "ForwardLayer": lambda: layers.ForwardLayer(layers.GRUCell(4), name="a"),
+    "FusedCell": lambda: layers.FusedCell(
+        keras.layers.GRU(4, return_sequences=True, name="b"), name="a"
+    ),
     "LastStateBridge": lambda: layers.LastStateBridge(name="a"),
     "StackedCell": lambda: layers.StackedCell(
         [layers.GRUCell(4), layers.LSTMCell(4)], residual=True, name="a"

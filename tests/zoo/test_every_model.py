@@ -41,6 +41,9 @@ PARAMETERS = {
     "luong_local_p_lstm": 639,
     "luong_location_lstm": 1003,
     "luong_scaled_dot_lstm": 603,
+    "pointer_generator_gru": 1087,
+    "pointer_generator_lstm": 1246,
+    "pointer_network_lstm": 876,
 }
 NAMES = zoo.list_models()
 # Every name with its defaults, and the options that change what a model is made of.
@@ -54,6 +57,7 @@ OPTIONS = {
         {"input_feeding": True, "coverage": 0.5, "width": 2},
     ),
     "luong_local_m_lstm feeding": ("luong_local_m_lstm", {"input_feeding": True, "width": 1}),
+    "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
     "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
     "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
     "encoder_decoder_lstm tied": (
@@ -245,6 +249,7 @@ def test_without_attention(name):
         ("luong_dot_lstm", {"num_layers": 0}, r"Expected num_layers >= 1. Received: num_layers=0"),
         ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
         ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
+        ("luong_dot_lstm", {"fused": True, "num_layers": 2}, r"Expected fused=False"),
         ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
         ("pointer_generator_gru", {"target": 12}, r"Expected one tokenizer \(or size\)"),
         ("pointer_network_lstm", {"target": 12}, r"Received: source=11, target=12"),

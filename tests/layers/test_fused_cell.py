@@ -1,0 +1,139 @@
+"""A layer of Keras as the recurrent cell of a decoder."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt import layers, zoo
+from kerasnmt.models import Seq2Seq
+from kerasnmt.serving import Translator, check_export, load_export
+from kerasnmt.text import CharacterTokenizer
+
+UNITS = 4
+SOURCE = np.array([[5, 6, 7, 3], [4, 3, 0, 0]], "int32")
+TARGET_IDS = np.array([[2, 5, 4, 6, 7], [2, 7, 0, 0, 0]], "int32")
+TARGETS = np.array([[5, 4, 6, 7, 3], [7, 3, 0, 0, 0]], "int32")
+INPUTS = {"source_ids": SOURCE, "target_ids": TARGET_IDS}
+LAYERS = {"lstm": keras.layers.LSTM, "gru": keras.layers.GRU, "simple": keras.layers.SimpleRNN}
+
+
+def attention():
+    return layers.Attention(layers.GeneralScore(UNITS))
+
+
+CELLS = {
+    "luong": lambda cell: layers.LuongDecoderCell(cell, attention()),
+    "first state": layers.FirstStateDecoderCell,
+    # These run step by step, whatever their cell.
+    "bahdanau": lambda cell: layers.BahdanauDecoderCell(cell, attention()),
+    "feeding": lambda cell: layers.InputFeedingDecoderCell(cell, attention()),
+}
+
+
+def fused(kind="lstm"):
+    return layers.FusedCell(LAYERS[kind](UNITS, return_sequences=True))
+
+
+def make(cell, decoder_cell="luong", tokenizer=None):
+    model = Seq2Seq(
+        encoder=layers.RecurrentEncoder(
+            keras.layers.Embedding(8, 3), [layers.ForwardLayer(layers.GRUCell(UNITS))]
+        ),
+        bridge=layers.DenseBridge(cell.state_size),
+        decoder=layers.RecurrentDecoder(
+            keras.layers.Embedding(8, 3),
+            CELLS[decoder_cell](cell),
+            layers.AttentionalReadout(5),
+            layers.VocabularyProjection(8),
+        ),
+        source_tokenizer=tokenizer,
+    )
+    rng = np.random.default_rng(1)
+    model.set_weights([0.8 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    return model
+
+
+def run_xla(function):
+    return tf.function(function, jit_compile=True)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, tf.function, run_xla], ids=["eager", "graph", "xla"])
+@pytest.mark.parametrize("decoder_cell", CELLS)
+@pytest.mark.parametrize("kind", LAYERS)
+def test_steps_equal_the_full_pass(kind, decoder_cell, run):
+    model = make(fused(kind), decoder_cell)
+    inputs = {key: tf.constant(value) for key, value in INPUTS.items()}
+    expected = tf.nn.log_softmax(run(model)(inputs))
+    states, memory = model.encode(inputs["source_ids"])
+    # Two hypotheses, the second always one word behind.
+    states = [tf.stack([state, state], 1) for state in states]
+    step = run(model.step)
+    for t, ids in enumerate(TARGET_IDS.T):
+        received, _, states = step(tf.constant(np.stack([ids, ids[::-1]], 1)), states, memory)
+        np.testing.assert_allclose(received[:, 0], expected[:, t], atol=1e-5)
+
+
+@pytest.mark.parametrize("decoder_cell", ["luong", "first state"])
+def test_the_layer_itself_runs_over_a_target(decoder_cell):
+    decoder = make(fused(), decoder_cell).decoder
+    assert decoder.loop is decoder.cell.cell.layer
+    assert isinstance(decoder.loop, keras.layers.LSTM)
+    assert not isinstance(make(fused(), "bahdanau").decoder.loop, keras.layers.LSTM)
+
+
+def test_equals_our_own_cell():
+    theirs, ours = make(fused()), make(layers.LSTMCell(UNITS))
+    layer, cell = theirs.decoder.cell.cell.layer, ours.decoder.cell
+    kernel, recurrent, bias = layer.get_weights()
+    project, project_bias = theirs.decoder.cell.input_projection.get_weights()
+    for part in ("encoder", "bridge"):
+        getattr(ours, part).set_weights(getattr(theirs, part).get_weights())
+    for part in ("embedding", "readout", "generator"):
+        getattr(ours.decoder, part).set_weights(getattr(theirs.decoder, part).get_weights())
+    cell.attention.set_weights(theirs.decoder.cell.attention.get_weights())
+    # The two linear layers are one; ours adds 1 to the forget gate by itself.
+    bias = project_bias @ kernel + bias
+    bias[UNITS : 2 * UNITS] -= 1.0
+    cell.input_projection.set_weights([project @ kernel, bias])
+    cell.cell.set_weights([recurrent])
+    np.testing.assert_allclose(ours(INPUTS), theirs(INPUTS), atol=1e-5)
+
+
+def test_learns_saves_and_is_exported(tmp_path):
+    model = make(fused(), tokenizer=CharacterTokenizer("abcd"))
+    model.compile(keras.optimizers.Adam(0.02))
+    losses = model.fit(INPUTS, TARGETS, epochs=6, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(copy(INPUTS), model(INPUTS))
+    assert copy.decoder.loop is copy.decoder.cell.cell.layer
+    translations = model.translate(["abc", "d"], max_length=6)
+    assert copy.translate(["abc", "d"], max_length=6) == translations
+    model.export(tmp_path / "export" / "1", max_length=6)
+    assert Translator(load_export(tmp_path / "export")).translate(["abc", "d"]) == translations
+    report = check_export(tmp_path / "export")
+    assert report.passed, report
+
+
+def test_what_the_layer_has_to_return():
+    with pytest.raises(ValueError, match=r"Received: return_sequences=False, return_state=False"):
+        layers.FusedCell(keras.layers.LSTM(4))
+    with pytest.raises(ValueError, match=r"Received: return_sequences=True, return_state=True"):
+        layers.FusedCell(keras.layers.GRU(4, return_sequences=True, return_state=True))
+
+
+@pytest.mark.parametrize("name", ["luong_dot_lstm", "luong_general_gru"])
+def test_zoo(name):
+    model = zoo.get_model(name)(8, units=4, embedding_dim=3, fused=True)
+    assert isinstance(model.decoder.loop, keras.layers.LSTM | keras.layers.GRU)
+    plain = zoo.get_model(name)(8, units=4, embedding_dim=3)
+    # The layer's kernel, units by its gates, in place of gates straight from the embeddings; an
+    # LSTM of Keras has a bias of its own, a GRU of Keras has two and ours one.
+    gates = 16 if name.endswith("lstm") else 12
+    more = (3 * 4 + 4 + 4 * gates + gates) - (3 * gates + gates)
+    assert model.count_params() - plain.count_params() == more
+    for options in ({"input_feeding": True}, {"num_layers": 2}):
+        with pytest.raises(ValueError, match=r"Expected fused=False with input feeding or with"):
+            zoo.get_model(name)(8, units=4, embedding_dim=3, fused=True, **options)
