@@ -54,8 +54,9 @@ def with_copies(
     """
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
     ids = ops.broadcast_to(source_ids[:, None, :], ops.shape(weights))
-    copied = log_copy + log_of(ops.matmul(weights, same_words))
-    mixed = ops.logaddexp(ops.take_along_axis(extended, ids, axis=-1), copied)
+    copied = ops.matmul(weights, same_words)
+    mixed = ops.take_along_axis(extended, ids, axis=-1)
+    mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
     flat = ops.reshape(extended, (-1, ops.shape(extended)[-1]))
     columns = ops.reshape(ids, (-1,))
     rows = ops.repeat(ops.arange(ops.shape(flat)[0], dtype=columns.dtype), ops.shape(ids)[-1])

@@ -31,6 +31,7 @@ def pair(line: str) -> tuple[str, str]:
 
 
 def main() -> None:
+    """Write the pairs of each language."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("published", type=Path, help="folder of the published files")
     parser.add_argument("output", type=Path, help="folder to write into")
