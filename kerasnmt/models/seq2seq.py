@@ -360,11 +360,11 @@ class Seq2Seq(keras.Model):
         source_kind, target_kind = self.source_tokenizer.kind, self.target_tokenizer.kind
         return [
             word_alignment(
-                weights,
-                word_indices(source_tokens, source_kind),
-                word_indices(target_tokens, target_kind),
+                sentence.weights,
+                word_indices(sentence.source_tokens, source_kind),
+                word_indices(sentence.target_tokens, target_kind),
             )
-            for source_tokens, target_tokens, weights in attended
+            for sentence in attended
         ]
 
     def export(
