@@ -277,7 +277,10 @@ class Seq2Seq(keras.Model):
             weight = weight * ops.cast(sample_weight, "float32")
         self.perplexity.update_state(log_probability, weight)
         if self.generate_probability is not None:
-            self.generate_probability.update_state(ops.exp(y_pred["gate"][..., 0]), weight)
+            # Flat, because Keras would average each row over its padding first.
+            self.generate_probability.update_state(
+                ops.reshape(ops.exp(y_pred["gate"][..., 0]), (-1,)), ops.reshape(weight, (-1,))
+            )
         if self.loss is not None:
             return super().compute_loss(x, y, y_pred, weight, training)
         smoothed = (

@@ -153,6 +153,7 @@ def test_folder_holds_no_more_than_it_should(exported, trained):
     assert description == {
         "model": "bahdanau_gru",
         **OPTIONS,
+        "replace_unknown": False,
         "source_kind": "words",
         "target_kind": "characters",
         "examples": {
