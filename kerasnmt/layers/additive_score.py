@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AdditiveScore(keras.layers.Layer):
@@ -66,7 +68,8 @@ class AdditiveScore(keras.layers.Layer):
         hidden = ops.tanh(keys + ops.expand_dims(query, -2))
         # Summed in float32, whatever the dtype of the hidden layer.
         hidden = ops.cast(hidden, "float32")
-        return ops.squeeze(ops.matmul(hidden, ops.cast(self.energy, "float32")), -1)
+        energy = ops.cast(self.energy, "float32")
+        return on_rows(lambda rows: ops.matmul(rows, energy), hidden)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

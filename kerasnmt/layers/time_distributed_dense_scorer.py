@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TimeDistributedDenseScorer(keras.layers.Layer):
@@ -71,8 +73,10 @@ class TimeDistributedDenseScorer(keras.layers.Layer):
             keys = ops.expand_dims(keys, 1)
         scores = keys + ops.expand_dims(query, -2)
         if self.hidden_units:
-            scores = self.output_layer(ops.tanh(scores))
-        return ops.cast(ops.squeeze(scores, -1), "float32")
+            scores = on_rows(self.output_layer, ops.tanh(scores))
+        else:
+            scores = ops.squeeze(scores, -1)
+        return ops.cast(scores, "float32")
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from kerasnmt import zoo
+
 
 def losses(model, batch, steps=4, **options):
     """The loss of each of some steps on one batch."""
@@ -29,6 +31,27 @@ def test_training_under_xla(make_model, batch):
     assert received[-1] < 0.8 * received[0]
     np.testing.assert_allclose(received[0], expected[0], rtol=1e-5)
     np.testing.assert_allclose(received, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["bahdanau_gru", "dense_scorer_gru"])
+def test_sizes_that_are_unknown_when_it_is_traced(name):
+    """Batches of texts have them; a loop's gradient then has to do without tf.tensordot's."""
+    source_ids = np.array([[5, 6, 4, 3], [7, 3, 0, 0]], "int32")
+    target_ids = np.array([[2, 6, 5], [2, 4, 0]], "int32")
+    targets = np.array([[6, 5, 3], [4, 3, 0]], "int32")
+    inputs = {"source_ids": source_ids, "target_ids": target_ids}
+    ids = tf.TensorSpec((None, None), tf.int32)
+    batches = tf.data.Dataset.from_generator(
+        lambda: [(inputs, targets)], output_signature=(dict.fromkeys(inputs, ids), ids)
+    )
+    received = []
+    for jit_compile in (True, False):
+        keras.utils.set_random_seed(1)
+        model = zoo.get_model(name)(8, units=3, embedding_dim=3, dropout=0.0)
+        model.compile(keras.optimizers.SGD(1.0), jit_compile=jit_compile)
+        assert model.jit_compile is jit_compile
+        received.append(model.fit(batches, epochs=3, verbose=0).history["loss"])
+    np.testing.assert_allclose(*received, rtol=1e-4)
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
