@@ -26,8 +26,9 @@ def pointer_generator_gru(
     p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}, with (p_gen, p_copy) =
     softmax(W s_t): `bahdanau_gru`, whose attention is the pointer.
 
-    Source: `002_ba76be683ea60871`, "Pointer networks", on the model of Bahdanau, Cho and Bengio
-    (2015).
+    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
+    networks", on the model of Bahdanau, Cho and Bengio (2015). The two-way softmax is that of
+    `002_ba76be683ea60871`, "Pointer networks".
 
     Args:
         source: a tokenizer, or the vocabulary's size where only ids are fed.

@@ -207,7 +207,8 @@ class TestUnknownKeys:
             (
                 "search.zzz=3",
                 "unknown key 'search.zzz'; "
-                "known: search.beam_size, search.length_penalty, search.max_length",
+                "known: search.beam_size, search.length_penalty, search.max_length, "
+                "search.replace_unknown",
             ),
         ],
     )
