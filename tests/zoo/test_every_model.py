@@ -66,13 +66,8 @@ OPTIONS = {
     ),
 }
 # One of each, through the export and its check.
-FAMILIES = [
-    "bahdanau_lstm",
-    "encoder_decoder_gru",
-    "luong_local_p_lstm",
-    "pointer_generator_lstm",
-    "pointer_network_lstm",
-]
+# (Those that copy: tests/serving/test_check.py.)
+FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm"]
 # A pointer-generator whose attention has coverage.
 OPTIONS["pointer_generator_lstm coverage"] = ("pointer_generator_lstm", {"coverage": 0.1})
 every = pytest.mark.parametrize(("name", "options"), OPTIONS.values(), ids=OPTIONS)
