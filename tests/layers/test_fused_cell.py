@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from kerasnmt import layers, zoo
 from kerasnmt.models import Seq2Seq
-from kerasnmt.serving import Translator, check_export, load_export
+from kerasnmt.serving import Translator, load_export
 from kerasnmt.text import CharacterTokenizer
 
 UNITS = 4
@@ -118,8 +118,9 @@ def test_learns_saves_and_is_exported(tmp_path):
     assert copy.translate(["abc", "d"], max_length=6) == translations
     model.export(tmp_path / "export" / "1", max_length=6)
     assert Translator(load_export(tmp_path / "export")).translate(["abc", "d"]) == translations
-    report = check_export(tmp_path / "export")
-    assert report.passed, report
+    graph = load_export(tmp_path / "export").signatures["serving_default"].graph.as_graph_def()
+    ops = {node.op for function in graph.library.function for node in function.node_def}
+    assert not any("Cudnn" in op for op in ops)
 
 
 def test_what_the_layer_has_to_return():
