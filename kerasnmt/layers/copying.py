@@ -13,9 +13,18 @@ from keras import ops
 IMPOSSIBLE = -1e9
 
 
-def equal_words(source_ids: Any) -> Any:
-    """Say which positions hold the same word: float32 `[batch, source_length, source_length]`."""
-    return ops.cast(ops.equal(source_ids[:, :, None], source_ids[:, None, :]), "float32")
+def source_words(source_ids: Any) -> dict[str, Any]:
+    """Return what copying has to know of a source, as part of a memory and of outputs.
+
+    Args:
+        source_ids: extended ids, int32 `[batch, source_length]`.
+
+    Returns:
+        `source_ids`; and `equal_words`, float32 `[batch, source_length, source_length]`: 1 where
+        two positions hold the same word, else 0.
+    """
+    equal = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
+    return {"source_ids": source_ids, "equal_words": ops.cast(equal, "float32")}
 
 
 def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
@@ -34,7 +43,7 @@ def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
 
 
 def with_copies(
-    generated: Any, log_copy: Any, weights: Any, source_ids: Any, same_words: Any
+    generated: Any, log_copy: Any, weights: Any, source_ids: Any, equal_words: Any
 ) -> Any:
     """Extend log-probabilities of the vocabulary by those of copying.
 
@@ -46,7 +55,7 @@ def with_copies(
         log_copy: log-probability of copying, float32 `[batch, hypotheses, 1]`.
         weights: float32 `[batch, hypotheses, source_length]`.
         source_ids: extended ids, int32 `[batch, source_length]`.
-        same_words: from `equal_words`.
+        equal_words: from `source_words`.
 
     Returns:
         float32 `[batch, hypotheses, vocabulary + source_length]`: a source has no more words
@@ -54,7 +63,7 @@ def with_copies(
     """
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
     ids = ops.broadcast_to(source_ids[:, None, :], ops.shape(weights))
-    copied = ops.matmul(weights, same_words)
+    copied = ops.matmul(weights, equal_words)
     mixed = ops.take_along_axis(extended, ids, axis=-1)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
     flat = ops.reshape(extended, (-1, ops.shape(extended)[-1]))

@@ -9,8 +9,8 @@ from kerasnmt.ids import PAD_ID, UNKNOWN_ID
 from kerasnmt.layers.copying import (
     IMPOSSIBLE,
     copied_log_probability,
-    equal_words,
     log_of,
+    source_words,
     with_copies,
 )
 from kerasnmt.layers.decoder_loop import DecoderLoop
@@ -64,11 +64,7 @@ class PointerDecoder(DecoderLoop):
         Returns:
             what `call` and `step` take as `memory`.
         """
-        return {
-            **super().project_memory(memory, memory_mask),
-            "source_ids": source_ids,
-            "equal_words": equal_words(source_ids),
-        }
+        return {**super().project_memory(memory, memory_mask), **source_words(source_ids)}
 
     def call(
         self,

@@ -7,7 +7,7 @@ from keras import ops
 
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.copying import IMPOSSIBLE, copied_log_probability, equal_words, with_copies
+from kerasnmt.layers.copying import IMPOSSIBLE, copied_log_probability, source_words, with_copies
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -94,8 +94,7 @@ class PointerGeneratorDecoder(keras.layers.Layer):
         """
         projected = {
             **self.decoder.project_memory(memory, memory_mask),
-            "source_ids": source_ids,
-            "equal_words": equal_words(source_ids),
+            **source_words(source_ids),
         }
         if self.pointer is not None:
             keys = self.pointer.project(memory)

@@ -94,7 +94,15 @@ class RecurrentDecoder(DecoderLoop):
         return self.generate(heard), _records(weights), states
 
     def generate(self, heard: tuple[Any, Any, Any], training: bool = False) -> Any:
-        """Predict the next word from (y_{t-1}, s_t, c_t), what `hear` or `hear_step` returned."""
+        """Predict the next word from what a position hears.
+
+        Args:
+            heard: (y_{t-1}, s_t, c_t), `[..., features]` each, from `hear` or `hear_step`.
+            training: whether dropout applies.
+
+        Returns:
+            the generator's outputs, for a vocabulary projection logits `[..., vocabulary]`.
+        """
         features = self.readout_dropout(self.readout(*heard), training=training)
         return self.generator(features, self.embedding.embeddings)
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt import layers
-from kerasnmt.layers.copying import copied_log_probability, equal_words, with_copies
+from kerasnmt.layers.copying import copied_log_probability, source_words, with_copies
 
 V, EMBEDDING, UNITS, MEMORY = 7, 3, 4, 6
 # Two rows, the second with three positions of padding. Ids 7, 8 and 9 are outside the vocabulary;
@@ -137,9 +137,7 @@ def test_mixture_by_hand():
     source_ids = np.array([[1, 3, 1, 2]], "int32")
     weights = np.array([[[0.1, 0.2, 0.3, 0.4]]], "float32")
     generated = np.log(np.array([[[0.5, 0.3, 0.2]]], "float32") * 0.75)
-    mixed = np.exp(
-        with_copies(generated, np.log(0.25), weights, source_ids, equal_words(source_ids))
-    )
+    mixed = np.exp(with_copies(generated, np.log(0.25), weights, **source_words(source_ids)))
     expected = [0.375, 0.225 + 0.25 * 0.4, 0.15 + 0.25 * 0.4, 0.25 * 0.2, 0, 0, 0]
     np.testing.assert_allclose(mixed[0, 0], expected, rtol=1e-6)
     copied = copied_log_probability(weights.repeat(4, 1), source_ids, np.array([[1, 2, 3, 0]]))

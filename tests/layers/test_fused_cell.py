@@ -123,6 +123,37 @@ def test_learns_saves_and_is_exported(tmp_path):
     assert not any("Cudnn" in op for op in ops)
 
 
+@pytest.mark.parametrize("fused", [True, False])
+def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
+    """The graphs alone, as they are traced where TensorFlow says that there is one."""
+    devices = tf.config.list_logical_devices
+    monkeypatch.setattr(
+        tf.config,
+        "list_logical_devices",
+        lambda kind=None: ["GPU:0"] if kind == "GPU" else devices(kind),
+    )
+    model = zoo.luong_general_lstm(8, units=4, embedding_dim=3, fused=fused)
+    ids = tf.TensorSpec((None, None), tf.int32)
+
+    def cudnn(function, *inputs):
+        graph = tf.function(function, autograph=False).get_concrete_function(*inputs).graph
+        definition = graph.as_graph_def()
+        nodes = [*definition.node]
+        for inner in definition.library.function:
+            nodes += inner.node_def
+        return {node.op for node in nodes if "Cudnn" in node.op}
+
+    def gradients(inputs):
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(model(inputs, training=True))
+        return tape.gradient(total, [weight.value for weight in model.trainable_weights])
+
+    expected = {"CudnnRNNV3", "CudnnRNNBackpropV3"} if fused else set()
+    assert cudnn(gradients, {"source_ids": ids, "target_ids": ids}) == expected
+    # What is exported and served runs on any machine.
+    assert cudnn(lambda source: model.search(source, max_length=5).ids, ids) == set()
+
+
 def test_what_the_layer_has_to_return():
     with pytest.raises(ValueError, match=r"Received: return_sequences=False, return_state=False"):
         layers.FusedCell(keras.layers.LSTM(4))

@@ -64,12 +64,11 @@ OPTIONS = {
         "encoder_decoder_lstm",
         {"num_layers": 2, "tie_embeddings": True, "units": 6},
     ),
+    "pointer_generator_lstm coverage": ("pointer_generator_lstm", {"coverage": 0.1}),
 }
 # One of each, through the export and its check.
 # (Those that copy: tests/serving/test_check.py.)
 FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm"]
-# A pointer-generator whose attention has coverage.
-OPTIONS["pointer_generator_lstm coverage"] = ("pointer_generator_lstm", {"coverage": 0.1})
 every = pytest.mark.parametrize(("name", "options"), OPTIONS.values(), ids=OPTIONS)
 
 
