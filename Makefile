@@ -8,7 +8,7 @@ demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
 
 test: $(VENV)/.installed-test
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
 
 lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .

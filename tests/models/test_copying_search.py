@@ -1,0 +1,70 @@
+"""Beam search over the extended vocabulary of each source, against every target written out."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+
+V, LENGTH = 6, 3
+# Words 6, 7 and 8 are outside the vocabulary; the first source holds 6 twice, the second is padded.
+EXTENDED = np.array([[6, 4, 6, 7, 3], [8, 5, 3, 0, 0]], "int32")
+SOURCE = np.where(EXTENDED < V, EXTENDED, UNKNOWN_ID)
+CONFIGURATIONS = {
+    "pointer_generator_gru": {"coverage": 0.1},
+    "pointer_generator_lstm": {},
+    "pointer_network_lstm": {},
+}
+
+
+@pytest.fixture(scope="module", params=CONFIGURATIONS.items(), ids=CONFIGURATIONS)
+def model(request):
+    name, options = request.param
+    model = zoo.get_model(name)(V, embedding_dim=5, units=4, dropout=0.0, **options)
+    rng = np.random.default_rng(3)
+    model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
+    return model
+
+
+def all_targets(model, row):
+    """Every possible target of at most LENGTH tokens, padded."""
+    words = {int(word) for word in EXTENDED[row] if word > END_ID}
+    if model.name.startswith("pointer_generator"):
+        words |= {UNKNOWN_ID, 4, 5}
+    for length in range(LENGTH):
+        for target in itertools.product(words, repeat=length):
+            yield [*target, END_ID] + [PAD_ID] * (LENGTH - length - 1)
+    yield from (list(target) for target in itertools.product(words, repeat=LENGTH))
+
+
+def log_probabilities(model, row, targets):
+    """Of whole targets, by the full pass over each."""
+    fed = np.insert(targets[:, :-1], 0, START_ID, axis=1)
+    fed = np.where(fed == END_ID, PAD_ID, np.where(fed >= V, UNKNOWN_ID, fed))
+    sources = {"source_ids": SOURCE, "extended_source_ids": EXTENDED}
+    inputs = {key: np.repeat(ids[row : row + 1], len(targets), 0) for key, ids in sources.items()}
+    outputs = model({**inputs, "target_ids": fed})
+    of_tokens = np.array(model.decoder.log_probability(outputs, targets)[0])
+    return (of_tokens * (targets != PAD_ID)).sum(axis=1)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_beam_equals_brute_force(model, alpha):
+    found = model.search(
+        SOURCE, EXTENDED, beam_size=200, n_best=50, max_length=LENGTH, length_penalty=alpha
+    )
+    for row in range(2):
+        targets = np.array(list(all_targets(model, row)))
+        lengths = (targets != PAD_ID).sum(axis=1)
+        scores = log_probabilities(model, row, targets) / ((5 + lengths) / 6) ** alpha
+        best = np.argsort(-scores)[:50]
+        np.testing.assert_allclose(found.scores[row, : len(best)], scores[best], rtol=1e-4)
+        # Of those whose scores are well apart, the order as well.
+        apart = np.append(np.diff(scores[best]) < -1e-3, False)
+        clear = apart & np.insert(apart[:-1], 0, True)
+        assert clear.sum() >= 10
+        ids = np.array(found.ids[row, : len(best)])
+        np.testing.assert_array_equal(ids[clear], targets[best][clear])
+        assert np.any(ids >= V)
