@@ -166,6 +166,15 @@ class _Search(_Section):
     replace_unknown: bool = Field(
         False, description="Whether unknown words become the source words they attend to."
     )
+    dictionary: dict[str, str] | None = Field(
+        None, description="How source words are written when they replace; those it lacks stay."
+    )
+
+    @model_validator(mode="after")
+    def _dictionary_is_used(self) -> Self:
+        if self.dictionary is not None and not self.replace_unknown:
+            raise ValueError("should have replace_unknown: true, to go with dictionary")
+        return self
 
     @property
     def options(self) -> dict[str, Any]:

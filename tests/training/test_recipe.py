@@ -76,6 +76,7 @@ class TestLoad:
             "length_penalty": 0.6,
             "max_length": None,
             "replace_unknown": False,
+            "dictionary": None,
         }
         assert recipe.search.options == {
             "beam_size": 5,
@@ -208,7 +209,7 @@ class TestUnknownKeys:
                 "search.zzz=3",
                 "unknown key 'search.zzz'; "
                 "known: search.beam_size, search.length_penalty, search.max_length, "
-                "search.replace_unknown",
+                "search.replace_unknown, search.dictionary",
             ),
         ],
     )
@@ -332,6 +333,11 @@ class TestValues:
                 "'training' should have either tokens_per_batch or batch_size "
                 "(null switches one off). "
                 "Received: training={'tokens_per_batch': 3, 'batch_size': 4}",
+            ),
+            (
+                "search={dictionary: {a: b}}",
+                "'search' should have replace_unknown: true, to go with dictionary. "
+                "Received: search={'dictionary': {'a': 'b'}}",
             ),
         ],
     )

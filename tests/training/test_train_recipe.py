@@ -382,7 +382,7 @@ def test_what_cannot_replace_unknown_words(tmp_path, name):
 def test_the_recipe_replaces_unknown_words(tmp_path):
     document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 60}}
-    document["search"]["replace_unknown"] = True
+    document["search"] |= {"replace_unknown": True, "dictionary": {"lacht": "grins"}}
     train(Recipe.from_dict(document), tmp_path / "run")
     model, options = load_run(tmp_path / "run")
     assert options == {
@@ -390,8 +390,9 @@ def test_the_recipe_replaces_unknown_words(tmp_path):
         "length_penalty": 0.6,
         "max_length": 30,
         "replace_unknown": True,
+        "dictionary": {"lacht": "grins"},
     }
     # A sure way to unknown words: nothing else is ever generated.
     model.decoder.generator.bias.assign(np.where(np.arange(60) == 1, 99.0, 0.0))
     translation = model.translate(["Zebulon lacht ."], **options)[0].split()
-    assert len(translation) == 30 and set(translation) <= {"Zebulon", "lacht", "."}
+    assert len(translation) == 30 and set(translation) <= {"Zebulon", "grins", "."}
