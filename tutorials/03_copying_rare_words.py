@@ -13,6 +13,7 @@
 import os
 import random
 import tempfile
+from itertools import zip_longest
 from pathlib import Path
 
 import keras
@@ -29,13 +30,13 @@ folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
 # ## What a vocabulary leaves out
-# The built-in corpus makes names up as it goes. A vocabulary of the 2,000 most frequent words, of
+# The built-in corpus makes names up as it goes. A vocabulary of the 3,000 most frequent words, of
 # both languages, holds next to all other words and few of the names.
 
 # %%
 pairs = builtin_corpus(400 if small else 16_000)
 test = builtin_corpus(40 if small else 500, "unseen_names")  # none of their names is in `pairs`
-tokenizer = WordTokenizer.train(pairs, vocabulary_size=300 if small else 2000)
+tokenizer = WordTokenizer.train(pairs, vocabulary_size=300 if small else 3000)
 names = {name for pair in pairs for name in pair.names}
 known = sum(tokenizer.tokenize(sorted(names)).values.numpy() != 1)
 print(f"{known} of {len(names):,} names are in the vocabulary")
@@ -99,8 +100,8 @@ p[: tokenizer.vocabulary_size] = p_gen * p_vocab
 for i, word in enumerate(extended_source_ids):
     p[word] += p_copy * a[i]
 print(f"p_gen {p_gen:.3f}, p_copy {p_copy:.3f}; all together {p.sum():.6f}")
-first_name = extended_source_ids.max()  # the unknown word that comes last in the sentence
-print(f"the word with id {first_name} has probability {p[first_name]:.4f}: it can be written")
+last = extended_source_ids.max()
+print(f"{tokenizer.tokens([[last]], source.unknown_words)[0, 0].numpy().decode()}: {p[last]:.4f}")
 
 # %% [markdown]
 # The layer's own numbers are the same. (Training never makes this long vector: of the copied part
@@ -112,7 +113,7 @@ np.testing.assert_allclose(np.exp(model.decoder.next_log_probability(outputs))[0
 # %% [markdown]
 # ## Two models
 # The same training for Bahdanau's model and for the pointer-generator, which is Bahdanau's with the
-# gate: it has but `(units + 1) · 2` weights more.
+# gate: it has but `2 · units` weights more.
 
 
 # %%
@@ -139,9 +140,9 @@ plain, copying = trained("bahdanau_gru"), trained("pointer_generator_gru")
 # targets. It falls as the model learns that names are to be copied, and stays high, as most words
 # are not names.
 #
-# Now sentences with names that neither model has ever seen, most of them with several. Bahdanau's
-# model knows where a name belongs, and can but write "⁇" there. **Replacement** puts back the word
-# that it looked at while it wrote that (Luong, Sutskever, Le, Vinyals and Zaremba, 2015).
+# Now sentences with names that neither model has ever seen. Bahdanau's model knows where a name
+# belongs, and writes "⁇" there, or a name that it knows. **Replacement** puts in the place of "⁇"
+# the word that it looked at while it wrote that (Luong, Sutskever, Le, Vinyals and Zaremba, 2015).
 
 # %%
 sources = [pair.source for pair in test]
@@ -163,17 +164,20 @@ for name, lines in translations.items():
 
 
 # %%
+names |= {name for pair in test for name in pair.names}
+
+
 def names_in_place(translation, pair):
-    wanted = [word for word in pair.target.split() if word in pair.names]
-    found = [word for word in translation.split() if word in pair.names or word == "⁇"]
-    found += [""] * len(wanted)
-    return [name == other for name, other in zip(wanted, found, strict=False)]
+    wanted = [word for word in pair.target.split() if word in names]
+    found = [word for word in translation.split() if word in names]
+    return [name == other for name, other in zip_longest(wanted, found[: len(wanted)])]
 
 
 for name, lines in translations.items():
     marks = [names_in_place(*both) for both in zip(lines, test, strict=True)]
-    one, more = ([m for row in marks if (len(row) > 1) == many for m in row] for many in (0, 1))
-    print(f"{name:18} alone {np.mean(one):.1%}, among several {np.mean(more):.1%}")
+    everywhere = np.mean([mark for row in marks for mark in row])
+    among_several = np.mean([mark for row in marks if len(row) > 1 for mark in row])
+    print(f"{name:18} {everywhere:.1%}, in sentences with several {among_several:.1%}")
 
 # %% [markdown]
 # What should not be copied as it stands is a matter for a **dictionary**: replacement looks the

@@ -66,12 +66,12 @@ class AttentionDecoderCell(DecoderCell):
             states: the states of `step`, then keys, values and mask of the memory.
 
         Returns:
-            [output; weights], and the new states.
+            [output; weights], float32, and the new states.
         """
         *states, keys, values, mask = states
         memory = {"keys": keys, "values": values, "memory_mask": ops.cast(mask, "bool")}
         output, weights, states = self.step(inputs, states, memory)
-        outputs = ops.concatenate([output, ops.cast(weights, output.dtype)], axis=-1)
+        outputs = ops.concatenate([ops.cast(output, "float32"), weights], axis=-1)
         return outputs, [*states, keys, values, mask]
 
     def unroll(
@@ -85,7 +85,7 @@ class AttentionDecoderCell(DecoderCell):
         carried = [*states, memory["keys"], memory["values"], memory["memory_mask"]]
         outputs = loop(inputs, initial_state=carried)
         outputs, weights = outputs[..., : self.output_units], outputs[..., self.output_units :]
-        return outputs, ops.cast(weights, "float32")
+        return outputs, weights
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

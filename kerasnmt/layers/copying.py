@@ -6,6 +6,7 @@ copy probability is the sum of the weights on the positions that hold it.
 Source: See, Liu and Manning (2017), "Get to the point", equation 9.
 """
 
+import math
 from typing import Any
 
 from keras import ops
@@ -36,10 +37,18 @@ def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
         ids: extended ids, int32 `[batch, target_length]`.
 
     Returns:
-        float32 `[batch, target_length]`; log of 1e-30 where an id is nowhere in its source.
+        float32 `[batch, target_length]`; at least log 1e-30 where an id is in its source, below
+        which there is no gradient, and -1e9 where it is not.
     """
     same = ops.equal(ids[:, :, None], source_ids[:, None, :])
-    return log_of(ops.sum(ops.where(same, weights, 0.0), axis=-1))
+    copied = log_of(ops.sum(ops.where(same, weights, 0.0), axis=-1))
+    return ops.where(ops.any(same, axis=-1), copied, IMPOSSIBLE)
+
+
+def at_least_tiny(log_probability: Any) -> Any:
+    """Return log-probabilities, log 1e-30 for what is impossible, as part of a loss."""
+    possible = log_probability > IMPOSSIBLE / 2
+    return ops.where(possible, log_probability, math.log(1e-30))
 
 
 def with_copies(

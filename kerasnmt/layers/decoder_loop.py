@@ -45,7 +45,11 @@ class DecoderLoop(keras.layers.Layer):
         self.loop = (
             loop_cell.layer
             if isinstance(loop_cell, FusedCell)
-            else keras.layers.RNN(loop_cell, return_sequences=True, dtype=dtype, name="loop")
+            # Float32 without autocast leaves inputs and outputs as they are. Else attention weights
+            # would be halved in precision, of which a pointer's loss takes logarithms.
+            else keras.layers.RNN(
+                loop_cell, return_sequences=True, dtype="float32", autocast=False, name="loop"
+            )
         )
 
     def build(self, memory_shape: tuple) -> None:
@@ -101,6 +105,7 @@ class DecoderLoop(keras.layers.Layer):
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
         inputs = self.cell.project_inputs(embedded)
         state, weights = self.cell.unroll(self.loop, inputs, states, memory["cell"])
+        state = ops.cast(state, embedded.dtype)
         return self._heard(embedded, state, weights, memory), weights
 
     def hear_step(

@@ -8,6 +8,7 @@ from keras import ops
 from kerasnmt.ids import PAD_ID, UNKNOWN_ID
 from kerasnmt.layers.copying import (
     IMPOSSIBLE,
+    at_least_tiny,
     copied_log_probability,
     log_of,
     source_words,
@@ -132,4 +133,4 @@ class PointerDecoder(DecoderLoop):
         real = ops.cast(ops.not_equal(source_ids, PAD_ID), "float32")[:, None, :]
         count = ops.maximum(ops.sum(real, axis=-1), 1.0)
         mean = ops.sum(real * log_of(weights), axis=-1) / count
-        return copied_log_probability(weights, source_ids, ids), mean
+        return at_least_tiny(copied_log_probability(weights, source_ids, ids)), mean

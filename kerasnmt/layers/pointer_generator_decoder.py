@@ -7,7 +7,13 @@ from keras import ops
 
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.copying import IMPOSSIBLE, copied_log_probability, source_words, with_copies
+from kerasnmt.layers.copying import (
+    IMPOSSIBLE,
+    at_least_tiny,
+    copied_log_probability,
+    source_words,
+    with_copies,
+)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -21,8 +27,9 @@ class PointerGeneratorDecoder(keras.layers.Layer):
     coverage if it has any; or an attention of its own, asked with the state s_t, of which the
     additive score is the pointer of the source below: softmax_i(w^T tanh(W_x h_i + W_y s_t)).
 
-    All in log space: nothing becomes infinite, and a word that can be neither generated nor copied
-    has a finite log-probability. What is outside the vocabulary is fed back as the unknown word.
+    The mixture is one of log-probabilities, and nothing becomes infinite: what is copied has a
+    probability of 1e-30 at the least, and so has, in the loss, a word that can be neither generated
+    nor copied. What is outside the vocabulary is fed back as the unknown word.
 
     Source: `002_ba76be683ea60871`, "Pointer networks"; See, Liu and Manning (2017), "Get to the
     point", equations 8 and 9.
@@ -198,7 +205,7 @@ class PointerGeneratorDecoder(keras.layers.Layer):
         )
         generated = ops.where(inside, outputs["gate"][..., 0] + generated, IMPOSSIBLE)
         copied = copied_log_probability(outputs["pointer"], outputs["source_ids"], ids)
-        return ops.logaddexp(generated, outputs["gate"][..., 1] + copied), mean
+        return at_least_tiny(ops.logaddexp(generated, outputs["gate"][..., 1] + copied)), mean
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return what training adds to the loss of the words; see `RecurrentDecoder`."""

@@ -42,6 +42,9 @@ class Seq2Seq(keras.Model):
             `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
         target_tokenizer: likewise; None takes the source's.
+
+    Raises:
+        ValueError: the decoder copies, and the target's tokenizer is another than the source's.
     """
 
     def __init__(
@@ -59,6 +62,11 @@ class Seq2Seq(keras.Model):
         self.decoder = decoder
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
+        if decoder.copies and self.target_tokenizer is not self.source_tokenizer:
+            raise ValueError(
+                "Expected one tokenizer for both sides, as the decoder copies words of the source, "
+                "which need the same ids in the target. Received: a target_tokenizer of its own."
+            )
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self.perplexity = Perplexity()
@@ -102,7 +110,7 @@ class Seq2Seq(keras.Model):
 
         Returns:
             the decoder's outputs, for a vocabulary projection logits
-            `[batch, target_length, vocabulary]`.
+            `[batch, target_length, vocabulary]`; a dict where the decoder copies.
         """
         states, memory = self.encode(
             inputs["source_ids"], inputs.get("extended_source_ids"), training=training
@@ -156,7 +164,8 @@ class Seq2Seq(keras.Model):
             memory: from `encode`.
 
         Returns:
-            log-probabilities of the next words, float32 `[batch, hypotheses, vocabulary]`;
+            log-probabilities of the next words, float32 `[batch, hypotheses, vocabulary]`, or
+            `[..., vocabulary + source_length]` of a model that copies;
             what is worth recording, with attention
             `{"weights": [batch, hypotheses, source_length]}`; and the new states.
         """

@@ -40,9 +40,10 @@ class TextModule(tf.Module):
         length_penalty: see `kerasnmt.decoding.length_penalty`.
         max_length: most tokens of a source or a translation, the end token included.
         replace_unknown: whether each unknown word of a translation is replaced by the source word
-            that it attends to most; for a model with attention that does not copy by itself.
+            that it attends to most; for a model with attention that does not copy by itself, of
+            words or of characters.
         dictionary: how source words are written when they replace; those it lacks stay as they
-            are.
+            are. For a model of words.
 
     Raises:
         ValueError: the model has no tokenizers, an option is out of range or does not suit the
@@ -77,9 +78,21 @@ class TextModule(tf.Module):
                 "Expected a model with attention that does not copy, to replace unknown words. "
                 f"Received: replace_unknown=True with {model.name}, {why}."
             )
-        if dictionary and not replace_unknown:
+        kinds = [model.source_tokenizer.kind, model.target_tokenizer.kind]
+        if replace_unknown and kinds not in (["words"] * 2, ["characters"] * 2):
             raise ValueError(
-                "Expected replace_unknown=True with a dictionary. Received: replace_unknown=False."
+                "Expected tokens of both sides to be words, or characters, to replace unknown ones "
+                f"by those of the source. Received: replace_unknown=True with {kinds[0]} and "
+                f"{kinds[1]}."
+            )
+        if dictionary and not (replace_unknown and kinds == ["words"] * 2):
+            raise ValueError(
+                "Expected replace_unknown=True and tokens that are words, with a dictionary. "
+                f"Received: replace_unknown={replace_unknown} with {kinds[0]} and {kinds[1]}."
+            )
+        if dictionary and not all(key and value for key, value in dictionary.items()):
+            raise ValueError(
+                "Expected a dictionary from words to how they are written. Received: an empty word."
             )
         self.beam_size = beam_size
         self.length_penalty = length_penalty

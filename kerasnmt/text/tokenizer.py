@@ -125,9 +125,12 @@ class Tokenizer(tf.Module):
 
         Returns:
             string, `[batch, (length)]`, as long as what `tokenize` returns; "" for a piece, which
-            is no word of its own.
+            is no word of its own. Bytes that are not UTF-8 become U+FFFD.
         """
-        return self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))[1]
+        words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))[1]
+        return words.with_flat_values(
+            tf.strings.unicode_transcode(words.flat_values, "UTF-8", "UTF-8")
+        )
 
     def tokenize_target(
         self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor

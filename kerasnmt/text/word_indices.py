@@ -10,7 +10,8 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
     """Tells for each token of one sentence which word it belongs to.
 
     Words are what `str.split` finds in the text that the tokens write. An unknown token continues
-    the word that it stands in, except among whole words, where it is one.
+    the word that it stands in, except among whole words, where it is one. A whole word that is
+    written as several belongs to the first of them.
 
     ```python
     word_indices(["▁Two", "▁dog", "s", ".", "</s>"], "sentencepiece")  # [0, 1, 1, 1, -1]
@@ -44,4 +45,6 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
         word += at_boundary
         at_boundary = False
         indices.append(word)
+        if kind == "words":  # one that a dictionary wrote as several
+            word += len(text.split()) - 1
     return indices

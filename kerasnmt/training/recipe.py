@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 import yaml
 from pydantic import (
@@ -153,6 +153,9 @@ class _Training(_Section):
         return self
 
 
+_Word = Annotated[str, Field(min_length=1)]
+
+
 class _Search(_Section):
     """How translations are searched."""
 
@@ -166,7 +169,7 @@ class _Search(_Section):
     replace_unknown: bool = Field(
         False, description="Whether unknown words become the source words they attend to."
     )
-    dictionary: dict[str, str] | None = Field(
+    dictionary: dict[_Word, _Word] | None = Field(
         None, description="How source words are written when they replace; those it lacks stay."
     )
 
@@ -191,7 +194,7 @@ class Recipe(_Section):
         data: `train`, `validation` and maybe `test`, each with `source` and `target`, `pairs` or
             `builtin`; `train` maybe with `alignments`; `max_length`.
         training: batches, optimizer and schedule.
-        search: beam search, for validation and for translating.
+        search: how to translate; validation differs by searching greedily.
     """
 
     model: _Model = Field(description="What is trained.")
@@ -283,9 +286,22 @@ class Recipe(_Section):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML with the floats of version 1.2: PyYAML, which follows 1.1, takes 1e-3 for a string."""
+    """YAML with the floats and booleans of version 1.2.
+
+    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans.
+    """
+
+    yaml_implicit_resolvers: ClassVar[dict] = {
+        first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool",
+    re.compile(r"(true|True|TRUE|false|False|FALSE)$"),
+    list("tTfF"),
+)
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$"),

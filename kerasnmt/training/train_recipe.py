@@ -97,7 +97,7 @@ def train(
             tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
     # One tokenizer or two, in the constructor's order.
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
-    _check_attention(recipe, model)
+    _check_options(recipe, model)
     guide = {}
     if recipe.training.guided_attention is not None:
         guide["alignments"] = read_alignments(recipe.data.train)
@@ -132,7 +132,7 @@ def train(
             verbose=0,
             callbacks=[
                 Throughput(),
-                TranslationQuality(*texts(pairs["validation"]), **_length_limit(recipe)),
+                TranslationQuality(*texts(pairs["validation"]), **_greedy_search(recipe)),
                 BestModel(run.model, earlier=history.records),
                 *([AttentionImages(run.logs, validation_batches)] if model.has_attention else []),
                 keras.callbacks.TensorBoard(run.logs, write_graph=False),
@@ -230,16 +230,17 @@ def _share(kept: int, pairs: int) -> str:
     return f"{share} (the others are empty on a side, or longer than data.max_length)"
 
 
-def _check_attention(recipe: Recipe, model: Seq2Seq) -> None:
-    """Refuses what the model's attention is asked for and cannot do."""
-    received = f"Received: model.name={recipe.model.name}"
+def _check_options(recipe: Recipe, model: Seq2Seq) -> None:
+    """Refuses what the model is asked for and cannot do."""
     if recipe.training.guided_attention is not None and not model.has_attention:
-        raise ValueError(f"training.guided_attention: expected a model with attention. {received}")
-    if recipe.search.replace_unknown and (model.copies or not model.has_attention):
         raise ValueError(
-            "search.replace_unknown: expected a model with attention that does not copy by itself. "
-            f"{received}"
+            "training.guided_attention: expected a model with attention. "
+            f"Received: model.name={recipe.model.name}"
         )
+    try:
+        model.translate([], **recipe.search.options)
+    except ValueError as error:
+        raise ValueError(f"search: {error}") from error
 
 
 def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
@@ -258,10 +259,10 @@ def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
     )
 
 
-def _length_limit(recipe: Recipe) -> dict[str, int]:
-    """The keyword of `translate` for the recipe's limit; none leaves it to the default."""
-    limit = recipe.search.max_length
-    return {} if limit is None else {"max_length": limit}
+def _greedy_search(recipe: Recipe) -> dict[str, Any]:
+    """The recipe's search without its beam."""
+    beam = ("beam_size", "length_penalty")
+    return {key: value for key, value in recipe.search.options.items() if key not in beam}
 
 
 def _evaluate(

@@ -1,6 +1,6 @@
 """BLEU and chrF during training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import keras
 
@@ -20,6 +20,8 @@ class TranslationQuality(keras.callbacks.Callback):
         beam_size: see `Seq2Seq.translate`; greedy search is much faster, and tells epochs apart as
             well.
         max_length: see `Seq2Seq.translate`.
+        replace_unknown: see `Seq2Seq.translate`.
+        dictionary: see `Seq2Seq.translate`.
         batch_size: number of sentences translated at once.
 
     Raises:
@@ -34,6 +36,8 @@ class TranslationQuality(keras.callbacks.Callback):
         every: int = 1,
         beam_size: int = 1,
         max_length: int = 100,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
         batch_size: int = 64,
     ) -> None:
         super().__init__()
@@ -48,6 +52,8 @@ class TranslationQuality(keras.callbacks.Callback):
         self.options = {
             "beam_size": beam_size,
             "max_length": max_length,
+            "replace_unknown": replace_unknown,
+            "dictionary": dictionary,
             "batch_size": batch_size,
         }
 

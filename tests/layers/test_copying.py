@@ -141,7 +141,9 @@ def test_mixture_by_hand():
     expected = [0.375, 0.225 + 0.25 * 0.4, 0.15 + 0.25 * 0.4, 0.25 * 0.2, 0, 0, 0]
     np.testing.assert_allclose(mixed[0, 0], expected, rtol=1e-6)
     copied = copied_log_probability(weights.repeat(4, 1), source_ids, np.array([[1, 2, 3, 0]]))
-    np.testing.assert_allclose(np.exp(copied)[0], [0.4, 0.4, 0.2, 1e-30], rtol=1e-5)
+    np.testing.assert_allclose(np.exp(copied)[0], [0.4, 0.4, 0.2, 0], rtol=1e-5)
+    none = np.zeros((1, 1, 4), "float32")
+    np.testing.assert_allclose(copied_log_probability(none, source_ids, [[3]]), np.log(1e-30))
 
 
 def mixture(decoder, outputs):
@@ -263,6 +265,39 @@ def test_gradients_where_a_word_can_neither_be_generated_nor_copied(name):
             assert np.all(np.isfinite(tf.convert_to_tensor(gradient)))
 
 
+def test_a_word_that_cannot_be_copied_is_learned_as_generated():
+    """However unlikely it is; the gate is not drawn to copying what is not there."""
+    gate, vocabulary = tf.constant([[[-0.7, -0.7]]]), tf.constant([[[0.0, 75.0]]])
+    decoder = make("shared, softmax")
+    outputs = {"vocabulary": vocabulary, "gate": gate, "pointer": tf.constant([[[0.4, 0.6]]])}
+    outputs["source_ids"] = tf.constant([[5, 3]])
+    with tf.GradientTape() as tape:
+        tape.watch([gate, vocabulary])
+        log_probability, _ = decoder.log_probability(outputs, tf.constant([[0]]))
+    np.testing.assert_allclose(log_probability, [[-75.7]], rtol=1e-6)
+    of_gate, of_logits = tape.gradient(log_probability, [gate, vocabulary])
+    np.testing.assert_allclose(of_gate, [[[1.0, 0.0]]], atol=1e-6)
+    np.testing.assert_allclose(of_logits, [[[1.0, -1.0]]], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_the_loss_makes_nothing_as_large_as_the_extended_vocabulary(name):
+    decoder = make(name)
+    wide = np.pad(SOURCE_IDS, ((0, 0), (0, 5)))  # a length that nothing else has
+    states, memory = given(decoder, wide)
+
+    @tf.function
+    def gradients():
+        with tf.GradientTape() as tape:
+            outputs, _ = decoder(tf.constant(TARGET_IDS), states, memory)
+            loss = ops.sum(decoder.log_probability(outputs, tf.constant(TARGETS))[0])
+        return tape.gradient(loss, [w.value for w in decoder.trainable_weights])
+
+    operations = gradients.get_concrete_function().graph.get_operations()
+    last = {shape[-1] for op in operations for out in op.outputs if (shape := out.shape).rank}
+    assert 11 in last and V + 11 not in last
+
+
 def test_mean_for_label_smoothing():
     decoder = make("shared, softmax")
     outputs, _ = decoder(TARGET_IDS, *given(decoder))
@@ -279,19 +314,26 @@ def test_mean_for_label_smoothing():
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 @pytest.mark.parametrize("name", DECODERS)
-def test_half_precision_is_finite(name, policy):
+def test_half_precision(name, policy):
     keras.config.set_dtype_policy(policy)
     try:
         decoder = make(name)
-        outputs, _ = decoder(TARGET_IDS, *given(decoder))
-        log_probability, mean = decoder.log_probability(outputs, TARGETS)
+        with tf.GradientTape() as tape:
+            outputs, _ = decoder(TARGET_IDS, *given(decoder))
+            log_probability, mean = decoder.log_probability(outputs, TARGETS)
+            # As an optimizer that scales the loss begins.
+            scaled = 2.0**15 * ops.sum(log_probability * (TARGETS != 0)) / 7
+        gradients = tape.gradient(scaled, [w.value for w in decoder.trainable_weights])
     finally:
         keras.config.set_dtype_policy("float32")
-    assert log_probability.dtype == mean.dtype == "float32"
+    assert log_probability.dtype == mean.dtype == outputs["pointer"].dtype == "float32"
     assert np.all(np.isfinite(log_probability)) and np.all(np.isfinite(mean))
     np.testing.assert_allclose(
-        np.exp(decoder.next_log_probability(outputs)).sum(-1), 1.0, atol=2e-2
+        np.exp(decoder.next_log_probability(outputs)).sum(-1), 1.0, atol=1e-5
     )
+    for gradient in gradients:
+        if gradient is not None:
+            assert np.all(np.isfinite(tf.convert_to_tensor(gradient)))
 
 
 def test_what_does_not_fit():

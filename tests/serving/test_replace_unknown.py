@@ -9,7 +9,7 @@ import tensorflow as tf
 from kerasnmt import zoo
 from kerasnmt.decoding import Hypotheses
 from kerasnmt.serving import TextModule, Translator, load_export
-from kerasnmt.text import WordTokenizer
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
 WORDS = ["is", "ist", "."]
 IS, IST, STOP, UNKNOWN, END = 4, 5, 6, 1, 3
@@ -75,6 +75,17 @@ def test_the_dictionary_translates():
     module = TextModule(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
     expected = ["Ann ist alt sehr alt", "Bob ist ill sehr alt", ""]
     assert decoded(module.serving_default(TEXTS)["translation"]) == expected
+    # One that is written as two counts as two where alignments are told by words.
+    tokens = decoded(module.attention(TEXTS)["target_tokens"][0])
+    assert tokens == ["Ann", "ist", "alt", "sehr alt", "</s>"]
+    assert module.target_tokenizer.word_indices([*tokens[:4], "."]) == [0, 1, 2, 3, 5]
+
+
+def test_what_is_not_text_is_served_as_text():
+    module = TextModule(fake_model(), replace_unknown=True, **OPTIONS)
+    odd = tf.constant([b"\xff\xfe is old"])
+    assert decoded(module.serving_default(odd)["translation"]) == ["\ufffd\ufffd ist old is"]
+    assert decoded(module.attention(odd)["target_tokens"])[0] == "\ufffd\ufffd"
 
 
 def test_a_cut_source_has_fewer_words():
@@ -102,5 +113,15 @@ def test_what_does_not_fit():
     for name, why in (("encoder_decoder_gru", "has none"), ("pointer_generator_gru", "by itself")):
         with pytest.raises(ValueError, match=rf"attention that does not copy.*{name}.*{why}"):
             zoo.get_model(name)(tokenizer, units=4).translate(["is"], replace_unknown=True)
-    with pytest.raises(ValueError, match="Expected replace_unknown=True with a dictionary"):
+    with pytest.raises(ValueError, match=r"Expected replace_unknown=True .*with a dictionary"):
         TextModule(fake_model(), dictionary={"a": "b"})
+    with pytest.raises(ValueError, match="Received: an empty word"):
+        TextModule(fake_model(), replace_unknown=True, dictionary={"a": ""})
+    model = fake_model()
+    model.target_tokenizer = model.source_tokenizer = CharacterTokenizer(["a", "b"])
+    with pytest.raises(ValueError, match="tokens that are words, with a dictionary"):
+        TextModule(model, replace_unknown=True, dictionary={"a": "b"})
+    TextModule(model, replace_unknown=True)
+    model.source_tokenizer = SimpleNamespace(kind="sentencepiece")
+    with pytest.raises(ValueError, match="replace_unknown=True with sentencepiece and characters"):
+        TextModule(model, replace_unknown=True)

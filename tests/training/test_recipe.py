@@ -345,6 +345,19 @@ class TestValues:
         message = problem(override)
         assert message == expected or (expected.endswith("=") and message.startswith(expected))
 
+    def test_words_that_yaml_1_1_takes_for_booleans(self, folder):
+        words = "{no: nein, yes: ja, an: on, off: aus, y: n}"
+        recipe = load(f"search={{replace_unknown: true, dictionary: {words}}}")
+        expected = {"no": "nein", "yes": "ja", "an": "on", "off": "aus", "y": "n"}
+        assert recipe.search.dictionary == expected
+        recipe.save(folder / "again.yaml")
+        assert Recipe.load(folder / "again.yaml") == recipe
+        assert load("training.cache=false").training.cache is False
+        assert problem("training.cache=no").startswith("'training.cache' should be a valid boolean")
+        assert "at least 1 character" in problem(
+            "search={replace_unknown: true, dictionary: {a: ''}}"
+        )
+
     def test_null_switches_a_batch_size_off(self, folder):
         recipe = load("training.tokens_per_batch=3", "training.tokens_per_batch=null")
         assert recipe.training.tokens_per_batch == 4096

@@ -375,7 +375,7 @@ def test_what_cannot_replace_unknown_words(tmp_path, name):
     document = recipe().model_dump(mode="json", exclude_none=True)
     document["model"]["name"] = name
     document["search"]["replace_unknown"] = True
-    with pytest.raises(ValueError, match=rf"search\.replace_unknown: expected .*name={name}"):
+    with pytest.raises(ValueError, match=rf"search: Expected .*replace_unknown=True with {name}"):
         train(Recipe.from_dict(document), tmp_path / "run")
 
 

@@ -11,6 +11,7 @@ TUTORIALS = sorted((Path(__file__).parents[2] / "tutorials").glob("[0-9]*.py"))
 PICTURES = {
     "01_train_and_serve": ["attention.png"],
     "02_attention_by_hand": ["alignment.png", "attention.png", "bottleneck.png", "scores.png"],
+    "03_copying_rare_words": ["copying.png"],
 }
 
 

@@ -45,6 +45,10 @@ for case, (name, options) in json.loads(sys.argv[3]).items():
     if model.has_attention:
         for key, record in model.attend(inputs).items():
             made[f"{case}/{key}"] = record
+    if copying:
+        sources = (inputs["source_ids"], inputs["extended_source_ids"])
+        found = model.search(*sources, beam_size=3, n_best=2, max_length=6)
+        made[f"{case}/ids"], made[f"{case}/scores"] = found.ids, found.scores
     if case in json.loads(sys.argv[4]):  # an added loss, and the loss of guided attention beside it
         model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
         guided = {**inputs, "alignments": given["alignments"]}
@@ -100,6 +104,11 @@ def test_equals_tensorflow(made, alignments, case):
     if model.has_attention:
         for key, record in model.attend(inputs).items():
             np.testing.assert_allclose(made[f"{case}/{key}"], record, atol=1e-5)
+    if model.copies:
+        sources = (inputs["source_ids"], inputs["extended_source_ids"])
+        found = model.search(*sources, beam_size=3, n_best=2, max_length=6)
+        np.testing.assert_array_equal(made[f"{case}/ids"], found.ids)
+        np.testing.assert_allclose(made[f"{case}/scores"], found.scores, atol=1e-4)
     if case in TRAINED:
         model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
         guided = {**inputs, "alignments": alignments}
