@@ -126,6 +126,7 @@ def pointer_network_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    coverage: float | None = None,
     dropout: float = 0.2,
 ) -> Seq2Seq:
     """The pointer network: every word of the output is one of the source.
@@ -143,6 +144,10 @@ def pointer_network_lstm(
         embedding_dim: size of an embedded word.
         units: size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
+        coverage: what the loss of coverage counts, 0 for coverage without it: the pointer hears
+            what it has pointed at, and the decoder is fed the attentional state, see
+            `InputFeedingDecoderCell`. It is what orderings want, where each word is pointed at
+            once. None for the paper's, which knows the word before and its own state.
         dropout: share of the features of embedded words and of the encoder's layers that is
             dropped in training.
 
@@ -155,6 +160,8 @@ def pointer_network_lstm(
     need_one_vocabulary("pointer_network_lstm", source, target)
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
     cell = layers.LSTMCell(units, name="cell")
+    attention = layers.BahdanauAttention(units, coverage_layer(coverage), name="attention")
+    decoder_cell = layers.LuongDecoderCell if coverage is None else layers.InputFeedingDecoderCell
     encoder_layer = layers.BidirectionalLayer(layers.LSTMCell(units, name="cell"), name="layer_0")
     return Seq2Seq(
         encoder=layers.RecurrentEncoder(
@@ -166,9 +173,7 @@ def pointer_network_lstm(
         bridge=layers.DenseBridge(cell.state_size, name="bridge"),
         decoder=layers.PointerDecoder(
             word_embedding(vocabulary.target, embedding_dim, LARGE_EMBEDDINGS),
-            layers.LuongDecoderCell(
-                cell, layers.BahdanauAttention(units, name="attention"), name="cell"
-            ),
+            decoder_cell(cell, attention, name="cell"),
             dropout=dropout,
             name="decoder",
         ),

@@ -3,10 +3,10 @@
     python tests/benchmarks/copying.py
 
 Trains `pointer_generator_gru` and `bahdanau_gru` on the built-in corpus with whole words, 3,000 of
-both languages together, outside of which are seven of eight names of the training; translates the split whose
-names occur nowhere else, the second model with `replace_unknown=True`; and counts the names that
-stand in the translation where the reference has them, in its order. The translations of the exports
-are compared with the models'. Prints a JSON line for each.
+both languages together, which leaves out seven of eight names of the training; translates the split
+whose names occur nowhere else, the second model with `replace_unknown=True`; and counts the names
+that stand in the translation where the reference has them, in its order. The translations of the
+exports are compared with the models'. Prints a JSON line for each.
 """
 
 import argparse

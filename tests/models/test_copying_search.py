@@ -13,16 +13,17 @@ V, LENGTH = 6, 3
 EXTENDED = np.array([[6, 4, 6, 7, 3], [8, 5, 3, 0, 0]], "int32")
 SOURCE = np.where(EXTENDED < V, EXTENDED, UNKNOWN_ID)
 CONFIGURATIONS = {
-    "pointer_generator_gru": {"coverage": 0.1},
+    "pointer_generator_gru, coverage": {"coverage": 0.1},
     "pointer_generator_lstm": {},
     "pointer_network_lstm": {},
+    "pointer_network_lstm, coverage": {"coverage": 0.0},
 }
 
 
 @pytest.fixture(scope="module", params=CONFIGURATIONS.items(), ids=CONFIGURATIONS)
 def model(request):
     name, options = request.param
-    model = zoo.get_model(name)(V, embedding_dim=5, units=4, dropout=0.0, **options)
+    model = zoo.get_model(name.split(",")[0])(V, embedding_dim=5, units=4, dropout=0.0, **options)
     rng = np.random.default_rng(3)
     model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
     return model

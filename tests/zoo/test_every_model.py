@@ -65,6 +65,7 @@ OPTIONS = {
         {"num_layers": 2, "tie_embeddings": True, "units": 6},
     ),
     "pointer_generator_lstm coverage": ("pointer_generator_lstm", {"coverage": 0.1}),
+    "pointer_network_lstm coverage": ("pointer_network_lstm", {"coverage": 0.0}),
 }
 # One of each, through the export and its check.
 # (Those that copy: tests/serving/test_check.py.)
