@@ -237,8 +237,8 @@ def lists(size, seed):
 
 numbers = WordTokenizer([str(number) for number in range(100)])
 keras.utils.set_random_seed(1)
-sorter = pointer_network_lstm(numbers, units=64, embedding_dim=64, dropout=0.0)
-sorter.compile(keras.optimizers.Adam(0.004, global_clipnorm=1.0), label_smoothing=0.0)
+sorter = pointer_network_lstm(numbers, units=64, embedding_dim=64, coverage=0.0, dropout=0.0)
+sorter.compile(keras.optimizers.Adam(0.008, global_clipnorm=0.5), label_smoothing=0.0)
 sorter.fit(
     batches(lists(640 if small else 64_000, 1), numbers, batch_size=64, extended_vocabulary=True),
     verbose=2,

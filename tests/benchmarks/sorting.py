@@ -23,12 +23,12 @@ from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import pointer_network_lstm
 
 NUMBERS, SHORTEST, LONGEST, TEST = 1000, 5, 10, 1000
-UNITS, BATCH, LEARNING_RATE = 64, 64, 0.01
+UNITS, BATCH, LEARNING_RATE = 64, 64, 0.007
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--lists", type=int, default=600_000)
+    parser.add_argument("--lists", type=int, default=570_000)
     arguments = parser.parse_args()
 
     chance = random.Random(1)
@@ -48,7 +48,7 @@ def main() -> None:
     schedule = keras.optimizers.schedules.CosineDecay(
         0.0,
         len(train) // BATCH,
-        alpha=0.02,
+        alpha=0.01,
         warmup_target=LEARNING_RATE,
         warmup_steps=200,
     )
