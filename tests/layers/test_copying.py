@@ -142,8 +142,10 @@ def test_mixture_by_hand():
     np.testing.assert_allclose(mixed[0, 0], expected, rtol=1e-6)
     copied = copied_log_probability(weights.repeat(4, 1), source_ids, np.array([[1, 2, 3, 0]]))
     np.testing.assert_allclose(np.exp(copied)[0], [0.4, 0.4, 0.2, 0], rtol=1e-5)
-    none = np.zeros((1, 1, 4), "float32")
-    np.testing.assert_allclose(copied_log_probability(none, source_ids, [[3]]), np.log(1e-30))
+    unlikely = copied_log_probability(
+        np.zeros((1, 1, 4), "float32"), source_ids, source_ids[:, 1:2]
+    )
+    np.testing.assert_allclose(unlikely, [[np.log(1e-30)]], rtol=1e-6)
 
 
 def mixture(decoder, outputs):

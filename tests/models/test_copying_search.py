@@ -7,6 +7,8 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from kerasnmt.models import Seq2Seq
+from kerasnmt.text import WordTokenizer
 
 V, LENGTH = 6, 3
 # Words 6, 7 and 8 are outside the vocabulary; the first source holds 6 twice, the second is padded.
@@ -69,3 +71,10 @@ def test_beam_equals_brute_force(model, alpha):
         ids = np.array(found.ids[row, : len(best)])
         np.testing.assert_array_equal(ids[clear], targets[best][clear])
         assert np.any(ids >= V)
+
+
+def test_one_tokenizer_for_both_sides():
+    one, other = WordTokenizer(["a", "b"]), WordTokenizer(["b", "a"])
+    model = zoo.pointer_network_lstm(one, embedding_dim=3, units=2)
+    with pytest.raises(ValueError, match="Expected one tokenizer for both sides"):
+        Seq2Seq(model.encoder, model.bridge, model.decoder, one, other)
