@@ -85,7 +85,7 @@ class AttentionDecoderCell(DecoderCell):
         carried = [*states, memory["keys"], memory["values"], memory["memory_mask"]]
         outputs = loop(inputs, initial_state=carried)
         outputs, weights = outputs[..., : self.output_units], outputs[..., self.output_units :]
-        return outputs, weights
+        return outputs, ops.cast(weights, "float32")
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

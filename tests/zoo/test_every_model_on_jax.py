@@ -74,10 +74,10 @@ def made(tmp_path_factory, alignments):
         for i, weight in enumerate(make(name, **options).get_weights()):
             weights[f"{case}/{i}"] = weight
     copying = {f"copying/{key}": value for key, value in COPYING.items()}
+    copying["copying/targets"] = COPIED_TARGETS
     np.savez(
         folder / "in.npz", **INPUTS, **copying, **weights, targets=TARGETS, alignments=alignments
     )
-    copying["copying/targets"] = COPIED_TARGETS
     cases = {case: (name, {**TINY, **options}) for case, (name, options) in OPTIONS.items()}
     done = subprocess.run(
         [
