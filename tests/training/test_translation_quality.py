@@ -25,7 +25,8 @@ def test_scores_reach_the_logs(callback):
     expected = translation_scores(["Zwei Hunde rennen."], ["Zwei Hunde laufen."])
     assert 0 < expected["bleu"] < 100
     assert logs == {"loss": 1.0, "val_bleu": expected["bleu"], "val_chrf": expected["chrf"]}
-    options = {"beam_size": 1, "max_length": 100, "batch_size": 7}
+    replacement = {"replace_unknown": False, "dictionary": None}
+    options = {"beam_size": 1, "max_length": 100, **replacement, "batch_size": 7}
     assert callback.calls == [(["Two dogs run."], options)]
 
 
