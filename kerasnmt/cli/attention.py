@@ -59,6 +59,6 @@ def _forced(run: Path, text: str, target: str) -> list[Any]:
             f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
         )
     loaded, _ = load_run(run)
-    from kerasnmt.serving import ForcedAttention
+    from kerasnmt.serving import ForcedDecoding
 
-    return ForcedAttention(loaded).attention([text], [target])
+    return ForcedDecoding(loaded).attention([text], [target])

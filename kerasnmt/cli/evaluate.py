@@ -8,6 +8,7 @@ import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.options import SearchOptions, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
 
 
@@ -21,6 +22,8 @@ def evaluate(
         int | None,
         typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
     ] = None,
+    search: SearchOptions = None,
+    with_run: WithRuns = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -32,7 +35,7 @@ def evaluate(
     sources, references = texts(read_parallel(source, reference))
     console = progress_console()
     with console.status("loading the model"):
-        translator = load_translator(model, beam_size)
+        translator = load_translator(model, beam_size, others=with_run, search=search)
     translations = translate_chunks(translator, sources, batch_size, console)
     results = {**translation_scores(translations, references), "sentences": len(sources)}
     if as_json:

@@ -7,6 +7,7 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.options import SearchOptions, WithRuns
 
 
 def export(
@@ -18,10 +19,14 @@ def export(
         int | None,
         typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
     ] = None,
+    search: SearchOptions = None,
+    with_run: WithRuns = None,
 ) -> None:
     """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
     with progress_console().status("exporting"):
-        model, options = load_run(run)  # before what imports TensorFlow: it loads it quietly
+        model, options = load_run(
+            run, with_run, search
+        )  # before what imports TensorFlow: it loads it quietly
         from kerasnmt.serving import export_next_version
 
         if beam_size is not None:

@@ -1,24 +1,39 @@
 """Runs and exports, told apart by what they hold."""
 
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kerasnmt.cli.quiet import load_tensorflow
 
 
-def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
-    """Load the model of a run.
+def load_run(
+    directory: Path, others: Sequence[Path] | None = None, search: Sequence[str] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Load the model of a run, or an ensemble of several.
 
     Args:
         directory: a folder that `kerasnmt train` wrote.
+        others: more of them, whose models join that of the first in an ensemble.
+        search: changes to the search options, such as `beam_size=8`.
 
     Returns:
-        the model, and the search options of its recipe.
+        the model, and the search options of the first one's recipe, changed.
 
     Raises:
-        ValueError: the folder holds no model, or a damaged one.
+        ValueError: a folder holds no model, or a damaged one, or the models do not go together; or
+            a search option is unknown or out of range.
     """
+    model, options = _load_one(directory, search or [])
+    if others:
+        from kerasnmt.models import Ensemble
+
+        model = Ensemble([model, *(_load_one(other, [])[0] for other in others)], name="ensemble")
+    return model, options
+
+
+def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     from kerasnmt.training import Recipe, RunFolder
 
     run = RunFolder(directory)
@@ -27,6 +42,9 @@ def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
             "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
             f"Received: {directory}"
         )
+    options = {}
+    if run.recipe.exists():
+        options = Recipe.load(run.recipe, [f"search.{option}" for option in search]).search.options
     load_tensorflow()
     import keras
 
@@ -36,16 +54,23 @@ def load_run(directory: Path) -> tuple[Any, dict[str, Any]]:
         model = keras.saving.load_model(run.model, compile=False)
     except (ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{run.model}: the model cannot be loaded: {error}") from error
-    options = Recipe.load(run.recipe).search.options if run.recipe.exists() else {}
     return model, options
 
 
-def load_translator(directory: Path, beam_size: int | None = None) -> Any:
+def load_translator(
+    directory: Path,
+    beam_size: int | None = None,
+    *,
+    others: Sequence[Path] | None = None,
+    search: Sequence[str] | None = None,
+) -> Any:
     """Load a run or an export for translation.
 
     Args:
         directory: a run; or an export, `<name>/<version>` or `<name>`.
         beam_size: in place of the recipe's. An export's is fixed.
+        others: see `load_run`; for runs.
+        search: see `load_run`; for runs.
 
     Returns:
         a `kerasnmt.serving.Translator`.
@@ -57,7 +82,7 @@ def load_translator(directory: Path, beam_size: int | None = None) -> Any:
     from kerasnmt.training import RunFolder
 
     if RunFolder(directory).model.exists():
-        model, options = load_run(directory)
+        model, options = load_run(directory, others, search)
         if beam_size is not None:
             options["beam_size"] = beam_size
         from kerasnmt.serving import TextModule, Translator
@@ -67,6 +92,11 @@ def load_translator(directory: Path, beam_size: int | None = None) -> Any:
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or of an export, with a "
             f"saved_model.pb. Received: {directory}"
+        )
+    if others or search:
+        raise ValueError(
+            "Expected the folder of a run, with --with or --search: in an export both are fixed. "
+            f"Received: {directory}, an export."
         )
     load_tensorflow()
     import tensorflow as tf

@@ -10,6 +10,7 @@ import typer
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.lines import read_chunks
 from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.options import SearchOptions, WithRuns
 
 
 def translate(
@@ -23,6 +24,8 @@ def translate(
         int | None,
         typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
     ] = None,
+    search: SearchOptions = None,
+    with_run: WithRuns = None,
     scores: Annotated[
         bool,
         typer.Option("--scores", help="Add a tab and the length-normalised log-probability."),
@@ -49,8 +52,8 @@ def translate(
         )
     console = progress_console()
     with console.status("loading the model"):
-        translator = load_translator(model, beam_size)
-    beam = translator.description["beam_size"]
+        translator = load_translator(model, beam_size, others=with_run, search=search)
+    beam = translator.description["samples"] or translator.description["beam_size"]
     if n_best is not None and n_best > beam:
         raise ValueError(
             f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "

@@ -6,71 +6,85 @@ from typing import Any
 from keras import ops, tree
 
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, read, reorder, write
+from kerasnmt.decoding.constraints import IMPOSSIBLE
+from kerasnmt.decoding.coverage_penalty import coverage_penalty
 from kerasnmt.decoding.hypotheses import Hypotheses
-from kerasnmt.decoding.length_penalty import length_penalty as penalty
-
-# The log-probability of what cannot be: finite, so that it can be added to and served as JSON.
-IMPOSSIBLE = -1e9
+from kerasnmt.decoding.length_penalty import length_penalty
+from kerasnmt.decoding.search_options import SearchOptions
 
 
 def beam_search(
     step: Callable,
     states: Any,
     start_ids: Any,
+    options: SearchOptions,
     *,
-    beam_size: int,
     end_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
+    max_lengths: Any,
+    positions: Any = None,
     n_best: int = 1,
     pad_id: int = 0,
+    with_records: bool = True,
 ) -> Hypotheses:
-    """Keep the `beam_size` most probable sequences of every row at each step.
+    """Keep the `options.beam_size` most probable sequences of every row at each step.
 
     A sequence that reaches the end token is frozen: it keeps its place and its score, and the
     open sequences share the places that are left. A row is finished when `n_best` ended sequences
-    score at least as well as any open one still could; the loop stops when every row is finished.
-    In graph on every backend.
+    rank at least as high as any open one still could.
 
     Args:
-        step: `step(ids, states) -> (log_probabilities, records, states)`: ids int32
-            `[batch, hypotheses]` in, log-probabilities float32 `[batch, hypotheses, vocabulary]`
-            out; records and states are structures of tensors `[batch, hypotheses, ...]`. The
-            first step has one hypothesis, the following ones `beam_size`.
-        states: the first states, a structure of tensors `[batch, ...]`.
-        start_ids: int32 `[batch]`, the tokens to begin with.
-        beam_size: number of sequences kept.
-        end_id: the token that ends a sequence.
-        max_length: most tokens of a sequence, the end token included. What is open then is taken
-            as it is.
-        length_penalty: exponent of `kerasnmt.decoding.length_penalty`, not negative. It divides
-            the log-probabilities by which ended sequences are ranked.
-        n_best: how many sequences are returned, at most `beam_size`; a row is finished when the
-            best so many are certain.
-        pad_id: what fills a sequence after its end.
+        step: see `search`.
+        states: see `search`.
+        start_ids: see `search`.
+        options: beam size, lengths, and the penalties by which ended sequences are ranked.
+        end_id: see `search`.
+        max_lengths: most tokens of each row's sequences, int32 `[batch]`, at most
+            `options.max_length`. What is open then is taken as it is.
+        positions: boolean `[batch, source_length]`, the source positions that count for a coverage
+            penalty.
+        n_best: how many sequences are returned; a row is finished when the best so many are
+            certain.
+        pad_id: see `search`.
+        with_records: see `search`.
 
     Returns:
         `Hypotheses`, `n_best` a row, best first.
     """
+    beam_size, max_length = options.beam_size, options.max_length
+    covers = options.coverage_penalty > 0
+    max_lengths = max_lengths[:, None]
+
+    def divisor(lengths: Any) -> Any:
+        return length_penalty(lengths, options.length_penalty, options.length_normalization)
+
+    def rank(now: dict) -> Any:
+        ranks = now["scores"] / divisor(now["lengths"])
+        if covers:
+            ranks = ranks + coverage_penalty(now["attended"], positions, options.coverage_penalty)
+        return ops.where(now["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
+
     # The first step is made outside the loop, with the one hypothesis that there is.
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
     log_probabilities, records, states = step(ops.expand_dims(start_ids, 1), states)
     scores, ids, parents = _best_extensions(log_probabilities, beam_size, pad_id)
-    made = (ids, parents, reorder(records, parents))
+    made = (ids, parents, reorder(records if with_records else {}, parents))
     first = {
         "time": ops.convert_to_tensor(1, "int32"),
         "ids": ids,
         "scores": scores,
-        "ended": ids == end_id,
+        "ended": ops.logical_or(ids == end_id, max_lengths <= 1),
         "lengths": ops.ones_like(ids),
         "states": reorder(states, parents),
         "made": write(allocate(made, max_length), made, 0),
     }
+    if covers:
+        first["attended"] = reorder(records["weights"], parents)
 
     def unfinished(now: dict) -> Any:
-        ranks = now["scores"] / penalty(now["lengths"], length_penalty)
-        # Log-probabilities only fall, so the greatest length gives the best that can still come.
-        reachable = now["scores"] / penalty(max_length, length_penalty)
+        ranks = rank(now)
+        # Log-probabilities only fall, so the greatest length gives the best that can still come;
+        # and coverage cannot give more than 0.
+        reachable = now["scores"] / divisor(max_lengths)
         reachable = ops.where(now["ended"], IMPOSSIBLE, reachable)
         certain = ops.logical_and(now["ended"], ranks >= ops.max(reachable, axis=1, keepdims=True))
         wanting = ops.sum(ops.cast(certain, "int32"), axis=1) < n_best
@@ -96,22 +110,24 @@ def beam_search(
         parents = keep(places, parents)
         was_ended = keep(ended, ops.zeros_like(ended))
         lengths = reorder(now["lengths"], parents) + ops.cast(ops.logical_not(was_ended), "int32")
-        made = (ids, parents, reorder(clear(records, ended), parents))
+        made = (ids, parents, reorder(clear(records if with_records else {}, ended), parents))
+        over = now["time"] + 1 >= max_lengths
         following = {
             "time": now["time"] + 1,
             "ids": ids,
             "scores": scores,
-            "ended": ops.logical_or(was_ended, ids == end_id),
+            "ended": ops.logical_or(was_ended, ops.logical_or(ids == end_id, over)),
             "lengths": lengths,
             "states": reorder(states, parents),
             "made": write(now["made"], made, now["time"]),
         }
+        if covers:
+            attended = now["attended"] + clear(records["weights"], ended)
+            following["attended"] = reorder(attended, parents)
         return (following,)
 
     (last,) = ops.while_loop(unfinished, advance, (first,))
-    ranks = last["scores"] / penalty(last["lengths"], length_penalty)
-    ranks = ops.where(last["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
-    ranks, best = ops.top_k(ranks, n_best)
+    ranks, best = ops.top_k(rank(last), n_best)
     best = ops.cast(best, "int32")
     ids, records = _trace_back(last["made"], best, last["time"])
     absent = ranks == IMPOSSIBLE

@@ -1,20 +1,19 @@
 """The sequence-to-sequence model."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
 from keras import ops
 
-from kerasnmt.decoding import IMPOSSIBLE, Hypotheses, beam_search, greedy_search
-from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import build_once
 from kerasnmt.models.guided_attention_loss import guided_attention_loss
 from kerasnmt.models.perplexity import Perplexity
+from kerasnmt.models.search_model import SearchModel
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class Seq2Seq(keras.Model):
+class Seq2Seq(SearchModel):
     """An encoder, a bridge and a decoder, with tokenizers at the edges.
 
     Token ids go in and the decoder's outputs come out, logits
@@ -56,12 +55,10 @@ class Seq2Seq(keras.Model):
         target_tokenizer: Any = None,
         **kwargs,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(source_tokenizer, target_tokenizer or source_tokenizer, **kwargs)
         self.encoder = encoder
         self.bridge = bridge
         self.decoder = decoder
-        self.source_tokenizer = source_tokenizer
-        self.target_tokenizer = target_tokenizer or source_tokenizer
         if decoder.copies and self.target_tokenizer is not self.source_tokenizer:
             raise ValueError(
                 "Expected one tokenizer for both sides, as the decoder copies words of the source, "
@@ -72,7 +69,6 @@ class Seq2Seq(keras.Model):
         self.perplexity = Perplexity()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
-        self._graphs = _Graphs()
         ids = keras.KerasTensor((None, None), dtype="int32")
         self({"source_ids": ids, "target_ids": ids})
 
@@ -153,6 +149,18 @@ class Seq2Seq(keras.Model):
         _, records = self.decoder(inputs["target_ids"], states, memory)
         return records
 
+    def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
+        """Return the log-probability of each token of given targets, without dropout.
+
+        Args:
+            inputs: as in `call`.
+            targets: int32 `[batch, target_length]`, ending with the end token, padded with 0.
+
+        Returns:
+            float32 `[batch, target_length]`, of no meaning where the targets are padded.
+        """
+        return self.decoder.log_probability(self(inputs), targets)[0]
+
     def step(
         self, ids: Any, states: list[Any], memory: dict[str, Any]
     ) -> tuple[Any, dict[str, Any], list[Any]]:
@@ -171,63 +179,6 @@ class Seq2Seq(keras.Model):
         """
         outputs, records, states = self.decoder.step(ids, states, memory)
         return self.decoder.next_log_probability(outputs), records, states
-
-    def search(
-        self,
-        source_ids: Any,
-        extended_source_ids: Any = None,
-        *,
-        beam_size: int = 5,
-        length_penalty: float = 0.6,
-        max_length: int = 100,
-        n_best: int = 1,
-        with_records: bool = False,
-    ) -> Hypotheses:
-        """Find the best targets of given sources, in graph; no target holds padding or start.
-
-        Args:
-            source_ids: int32 `[batch, source_length]`.
-            extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
-            beam_size: 1 is greedy search.
-            length_penalty: see `kerasnmt.decoding.length_penalty`.
-            max_length: most tokens of a target, the end token included.
-            n_best: number of targets a source, at most `beam_size`.
-            with_records: whether the attention weights are returned with the targets.
-
-        Returns:
-            `Hypotheses` of ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
-            records `{"weights": [batch, n_best, max_length, source_length]}`, or `{}` where none
-            are asked for or the model has no attention; of a pointer-generator
-            `generate_probability` `[batch, n_best, max_length]` as well. A model that copies finds
-            extended ids.
-
-        Raises:
-            ValueError: `n_best` is not from 1 to `beam_size`.
-        """
-        if not 1 <= n_best <= beam_size:
-            raise ValueError(
-                "Expected 1 <= n_best <= beam_size. "
-                f"Received: n_best={n_best}, beam_size={beam_size}"
-            )
-        states, memory = self.encode(source_ids, extended_source_ids)
-
-        def step(ids: Any, states: list[Any]) -> tuple:
-            log_probabilities, records, states = self.step(ids, states, memory)
-            vocabulary = ops.arange(ops.shape(log_probabilities)[-1])
-            never = ops.logical_or(vocabulary == PAD_ID, vocabulary == START_ID)
-            log_probabilities = ops.where(never, IMPOSSIBLE, log_probabilities)
-            return log_probabilities, records if with_records else {}, states
-
-        options = {
-            "end_id": END_ID,
-            "pad_id": PAD_ID,
-            "max_length": max_length,
-            "length_penalty": length_penalty,
-        }
-        start_ids = ops.full_like(source_ids[:, 0], START_ID)
-        if beam_size == 1:
-            return greedy_search(step, states, start_ids, **options)
-        return beam_search(step, states, start_ids, beam_size=beam_size, n_best=n_best, **options)
 
     def compile(
         self,
@@ -298,144 +249,6 @@ class Seq2Seq(keras.Model):
         loss = -ops.sum(weight * smoothed) / ops.maximum(ops.sum(weight), 1.0)
         return sum(self.losses, start=loss)
 
-    def translate(
-        self,
-        texts: Sequence[str],
-        *,
-        beam_size: int = 5,
-        length_penalty: float = 0.6,
-        max_length: int = 100,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-        batch_size: int = 64,
-    ) -> list[str]:
-        """Translate texts, with the same graph that `export` writes.
-
-        Args:
-            texts: one sentence each. An empty text gives an empty translation; a text of more
-                than `max_length` tokens is cut there, with a warning.
-            beam_size: 1 is greedy search.
-            length_penalty: see `kerasnmt.decoding.length_penalty`.
-            max_length: most tokens of a source or a translation, the end token included.
-            replace_unknown: whether each unknown word of a translation is replaced by the source
-                word that it attends to most; for a model that does not copy by itself.
-            dictionary: how source words are written when they replace; those it lacks stay.
-            batch_size: number of texts translated at once.
-
-        Returns:
-            one translation for each text, in order.
-
-        Raises:
-            ValueError: the model has no tokenizers, an option is out of range, `texts` is one
-                string, or Keras does not run on TensorFlow.
-        """
-        self._need_tokenizers()
-        translator = self._graphs.translator(
-            self,
-            beam_size=beam_size,
-            length_penalty=length_penalty,
-            max_length=max_length,
-            replace_unknown=replace_unknown,
-            dictionary=dictionary,
-        )
-        return translator.translate(texts, batch_size=batch_size)
-
-    def align(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
-    ) -> list[list[tuple[int, int]]]:
-        """Align the words of sources with those of given translations, by attention.
-
-        The model reads each translation as if it had made it; a target word is linked with the
-        source word that it attends to most, pieces merged to words.
-
-        Args:
-            sources: one sentence each.
-            targets: their translations.
-            batch_size: number of pairs at once.
-
-        Returns:
-            for each pair the links (source word, target word), counted from 0; words are what
-            `str.split` finds. `kerasnmt.viz` writes them in the Pharaoh format and scores them.
-
-        Raises:
-            ValueError: the model has no tokenizers or no attention, there are not as many targets
-                as sources, `batch_size` is below 1, or Keras does not run on TensorFlow.
-        """
-        self._need_tokenizers()
-        self._need_attention()
-        from kerasnmt.text import word_indices
-        from kerasnmt.viz import word_alignment
-
-        attended = self._graphs.forced_attention(self).attention(
-            sources, targets, batch_size=batch_size
-        )
-        source_kind, target_kind = self.source_tokenizer.kind, self.target_tokenizer.kind
-        return [
-            word_alignment(
-                sentence.weights,
-                word_indices(sentence.source_tokens, source_kind),
-                word_indices(sentence.target_tokens, target_kind),
-            )
-            for sentence in attended
-        ]
-
-    def export(
-        self,
-        directory: str,
-        *,
-        beam_size: int = 5,
-        length_penalty: float = 0.6,
-        max_length: int = 100,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-    ) -> str:
-        """Write a SavedModel for TF Serving: text in, text out.
-
-        It is written whole or not at all. For the signatures see `kerasnmt.serving.TextModule`.
-
-        Args:
-            directory: where to write, in TF Serving's shape `<name>/<version>`, the version a
-                number; must not exist.
-            beam_size: fixed in the export, as the other options are.
-            length_penalty: see `kerasnmt.decoding.length_penalty`.
-            max_length: most tokens of a source or a translation, the end token included.
-            replace_unknown: see `translate`.
-            dictionary: see `translate`.
-
-        Returns:
-            the directory.
-
-        Raises:
-            ValueError: the model has no tokenizers, or the directory exists.
-        """
-        self._need_tokenizers()
-        from kerasnmt.serving import export_model
-
-        return export_model(
-            self,
-            directory,
-            beam_size=beam_size,
-            length_penalty=length_penalty,
-            max_length=max_length,
-            replace_unknown=replace_unknown,
-            dictionary=dictionary,
-        )
-
-    def _need_attention(self) -> None:
-        if not self.has_attention:
-            raise ValueError(
-                f"Expected a model with attention. Received: {self.name}, which has none. Choose "
-                "another of kerasnmt.zoo."
-            )
-
-    def _need_tokenizers(self) -> None:
-        # Asked before anything that needs TensorFlow is imported.
-        if self.source_tokenizer is None:
-            raise ValueError(
-                "Expected a model with tokenizers, to take text. Received: a model made of "
-                "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
-            )
-
     def get_config(self) -> dict:
         """Return the constructor's arguments, the tokenizers with their vocabularies."""
         names = ["encoder", "bridge", "decoder", "source_tokenizer"]
@@ -467,26 +280,3 @@ class Seq2Seq(keras.Model):
         """Compile with the arguments of `get_compile_config`."""
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
-
-
-class _Graphs:
-    """The traced graphs of `translate`, one for each set of options, and of `align`."""
-
-    def __init__(self) -> None:
-        self._made = {}
-
-    def translator(self, model: Seq2Seq, **options) -> Any:
-        from kerasnmt.serving import TextModule, Translator
-
-        dictionary = options["dictionary"] or {}
-        key = tuple(sorted({**options, "dictionary": tuple(sorted(dictionary.items()))}.items()))
-        if key not in self._made:
-            self._made[key] = Translator(TextModule(model, **options))
-        return self._made[key]
-
-    def forced_attention(self, model: Seq2Seq) -> Any:
-        from kerasnmt.serving import ForcedAttention
-
-        if "align" not in self._made:
-            self._made["align"] = ForcedAttention(model)
-        return self._made["align"]

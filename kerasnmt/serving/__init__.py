@@ -6,7 +6,7 @@ from typing import Any
 # Loaded when first asked for: the process that plays the server must not import TensorFlow.
 _HOMES = {
     "CheckReport": "kerasnmt.serving.check_report",
-    "ForcedAttention": "kerasnmt.serving.forced_attention",
+    "ForcedDecoding": "kerasnmt.serving.forced_decoding",
     "SentenceAttention": "kerasnmt.serving.sentence_attention",
     "TextModule": "kerasnmt.serving.text_module",
     "Translator": "kerasnmt.serving.translator",

@@ -1,11 +1,13 @@
 """Text in, text out: the graph that `translate` runs and `export` writes."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
@@ -13,6 +15,7 @@ from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 _NO_SCORE = -1e9
 
 _TEXT = (tf.TensorSpec([None], tf.string, name="text"),)
+_TEXT_AND_PREFIX = (*_TEXT, tf.TensorSpec([None], tf.string, name="prefix"))
 
 
 class TextModule(tf.Module):
@@ -34,16 +37,17 @@ class TextModule(tf.Module):
 
     A model that copies writes words outside the vocabulary as the source spells them.
 
+    - `forced_prefix`: also takes `prefix`, string `[batch]`, with whose tokens the translation
+      begins, or an empty string; returns what `serving_default` does.
+
     Args:
-        model: a `kerasnmt.models.Seq2Seq` with tokenizers.
-        beam_size: 1 is greedy search.
-        length_penalty: see `kerasnmt.decoding.length_penalty`.
-        max_length: most tokens of a source or a translation, the end token included.
+        model: a `kerasnmt.models.SearchModel` with tokenizers.
         replace_unknown: whether each unknown word of a translation is replaced by the source word
             that it attends to most; for a model with attention that does not copy by itself, of
             words or of characters.
         dictionary: how source words are written when they replace; those it lacks stay as they
             are. For a model of words.
+        **options: of `kerasnmt.decoding.SearchOptions`. `max_length` holds for sources as well.
 
     Raises:
         ValueError: the model has no tokenizers, an option is out of range or does not suit the
@@ -54,11 +58,9 @@ class TextModule(tf.Module):
         self,
         model: keras.Model,
         *,
-        beam_size: int = 5,
-        length_penalty: float = 0.6,
-        max_length: int = 100,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        **options,
     ) -> None:
         super().__init__(name=model.name)
         need_tensorflow_backend()
@@ -67,10 +69,16 @@ class TextModule(tf.Module):
                 "Expected a model with tokenizers, to take text. Received: a model made of "
                 "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
             )
-        if beam_size < 1 or length_penalty < 0 or max_length < 2:
+        search_options = SearchOptions(**options)
+        if search_options.max_length < 2:
             raise ValueError(
-                "Expected beam_size >= 1, length_penalty >= 0 and max_length >= 2. Received: "
-                f"beam_size={beam_size}, length_penalty={length_penalty}, max_length={max_length}"
+                "Expected max_length >= 2, as a text has at least one token and its end. "
+                f"Received: max_length={search_options.max_length}"
+            )
+        if search_options.coverage_penalty and not model.has_attention:
+            raise ValueError(
+                "Expected a model with attention, for a coverage penalty. Received: "
+                f"coverage_penalty={search_options.coverage_penalty} with {model.name}."
             )
         if replace_unknown and (model.copies or not model.has_attention):
             why = "which copies by itself" if model.copies else "which has none"
@@ -94,9 +102,9 @@ class TextModule(tf.Module):
             raise ValueError(
                 "Expected a dictionary from words to how they are written. Received: an empty word."
             )
-        self.beam_size = beam_size
-        self.length_penalty = length_penalty
-        self.max_length = max_length
+        self._options = options
+        self._search_options = search_options
+        self.max_length = search_options.max_length
         self.source_tokenizer = model.source_tokenizer
         self.target_tokenizer = model.target_tokenizer
         # TensorFlow's own variables: a server restores those it finds here, and finds them through
@@ -112,7 +120,11 @@ class TextModule(tf.Module):
     @property
     def signatures(self) -> dict[str, Callable[..., dict[str, tf.Tensor]]]:
         """The traced functions by the names under which they are served."""
-        signatures = {"serving_default": self.serving_default, "n_best": self.n_best}
+        signatures = {
+            "serving_default": self.serving_default,
+            "n_best": self.n_best,
+            "forced_prefix": self.forced_prefix,
+        }
         return signatures | ({"attention": self.attention} if self.attention else {})
 
     @property
@@ -120,9 +132,7 @@ class TextModule(tf.Module):
         """What a client cannot read from the signatures, fit for JSON."""
         return {
             "model": self.name,
-            "beam_size": self.beam_size,
-            "length_penalty": self.length_penalty,
-            "max_length": self.max_length,
+            **asdict(self._search_options),
             "replace_unknown": self._replaces,
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
@@ -131,29 +141,44 @@ class TextModule(tf.Module):
     @tf.function(input_signature=_TEXT, autograph=False)
     def serving_default(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: the best translation of each text and its score."""
+        return self._best(self._source(text))
+
+    @tf.function(input_signature=_TEXT_AND_PREFIX, autograph=False)
+    def forced_prefix(self, text: tf.Tensor, prefix: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translate: the best translation that begins with a prefix, and its score."""
         source = self._source(text)
-        ids, scores, _ = self._find(source)
-        translation = self.target_tokenizer.detokenize(ids[:, 0], source.unknown_words)
-        return {
-            "translation": tf.where(source.empty, "", translation),
-            "score": tf.where(source.empty, 0.0, scores[:, 0]),
-        }
+        if self._copies:
+            prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
+        else:
+            prefix_ids = self.target_tokenizer.tokenize(prefix)
+        return self._best(source, prefix_ids.to_tensor(PAD_ID))
 
     @tf.function(input_signature=_TEXT, autograph=False)
     def n_best(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translate: all translations of the beam and their scores, best first."""
+        """Translate: all translations of the search and their scores, best first."""
         source = self._source(text)
-        ids, scores, _ = self._find(source, n_best=self.beam_size)
+        hypotheses = self._search_options.hypotheses
+        ids, scores, _ = self._find(source, n_best=hypotheses)
         flat = tf.reshape(ids, [-1, self.max_length])
         unknown_words = source.unknown_words
         if unknown_words is not None:
-            rows = tf.repeat(tf.range(tf.shape(text)[0]), self.beam_size)
+            rows = tf.repeat(tf.range(tf.shape(text)[0]), hypotheses)
             unknown_words = tf.gather(unknown_words, rows)
         translations = self.target_tokenizer.detokenize(flat, unknown_words)
+        translations = tf.reshape(translations, [-1, hypotheses])
+        # One text may be written in other tokens: the best one stays.
+        equal = translations[:, :, None] == translations[:, None, :]
+        before = tf.linalg.band_part(tf.ones([hypotheses, hypotheses], tf.bool), -1, 0)
+        before = tf.linalg.set_diag(before, tf.zeros([hypotheses], tf.bool))
+        again = tf.reduce_any(equal & before, axis=2)
+        absent = again | (scores <= _NO_SCORE / 2)
+        order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
+        translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
+        scores = tf.gather(tf.where(absent, _NO_SCORE, scores), order, batch_dims=1)
         empty = source.empty[:, None]
-        only_first = tf.constant([[0.0] + [_NO_SCORE] * (self.beam_size - 1)])
+        only_first = tf.constant([[0.0] + [_NO_SCORE] * (hypotheses - 1)])
         return {
-            "translations": tf.where(empty, "", tf.reshape(translations, [-1, self.beam_size])),
+            "translations": tf.where(empty, "", translations),
             "scores": tf.where(empty, only_first, scores),
         }
 
@@ -212,18 +237,30 @@ class TextModule(tf.Module):
         length = tf.maximum(tf.reduce_max(ids.row_lengths()), 1)
         return ids.to_tensor(PAD_ID, shape=tf.stack([ids.nrows(), length]))
 
+    def _best(self, source: "_Source", prefix_ids: tf.Tensor | None = None) -> dict[str, tf.Tensor]:
+        ids, scores, _ = self._find(source, prefix_ids=prefix_ids)
+        translation = self.target_tokenizer.detokenize(ids[:, 0], source.unknown_words)
+        return {
+            "translation": tf.where(source.empty, "", translation),
+            "score": tf.where(source.empty, 0.0, scores[:, 0]),
+        }
+
     def _find(
-        self, source: "_Source", *, n_best: int = 1, with_records: bool = False
+        self,
+        source: "_Source",
+        *,
+        n_best: int = 1,
+        with_records: bool = False,
+        prefix_ids: tf.Tensor | None = None,
     ) -> tuple[tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
         """Search: ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and records."""
         found = self._search(
             source.ids,
             source.extended_ids,
-            beam_size=self.beam_size,
-            length_penalty=self.length_penalty,
-            max_length=self.max_length,
+            prefix_ids=prefix_ids,
             n_best=n_best,
             with_records=with_records or self._replaces,
+            **self._options,
         )
         ids = found.ids
         if self._replaces:

@@ -25,17 +25,31 @@ class Translator:
         self._served = served
         self.description = served.description
 
-    def translate(self, texts: Sequence[str], *, batch_size: int = 64) -> list[str]:
-        """Return the best translation of each text."""
-        return [translation for translation, _ in self.best(texts, batch_size=batch_size)]
+    def translate(
+        self,
+        texts: Sequence[str],
+        *,
+        prefixes: Sequence[str] | None = None,
+        batch_size: int = 64,
+    ) -> list[str]:
+        """Return the best translation of each text; see `best`."""
+        found = self.best(texts, prefixes=prefixes, batch_size=batch_size)
+        return [translation for translation, _ in found]
 
     def best(
-        self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
+        self,
+        texts: Sequence[str],
+        *,
+        prefixes: Sequence[str] | None = None,
+        batch_size: int = 64,
+        first_number: int = 1,
     ) -> list[tuple[str, float]]:
         """Return the best translation of each text with its score.
 
         Args:
             texts: one sentence each.
+            prefixes: for each text the words that its translation has to begin with, or an empty
+                string; None for none.
             batch_size: number of texts translated at once.
             first_number: what the first text is called in warnings.
 
@@ -46,7 +60,9 @@ class Translator:
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
             return zip(map(decode, outputs["translation"]), outputs["score"].tolist(), strict=True)
 
-        return self._run("serving_default", texts, batch_size, first_number, rows)
+        if prefixes is None:
+            return self._run("serving_default", texts, batch_size, first_number, rows)
+        return self._run("forced_prefix", texts, batch_size, first_number, rows, prefix=prefixes)
 
     def n_best(
         self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
@@ -97,18 +113,28 @@ class Translator:
         batch_size: int,
         first_number: int,
         rows: Callable[[dict[str, np.ndarray]], Iterable],
+        **others: Sequence[str],
     ) -> list:
         if isinstance(texts, str):
             raise ValueError(f"Expected a list of texts. Received: texts={texts!r}, one string.")
         if batch_size < 1:
             raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
+        for name, values in others.items():
+            if isinstance(values, str) or len(values) != len(texts):
+                raise ValueError(
+                    f"Expected a {name} for each text, an empty one for none. "
+                    f"Received: {values!r:.50} for {len(texts)} texts."
+                )
         if not texts:
             return []
         self._warn_of_cuts(texts, first_number)
         answers: list = [None] * len(texts)
         for places in like_lengths([*map(len, texts)], batch_size):
-            batch = tf.constant([texts[i] for i in places])
-            outputs = self._served.signatures[signature](text=batch)
+            inputs = {
+                name: tf.constant([values[i] for i in places])
+                for name, values in {"text": texts, **others}.items()
+            }
+            outputs = self._served.signatures[signature](**inputs)
             outputs = {name: value.numpy() for name, value in outputs.items()}
             for place, answer in zip(places, rows(outputs), strict=True):
                 answers[place] = answer

@@ -163,9 +163,36 @@ class _Search(_Section):
     length_penalty: NonNegativeFloat = Field(
         0.6, description="Exponent of the length by which scores are divided; 0 for none."
     )
-    max_length: PositiveInt | None = Field(
-        None, description="Most tokens of a source or a translation; null for translate's default."
+    length_normalization: Literal["wu", "length"] = Field(
+        "wu", description="That length: wu for (5 + length) / 6, or length."
     )
+    coverage_penalty: NonNegativeFloat = Field(
+        0.0, description="What source words count that were never attended to; 0 for nothing."
+    )
+    min_length: PositiveInt = Field(1, description="Fewest tokens of a translation.")
+    max_length: PositiveInt = Field(100, description="Most tokens of a source or a translation.")
+    max_length_ratio: PositiveFloat | None = Field(
+        None, description="Most tokens of a translation for each of its source, beside a margin."
+    )
+    max_length_margin: NonNegativeInt = Field(
+        10, description="Tokens that max_length_ratio gives beside those of the source."
+    )
+    no_repeat_ngram: NonNegativeInt = Field(
+        0, description="So many tokens in a row never come twice; 0 for no rule."
+    )
+    samples: NonNegativeInt = Field(
+        0, description="Translations that are drawn, in place of a search; 0 for a search."
+    )
+    temperature: PositiveFloat = Field(1.0, description="Of samples; below 1 for likelier ones.")
+    top_k: NonNegativeInt = Field(
+        0, description="Of samples: only the so many likeliest tokens are drawn; 0 for all."
+    )
+    top_p: PositiveFloat = Field(
+        1.0,
+        le=1,
+        description="Of samples: only the likeliest tokens of so much probability are drawn.",
+    )
+    seed: NonNegativeInt = Field(0, description="Of samples.")
     replace_unknown: bool = Field(
         False, description="Whether unknown words become the source words they attend to."
     )

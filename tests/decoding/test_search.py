@@ -7,9 +7,11 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding import beam_search, greedy_search, length_penalty
+from kerasnmt.decoding import SearchOptions, length_penalty, search
+from kerasnmt.decoding.coverage_penalty import coverage_penalty
 
 ALPHABET, END, START, PAD, LENGTH = 4, 3, 4, -1, 5
+SOURCE_LENGTH = 3
 NODES = sum(ALPHABET**depth for depth in range(LENGTH + 1))
 IMPOSSIBLE = -1e9
 
@@ -24,6 +26,9 @@ class Toy:
         logits = spread * np.random.default_rng(seed).normal(size=(rows, NODES, ALPHABET))
         logits[..., END] += end_bias
         self.table = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+        attention = np.random.default_rng(seed + 100).uniform(size=(rows, NODES, SOURCE_LENGTH))
+        attention = attention**4  # some words are hardly looked at
+        self.attention = attention / attention.sum(-1, keepdims=True)
         self.rows = rows
         self.calls = 0
 
@@ -33,7 +38,12 @@ class Toy:
         node = ops.minimum(ops.maximum(node, 0), NODES - 1)  # where a sequence has ended
         table = ops.convert_to_tensor(self.table.reshape(-1, ALPHABET), "float32")
         log_probabilities = ops.take(table, states["row"] * NODES + node, axis=0)
-        records = {"node": node, "pair": ops.stack([node, states["row"]], axis=-1)}
+        attention = ops.convert_to_tensor(self.attention.reshape(-1, SOURCE_LENGTH), "float32")
+        records = {
+            "node": node,
+            "pair": ops.stack([node, states["row"]], axis=-1),
+            "weights": ops.take(attention, states["row"] * NODES + node, axis=0),
+        }
         return log_probabilities, records, {"node": node, "row": states["row"]}
 
     @property
@@ -41,15 +51,27 @@ class Toy:
         rows = np.arange(self.rows, dtype="int32")
         return {"node": ops.convert_to_tensor(0 * rows), "row": ops.convert_to_tensor(rows)}
 
-    def beam(self, **options):
+    def search(self, n_best=1, prefix_ids=None, sources=None, with_records=True, **options):
         start = ops.full((self.rows,), START, dtype="int32")
-        options = {"end_id": END, "max_length": LENGTH, "pad_id": PAD, **options}
-        return beam_search(self.step, self.states, start, **options)
+        sources = np.ones((self.rows, SOURCE_LENGTH), "int32") if sources is None else sources
+        return search(
+            self.step,
+            self.states,
+            start,
+            ops.convert_to_tensor(sources),
+            SearchOptions(**{"max_length": LENGTH, "length_penalty": 0.0, **options}),
+            end_id=END,
+            pad_id=PAD,
+            n_best=n_best,
+            prefix_ids=prefix_ids,
+            with_records=with_records,
+        )
+
+    def beam(self, **options):
+        return self.search(**options)
 
     def greedy(self, **options):
-        start = ops.full((self.rows,), START, dtype="int32")
-        options = {"end_id": END, "max_length": LENGTH, "pad_id": PAD, **options}
-        return greedy_search(self.step, self.states, start, **options)
+        return self.search(beam_size=1, **options)
 
     def log_probability(self, row, sequence):
         node, total = 0, 0.0
@@ -97,6 +119,8 @@ def test_length_penalty_by_hand():
     np.testing.assert_allclose(length_penalty(lengths, 0.0), [1, 1, 1])
     np.testing.assert_allclose(length_penalty(lengths, 1.0), [1, 2, 4])
     np.testing.assert_allclose(length_penalty(lengths, 0.5), [1, 2**0.5, 2], rtol=1e-6)
+    plain = length_penalty(np.array([1, 4, 9]), 0.5, "length")
+    np.testing.assert_allclose(plain, [1, 2, 3], rtol=1e-6)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
@@ -120,6 +144,121 @@ def test_wide_beam_equals_brute_force(alpha):
         assert not np.any(found.records["pair"][row, -6:])
 
 
+# The third source is padded.
+SOURCES = np.array([[7, 8, 9], [7, 7, 9], [8, 9, PAD]], "int32")
+PREFIXES = np.array([[0, 1, PAD], [2, PAD, PAD], [PAD, PAD, PAD]], "int32")
+CONSTRAINTS = {
+    "length": {"length_penalty": 1.0, "length_normalization": "length"},
+    "coverage": {"length_penalty": 0.6, "coverage_penalty": 0.7},
+    "min_length": {"min_length": 3},
+    "max_length_ratio": {"max_length_ratio": 1.5, "max_length_margin": 0, "length_penalty": 1.0},
+    "no_repeat_1": {"no_repeat_ngram": 1},
+    "no_repeat_2": {"no_repeat_ngram": 2, "length_penalty": 1.0},
+    "no_repeat_3": {"no_repeat_ngram": 3},
+    "prefix": {"prefix": True, "length_penalty": 1.0},
+    "all": {
+        "prefix": True,
+        "no_repeat_ngram": 2,
+        "min_length": 3,
+        "max_length_ratio": 1.5,
+        "max_length_margin": 1,
+        "coverage_penalty": 0.3,
+        "length_penalty": 0.8,
+        "length_normalization": "length",
+    },
+}
+
+
+def brute_force(toy, row, options):
+    """Every sequence that the options allow with its score, best first."""
+    source = SOURCES[row] != PAD
+    limit = LENGTH
+    if "max_length_ratio" in options:
+        tokens = options["max_length_ratio"] * source.sum() + options["max_length_margin"]
+        limit = min(LENGTH, int(np.ceil(tokens)))
+    prefix = tuple(t for t in PREFIXES[row].tolist() if t != PAD) if "prefix" in options else ()
+    size, least = options.get("no_repeat_ngram", 0), options.get("min_length", 1)
+    alpha, beta = options.get("length_penalty", 0.0), options.get("coverage_penalty", 0.0)
+    plain = options.get("length_normalization") == "length"
+    scored = []
+    for sequence in toy.all_sequences(limit):
+        if sequence[: len(prefix)] != prefix or (sequence[-1] == END and len(sequence) < least):
+            continue
+        grams = [sequence[i : i + size] for i in range(len(sequence) - size + 1)] if size else []
+        if len(set(grams)) < len(grams):
+            continue
+        node, attended = 0, np.zeros(SOURCE_LENGTH)
+        for token in sequence:
+            attended += toy.attention[row, node]
+            node = ALPHABET * node + token + 1
+        length = len(sequence) if plain else (5 + len(sequence)) / 6
+        score = toy.log_probability(row, sequence) / length**alpha
+        score += beta * np.log(np.minimum(attended, 1.0))[source].sum()
+        scored.append((score, sequence))
+    return sorted(scored, reverse=True)
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_every_option_equals_brute_force(name):
+    toy = Toy(seed=12)
+    options = dict(CONSTRAINTS[name])
+    found = toy.search(
+        beam_size=370,
+        n_best=370,
+        sources=SOURCES,
+        prefix_ids=PREFIXES if options.pop("prefix", False) else None,
+        **options,
+    )
+    counts = set()
+    for row in range(3):
+        scores, expected = zip(*brute_force(toy, row, CONSTRAINTS[name]), strict=True)
+        received = [sequence for sequence in sequences(found.ids[row]) if sequence]
+        assert sorted(received) == sorted(expected)  # each once, and no other
+        np.testing.assert_allclose(found.scores[row, : len(scores)], scores, rtol=2e-5)
+        assert np.all(found.scores[row, len(scores) :] == np.float32(IMPOSSIBLE))
+        assert received[:5] == list(expected[:5])
+        counts.add(len(expected))
+    assert min(counts) < 364 or name in ("length", "coverage")  # something was forbidden
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_early_exit_and_greedy_under_every_option(name):
+    toy = Toy(seed=13, end_bias=0.5)
+    options = dict(CONSTRAINTS[name], sources=SOURCES)
+    options["prefix_ids"] = PREFIXES if options.pop("prefix", False) else None
+    certain = toy.search(beam_size=4, n_best=4, **options)
+    early = toy.search(beam_size=4, **options)
+    np.testing.assert_array_equal(early.ids, certain.ids[:, :1])
+    np.testing.assert_allclose(early.scores, certain.scores[:, :1], rtol=1e-6)
+    options.pop("coverage_penalty", None)
+    greedy = toy.search(beam_size=1, **options)
+    beam = toy.search(beam_size=1, coverage_penalty=1e-12, **options)
+    np.testing.assert_array_equal(greedy.ids, beam.ids)
+    np.testing.assert_allclose(greedy.scores, beam.scores, rtol=1e-5)
+
+
+def test_a_prefix_overrules_other_options():
+    toy = Toy(seed=14)
+    prefix = np.array([[1, 1]] * 3, "int32")
+    options = {"no_repeat_ngram": 1, "prefix_ids": prefix, "n_best": 3, "beam_size": 370}
+    for row, ids in enumerate(toy.search(**options).ids):
+        # After the prefix nothing comes again: 0 and 2 once each, and the end.
+        tails = [(END,)]
+        for first, second in ((0, 2), (2, 0)):
+            tails += [(first, END), (first, second, END)]
+        scored = ranked(toy, row, [(1, 1, *tail) for tail in tails], 0.0)
+        assert sequences(ids) == [sequence for _, sequence in scored[:3]]
+
+
+def test_coverage_penalty_by_hand():
+    attended = np.array([[[0.5, 1.7, 0.0], [1.0, 0.25, 9.0]]], "float32")
+    positions = np.array([[True, True, False]])
+    expected = [[0.5 * np.log(0.5), 0.5 * np.log(0.25)]]
+    np.testing.assert_allclose(coverage_penalty(attended, positions, 0.5), expected, rtol=1e-6)
+    nothing = coverage_penalty(0 * attended, positions, 1.0)
+    np.testing.assert_allclose(nothing, [[2 * np.log(1e-10)] * 2], rtol=1e-6)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 @pytest.mark.parametrize("beam_size", [2, 3, 5, 9])
 def test_narrow_beam_equals_plain_python(beam_size, alpha):
@@ -137,7 +276,8 @@ def test_narrow_beam_equals_plain_python(beam_size, alpha):
 
 def test_beam_of_one_equals_greedy():
     toy = Toy(rows=12, seed=3)
-    beam = toy.beam(beam_size=1, length_penalty=0.6)
+    # A coverage penalty takes the beam's way; this one counts next to nothing.
+    beam = toy.beam(beam_size=1, length_penalty=0.6, coverage_penalty=1e-12)
     greedy = toy.greedy(length_penalty=0.6)
     np.testing.assert_array_equal(beam.ids, greedy.ids)
     np.testing.assert_allclose(beam.scores, greedy.scores, rtol=1e-6)
@@ -249,16 +389,9 @@ def test_in_graph(jit_compile):
     np.testing.assert_array_equal(greedy.records["node"], expected_greedy.records["node"])
 
 
-def test_states_may_have_no_records():
+def test_records_may_be_left_out():
     toy = Toy(seed=11)
-
-    def step(ids, states):
-        log_probabilities, _, states = toy.step(ids, states)
-        return log_probabilities, {}, states
-
-    start = ops.full((3,), START, dtype="int32")
-    options = {"end_id": END, "max_length": LENGTH, "pad_id": PAD}
-    bare = beam_search(step, toy.states, start, beam_size=3, **options)
-    np.testing.assert_array_equal(bare.ids, toy.beam(beam_size=3).ids)
-    assert bare.records == {}
-    assert greedy_search(step, toy.states, start, **options).records == {}
+    for beam_size in (1, 3):
+        bare = toy.beam(beam_size=beam_size, with_records=False)
+        np.testing.assert_array_equal(bare.ids, toy.beam(beam_size=beam_size).ids)
+        assert bare.records == {}

@@ -27,3 +27,19 @@ def batch():
     shifted[1, 2:] = shifted[2, 3:] = 0
     inputs = {"source_ids": np.array(source, "int32"), "target_ids": shifted.astype("int32")}
     return inputs, targets, (targets != 0).astype("float32")
+
+
+@pytest.fixture(scope="module")
+def make_text_model():
+    """Make a tiny model between words and characters, with large random weights."""
+    from kerasnmt.text import CharacterTokenizer, WordTokenizer
+    from kerasnmt.zoo import bahdanau_gru
+
+    def make(seed=0, words=("a", "dog", "man", "two", "dogs", "run", ".")):
+        source, target = WordTokenizer(list(words)), CharacterTokenizer("abc de")
+        model = bahdanau_gru(source, target, embedding_dim=6, units=5, dropout=0.0)
+        rng = np.random.default_rng(seed)
+        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
+        return model
+
+    return make

@@ -164,10 +164,10 @@ def test_text_needs_tokenizers(make_model, tmp_path):
         model.export(str(tmp_path / "1"))
 
 
-@pytest.mark.parametrize(("beam_size", "n_best"), [(0, 1), (2, 3), (1, 2), (2, 0)])
+@pytest.mark.parametrize(("beam_size", "n_best"), [(2, 3), (1, 2), (2, 0)])
 def test_search_refuses_more_than_the_beam(beam_size, n_best):
     model = bahdanau_gru(9, units=4, embedding_dim=3)
-    with pytest.raises(ValueError, match=rf"n_best={n_best}, beam_size={beam_size}"):
+    with pytest.raises(ValueError, match=rf"hypotheses, {beam_size}\. Received: n_best={n_best}"):
         model.search(np.array([[4, 3]], "int32"), beam_size=beam_size, n_best=n_best)
 
 

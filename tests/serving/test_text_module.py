@@ -1,7 +1,11 @@
+from dataclasses import asdict
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import TextModule
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
@@ -140,7 +144,7 @@ def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
 def test_description(module):
     assert module.description == {
         "model": "bahdanau_gru",
-        **OPTIONS,
+        **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
         "source_kind": "words",
         "target_kind": "characters",
@@ -152,7 +156,7 @@ def test_description(module):
 )
 def test_options_out_of_range(word_model, wrong):
     ((name, value),) = wrong.items()
-    with pytest.raises(ValueError, match=f"beam_size >= 1.*{name}={value}"):
+    with pytest.raises(ValueError, match=f"Expected {name} >= .*{name}={value}"):
         TextModule(word_model, **wrong)
 
 
@@ -161,3 +165,81 @@ def test_model_without_tokenizers():
 
     with pytest.raises(ValueError, match="Expected a model with tokenizers"):
         TextModule(bahdanau_gru(9, embedding_dim=4, units=3))
+
+
+def test_a_ranking_has_no_text_twice(word_model):
+    class Twice:
+        """The tokens of a and of b are written alike."""
+
+        kind, vocabulary_size = "characters", 10
+
+        def detokenize(self, ids, unknown_words=None):
+            return tf.strings.reduce_join(tf.gather(LETTERS, ids), axis=1)
+
+        def tokens(self, ids, unknown_words=None):
+            return tf.gather(LETTERS, ids)
+
+    letters = ["", "?", "", "", "a", "a", "c", "d", "e", "f"]
+    LETTERS = tf.constant(letters)  # noqa: N806
+    model = SimpleNamespace(
+        name="twice",
+        source_tokenizer=word_model.source_tokenizer,
+        target_tokenizer=Twice(),
+        weights=word_model.weights,
+        search=word_model.search,
+        copies=False,
+        has_attention=True,
+    )
+    module = TextModule(model, beam_size=40, max_length=3, length_penalty=0.0)
+    ranking = run(module, "n_best", ["dog", "two dogs"])
+    for row, source in enumerate(["dog", "two dogs"]):
+        ids = word_model.source_tokenizer.tokenize([source]).to_list()[0]
+        found = word_model.search(
+            np.array([[*ids, 3]], "int32"),
+            beam_size=40,
+            n_best=40,
+            max_length=3,
+            length_penalty=0.0,
+        )
+        best = {}
+        for hypothesis, score in zip(found.ids[0].numpy(), found.scores[0].numpy(), strict=True):
+            best.setdefault("".join(letters[i] for i in hypothesis).encode(), score)
+        translations = ranking["translations"][row].tolist()
+        assert len(best) < 40
+        assert translations == [*best, *[b""] * (40 - len(best))]
+        np.testing.assert_allclose(ranking["scores"][row, : len(best)], [*best.values()], atol=1e-4)
+        assert np.all(ranking["scores"][row, len(best) :] == np.float32(-1e9))
+
+
+def test_forced_prefix(module, word_model, sentences):
+    prefixes = ["", "ab", "c", "e", "d d", "", "a"]
+    found = module.forced_prefix(tf.constant(sentences), tf.constant(prefixes))
+    free = run(module, "serving_default", sentences)
+    for row, prefix in enumerate(prefixes):
+        translation = found["translation"][row].numpy()
+        if row in (3, 5):  # of nothing nothing becomes
+            assert (translation, found["score"][row].numpy()) == (b"", 0.0)
+        else:
+            assert translation.startswith(prefix.encode())
+        if not prefix:
+            assert translation == free["translation"][row]
+    assert found["translation"][1] != free["translation"][1]
+    # What begins as the free translation does is the free translation.
+    begun = [text[:2] for text in free["translation"].tolist()]
+    again = module.forced_prefix(tf.constant(sentences), tf.constant(begun))
+    same = again["translation"].numpy() == free["translation"]
+    assert same.sum() >= 6
+    np.testing.assert_allclose(again["score"][same], free["score"][same], atol=1e-4)
+
+
+def test_a_prefix_may_be_copied(make_pointer_model):
+    model = make_pointer_model()
+    texts, prefixes = ["Zoë reads two Bücher", "Jan runs ."], ["Bücher Zoë", "dog Jan"]
+    options = {"beam_size": 3, "max_length": 9}
+    translations = model.translate(texts, prefixes=prefixes, **options)
+    for translation, prefix in zip(translations, prefixes, strict=True):
+        assert translation.split()[:2] == prefix.split()
+    alone = [model.translate([t], prefixes=[p], **options)[0] for t, p in zip(texts, prefixes)]  # noqa: B905
+    assert alone == translations
+    with pytest.raises(ValueError, match="Expected a prefix for each text"):
+        model.translate(texts, prefixes=["dog"])

@@ -1,8 +1,10 @@
+from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.training.recipe import Recipe
 
 RECIPE = """\
@@ -71,18 +73,16 @@ class TestLoad:
             "cache": True,
             "seed": 1,
         }
+        # The options of any search, with their defaults, and those of text.
+        of_search = asdict(SearchOptions())
         assert recipe.search.model_dump() == {
-            "beam_size": 5,
-            "length_penalty": 0.6,
-            "max_length": None,
+            **of_search,
             "replace_unknown": False,
             "dictionary": None,
         }
-        assert recipe.search.options == {
-            "beam_size": 5,
-            "length_penalty": 0.6,
-            "replace_unknown": False,
-        }
+        ratio = of_search.pop("max_length_ratio")
+        assert ratio is None
+        assert recipe.search.options == {**of_search, "replace_unknown": False}
 
     def test_paths_are_relative_to_the_recipe(self, folder):
         data = load().data
@@ -208,7 +208,10 @@ class TestUnknownKeys:
             (
                 "search.zzz=3",
                 "unknown key 'search.zzz'; "
-                "known: search.beam_size, search.length_penalty, search.max_length, "
+                "known: search.beam_size, search.length_penalty, search.length_normalization, "
+                "search.coverage_penalty, search.min_length, search.max_length, "
+                "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
+                "search.samples, search.temperature, search.top_k, search.top_p, search.seed, "
                 "search.replace_unknown, search.dictionary",
             ),
         ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.serving import ForcedAttention
+from kerasnmt.serving import ForcedDecoding
 from kerasnmt.text import WordTokenizer
 
 # The vocabulary's 13 ids end with "." as 12: unknown words of a source have 13, 14, …
@@ -32,7 +32,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
     model = SimpleNamespace(
         copies=True, source_tokenizer=tokenizer, target_tokenizer=tokenizer, attend=attend
     )
-    found = ForcedAttention(model).attention(SOURCES, TARGETS, batch_size=batch_size)
+    found = ForcedDecoding(model).attention(SOURCES, TARGETS, batch_size=batch_size)
     for row, one in enumerate(found):
         assert one.source_tokens == SOURCE_TOKENS[row]
         assert one.target_tokens == TARGET_TOKENS[row]
@@ -44,7 +44,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
 @pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
 def test_records_are_those_of_the_model(make_pointer_model, name):
     model = make_pointer_model(name)
-    found = ForcedAttention(model).attention(SOURCES, TARGETS)
+    found = ForcedDecoding(model).attention(SOURCES, TARGETS)
     for row, one in enumerate(found):
         ids = {
             "source_ids": SOURCE_IDS[row],
@@ -66,7 +66,7 @@ def test_records_are_those_of_the_model(make_pointer_model, name):
 
 def test_a_model_that_does_not_copy(make_translator_model):
     model = make_translator_model(source=WordTokenizer(["two", "dogs"]))
-    (one,) = ForcedAttention(model).attention(["two cats dogs"], ["ab-"])
+    (one,) = ForcedDecoding(model).attention(["two cats dogs"], ["ab-"])
     assert one.source_tokens == ["two", "<unk>", "dogs", "</s>"]
     assert one.target_tokens == ["a", "b", "<unk>", "</s>"]
     assert one.generate_probability is None
@@ -84,4 +84,39 @@ def test_a_model_that_does_not_copy(make_translator_model):
 )
 def test_wrong_arguments(word_model, sources, targets, options, message):
     with pytest.raises(ValueError, match=message):
-        ForcedAttention(word_model).attention(sources, targets, **options)
+        ForcedDecoding(word_model).attention(sources, targets, **options)
+
+
+def test_score_is_the_sum_over_the_target(word_model):
+    sources, targets = ["two dogs run .", "cat", ""], ["abc d", "", "e"]
+    found = word_model.score(sources, targets)
+    for source, target, score in zip(sources, targets, found, strict=True):
+        ids = word_model.source_tokenizer.tokenize([source]).to_list()[0]
+        target_ids = [*word_model.target_tokenizer.tokenize([target]).to_list()[0], 3]
+        logits = word_model(
+            {
+                "source_ids": np.array([[*ids, 3]], "int32"),
+                "target_ids": np.array([[2, *target_ids[:-1]]], "int32"),
+            }
+        )
+        log_probabilities = tf.nn.log_softmax(logits[0]).numpy()
+        expected = sum(log_probabilities[i, token] for i, token in enumerate(target_ids))
+        assert score == pytest.approx(expected, abs=1e-4)
+    assert word_model.score(sources, targets, batch_size=1) == pytest.approx(found, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
+def test_score_of_words_outside_the_vocabulary(make_pointer_model, name):
+    model = make_pointer_model(name)
+    inputs = {
+        "source_ids": np.array(SOURCE_IDS[:1], "int32"),
+        "extended_source_ids": np.array(EXTENDED_SOURCE_IDS[:1], "int32"),
+        "target_ids": np.array([[2, 1, 7]], "int32"),
+    }
+    targets = np.array([[14, 7, 3]], "int32")
+    expected = np.sum(model.token_log_probability(inputs, targets))
+    (score,) = model.score(SOURCES[:1], ["Bücher two"])
+    assert score == pytest.approx(expected, abs=1e-4)
+    assert -40 < score < 0
+    if name == "pointer_network_lstm":  # of the words of another source it knows nothing
+        assert model.score(["dog"], ["man"])[0] < -60

@@ -1,0 +1,40 @@
+"""`kerasnmt score`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kerasnmt.cli.console import progress_bar, progress_console
+from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.options import WithRuns
+from kerasnmt.cli.quiet import load_tensorflow
+
+
+def score(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
+    target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
+    with_run: WithRuns = None,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
+) -> None:
+    """Write the log-probability of each given translation, one a line.
+
+    It is the natural logarithm of p(target | source), the end of the sentence included, and is not
+    divided by the length.
+    """
+    load_tensorflow()
+    from kerasnmt.data import read_parallel
+    from kerasnmt.training import texts
+
+    sources, targets = texts(read_parallel(source, target))
+    console = progress_console()
+    with console.status("loading the model"):
+        model, _ = load_run(run, with_run)
+    size = 16 * batch_size
+    with progress_bar(console, "scoring", len(sources)) as advance:
+        for start in range(0, len(sources), size):
+            chunk = slice(start, start + size)
+            for found in model.score(sources[chunk], targets[chunk], batch_size=batch_size):
+                print(f"{found:.6f}")
+            advance(len(sources[chunk]))

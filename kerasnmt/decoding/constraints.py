@@ -1,0 +1,112 @@
+"""What a search may not choose, as a step function around the model's."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from keras import ops
+
+from kerasnmt.decoding.search_options import SearchOptions
+
+# The log-probability of what cannot be: finite, so that it can be added to and served as JSON.
+IMPOSSIBLE = -1e9
+
+
+def constrained(
+    step: Callable,
+    states: Any,
+    batch_size: Any,
+    options: SearchOptions,
+    *,
+    end_id: int,
+    pad_id: int,
+    never_ids: Sequence[int] = (),
+    prefix_ids: Any = None,
+) -> tuple[Callable, Any]:
+    """Make a step function to which some tokens are impossible.
+
+    What has to be known of a hypothesis, its length and tokens, is carried beside its states.
+
+    Args:
+        step: `step(ids, states) -> (log_probabilities, records, states)`, as `search` takes it.
+        states: the first states, a structure of tensors `[batch, ...]`.
+        batch_size: number of rows.
+        options: of which `min_length` and `no_repeat_ngram` are heeded.
+        end_id: the token that ends a sequence.
+        pad_id: the padding of `prefix_ids`.
+        never_ids: tokens that no sequence holds.
+        prefix_ids: int32 `[batch, prefix_length]`, padded on the right: the tokens with which each
+            sequence begins, whatever else forbids them. None for none.
+
+    Returns:
+        the step function, whose impossible tokens have the log-probability -1e9, and its first
+        states.
+    """
+    carried = {}
+    if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
+        carried["time"] = ops.zeros((batch_size,), dtype="int32")
+    if options.no_repeat_ngram:
+        carried["history"] = ops.zeros((batch_size, options.max_length), dtype="int32")
+
+    def constrained_step(ids: Any, states: tuple[Any, dict[str, Any]]) -> tuple:
+        states, carried = states
+        log_probabilities, records, states = step(ids, states)
+        vocabulary = ops.arange(ops.shape(log_probabilities)[-1], dtype="int32")
+        found = log_probabilities
+        for never_id in never_ids:
+            found = ops.where(vocabulary == never_id, IMPOSSIBLE, found)
+        time = carried.get("time")
+        following = {} if time is None else {"time": time + 1}
+        if options.min_length > 1:
+            early = (time + 1 < options.min_length)[..., None]
+            found = ops.where(ops.logical_and(early, vocabulary == end_id), IMPOSSIBLE, found)
+        if options.no_repeat_ngram:
+            now = ops.arange(options.max_length, dtype="int32") == time[..., None]
+            history = ops.where(now, ids[..., None], carried["history"])
+            found = _without_repetition(found, history, time, options.no_repeat_ngram)
+            following["history"] = history
+        if prefix_ids is not None:
+            wanted = _at(prefix_ids, time, pad_id)[..., None]
+            other = ops.where(vocabulary == wanted, log_probabilities, IMPOSSIBLE)
+            found = ops.where(wanted == pad_id, found, other)
+        return found, records, (states, following)
+
+    return constrained_step, (states, carried)
+
+
+def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: int) -> Any:
+    """Forbid the tokens that would end an n-gram which the sequence holds already.
+
+    Args:
+        log_probabilities: `[batch, hypotheses, vocabulary]`.
+        history: the tokens fed so far, int32 `[batch, hypotheses, max_length]`.
+        time: the place of the last of them, int32 `[batch, hypotheses]`.
+        size: n.
+    """
+    length = history.shape[-1]
+    if size > length:
+        return log_probabilities
+    ends = ops.arange(size - 1, length, dtype="int32")  # of the n-grams that may be there
+    repeated = ends <= time[..., None]
+    for offset in range(1, size):
+        last = ops.take_along_axis(history, ops.maximum(time - offset + 1, 0)[..., None], axis=-1)
+        earlier = history[..., size - 1 - offset : length - offset]
+        repeated = ops.logical_and(repeated, earlier == last)
+
+    # Flat, with one place more, to which all others are written; it is there in an empty batch too.
+    shape = ops.shape(log_probabilities)
+    flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
+    rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
+    ids = history[..., size - 1 :]
+    repeated = ops.logical_and(repeated, ids < shape[2])  # the start may have no place there
+    repeated = ops.logical_and(repeated, ids >= 0)  # nor the padding, after an end
+    places = rows * shape[2] + ids
+    places = ops.reshape(ops.where(repeated, places, shape[0] * shape[1] * shape[2]), (-1, 1))
+    updates = ops.full_like(places[:, 0], IMPOSSIBLE, dtype=flat.dtype)
+    return ops.reshape(ops.scatter_update(flat, places, updates)[:-1], shape)
+
+
+def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:
+    """Return the token of a prefix at a time, int32 `[batch, hypotheses]`, padding after it."""
+    length = ops.shape(prefix_ids)[1]
+    padded = ops.pad(prefix_ids, ((0, 0), (0, 1)), constant_values=pad_id)
+    return ops.take_along_axis(padded, ops.minimum(time, length), axis=1)

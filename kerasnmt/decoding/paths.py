@@ -1,0 +1,88 @@
+"""Sequences that grow by a token at each step, none of which ever branches."""
+
+from collections.abc import Callable
+from typing import Any
+
+from keras import ops, tree
+
+from kerasnmt.decoding.buffers import allocate, batch_major, clear, reorder, write
+from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.length_penalty import length_penalty
+from kerasnmt.decoding.search_options import SearchOptions
+
+
+def follow_paths(
+    step: Callable,
+    states: Any,
+    start_ids: Any,
+    options: SearchOptions,
+    choose: Callable[[Any, Any], tuple[Any, Any]],
+    hypotheses: int,
+    *,
+    end_id: int,
+    max_lengths: Any,
+    pad_id: int = 0,
+    with_records: bool = True,
+) -> Hypotheses:
+    """Choose a token for each hypothesis at each step; stop as soon as every row has ended.
+
+    Args:
+        step: see `search`.
+        states: see `search`.
+        start_ids: see `search`.
+        options: the greatest length, and the length penalty, by which scores are divided.
+        choose: `choose(log_probabilities, time) -> (ids, gains)`: float32 `[batch, hypotheses,
+            vocabulary]` in, of one hypothesis at the first step; int32 and float32
+            `[batch, hypotheses]` out.
+        hypotheses: number of sequences a row.
+        end_id: see `search`.
+        max_lengths: see `search`.
+        pad_id: see `search`.
+        with_records: see `search`.
+
+    Returns:
+        `Hypotheses`, in no order.
+    """
+    # The first step is made outside the loop: it shows the shapes of the records.
+    states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
+    log_probabilities, records, states = step(ops.expand_dims(start_ids, 1), states)
+    ids, scores = choose(log_probabilities, 0)
+    records = records if with_records else {}
+    if hypotheses > 1:
+        states, records = reorder((states, records), ops.zeros_like(ids))
+    max_lengths = max_lengths[:, None]
+    first = {
+        "time": ops.convert_to_tensor(1, "int32"),
+        "ids": ids,
+        "scores": scores,
+        "ended": ops.logical_or(ids == end_id, max_lengths <= 1),
+        "lengths": ops.ones_like(ids),
+        "states": states,
+        "written": write(allocate((ids, records), options.max_length), (ids, records), 0),
+    }
+
+    def unfinished(now: dict) -> Any:
+        return ops.logical_not(ops.all(now["ended"]))
+
+    def advance(now: dict) -> tuple[dict]:
+        log_probabilities, records, states = step(now["ids"], now["states"])
+        ids, gains = choose(log_probabilities, now["time"])
+        ended = now["ended"]
+        written = (ids, clear(records if with_records else {}, ended))
+        over = now["time"] + 1 >= max_lengths
+        following = {
+            "time": now["time"] + 1,
+            "ids": ids,
+            "scores": now["scores"] + ops.where(ended, 0.0, gains),
+            "ended": ops.logical_or(ended, ops.logical_or(ids == end_id, over)),
+            "lengths": now["lengths"] + ops.cast(ops.logical_not(ended), "int32"),
+            "states": states,
+            "written": write(now["written"], written, now["time"]),
+        }
+        return (following,)
+
+    (last,) = ops.while_loop(unfinished, advance, (first,))
+    sequences, records = batch_major(last["written"])
+    kept = ops.arange(options.max_length) < last["lengths"][..., None]
+    divisor = length_penalty(last["lengths"], options.length_penalty, options.length_normalization)
+    return Hypotheses(ops.where(kept, sequences, pad_id), last["scores"] / divisor, records)

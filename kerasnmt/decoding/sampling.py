@@ -1,0 +1,84 @@
+"""Sequences drawn from the model."""
+
+from collections.abc import Callable
+from typing import Any
+
+from keras import ops
+
+from kerasnmt.decoding.buffers import clear, reorder
+from kerasnmt.decoding.constraints import IMPOSSIBLE
+from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.paths import follow_paths
+from kerasnmt.decoding.random_numbers import uniforms
+from kerasnmt.decoding.search_options import SearchOptions
+
+
+def sample(
+    step: Callable,
+    states: Any,
+    start_ids: Any,
+    options: SearchOptions,
+    *,
+    keys: Any,
+    n_best: int,
+    pad_id: int = 0,
+    **arguments,
+) -> Hypotheses:
+    """Draw `options.samples` sequences for every row, and return the best of those that differ.
+
+    Each token is drawn by inverting the distribution function of the tokens, most probable first,
+    that `top_k` and `top_p` leave.
+
+    Source: Fan, Lewis and Dauphin (2018), "Hierarchical neural story generation" (`top_k`);
+    Holtzman et al. (2020), "The curious case of neural text degeneration" (`top_p`).
+
+    Args:
+        step: see `search`.
+        states: see `search`.
+        start_ids: see `search`.
+        options: how tokens are drawn, the lengths and the length penalty.
+        keys: uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
+        n_best: how many sequences are returned.
+        pad_id: what fills a sequence after its end.
+        **arguments: `end_id`, `max_lengths` and `with_records` of `search`.
+
+    Returns:
+        `Hypotheses`, `n_best` a row, best first; their scores are of the model's own
+        log-probabilities.
+    """
+    numbers = uniforms(keys, options.seed, (options.samples, options.max_length))
+
+    def choose(log_probabilities: Any, time: Any) -> tuple[Any, Any]:
+        count = ops.shape(log_probabilities)[-1]
+        if options.top_k:
+            known = isinstance(count, int)
+            count = min(count, options.top_k) if known else ops.minimum(count, options.top_k)
+        best, ids = ops.top_k(log_probabilities, count)
+        probabilities = ops.softmax(best / options.temperature, axis=-1)
+        before = ops.cumsum(probabilities, axis=-1) - probabilities
+        kept = ops.where(before < options.top_p, probabilities, 0.0)
+        total = ops.cumsum(kept, axis=-1)
+        number = ops.take(numbers, time, axis=2)[..., None] * total[..., -1:]
+        place = ops.sum(ops.cast(total <= number, "int32"), axis=-1)
+        # Where rounding has brought a number up to the total, the last of those that are kept.
+        last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1) - 1
+        place = ops.minimum(place, last)[..., None]
+        shape = (*ops.shape(place)[:2], ops.shape(best)[-1])  # of the first step's one hypothesis
+
+        def at_place(values: Any) -> Any:
+            return ops.take_along_axis(ops.broadcast_to(values, shape), place, axis=-1)[..., 0]
+
+        return ops.cast(at_place(ids), "int32"), at_place(best)
+
+    found = follow_paths(
+        step, states, start_ids, options, choose, options.samples, pad_id=pad_id, **arguments
+    )
+    ids, scores, records = found
+    equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)
+    order = ops.arange(options.samples)
+    drawn_before = ops.any(ops.logical_and(equal, order[:, None] > order), axis=-1)
+    scores, best = ops.top_k(ops.where(drawn_before, IMPOSSIBLE, scores), n_best)
+    ids, records = reorder((ids, records), ops.cast(best, "int32"))
+    absent = scores <= IMPOSSIBLE / 2
+    ids = ops.where(absent[..., None], pad_id, ids)
+    return Hypotheses(ids, ops.where(absent, IMPOSSIBLE, scores), clear(records, absent))

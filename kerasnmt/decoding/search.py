@@ -1,0 +1,87 @@
+"""The search for the best outputs of a step function."""
+
+from collections.abc import Callable
+from typing import Any
+
+from keras import ops
+
+from kerasnmt.decoding.beam_search import beam_search
+from kerasnmt.decoding.constraints import constrained
+from kerasnmt.decoding.greedy_search import greedy_search
+from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.random_numbers import row_keys
+from kerasnmt.decoding.sampling import sample
+from kerasnmt.decoding.search_options import SearchOptions
+
+
+def search(
+    step: Callable,
+    states: Any,
+    start_ids: Any,
+    source_ids: Any,
+    options: SearchOptions,
+    *,
+    end_id: int,
+    pad_id: int = 0,
+    never_ids: tuple[int, ...] = (),
+    n_best: int = 1,
+    prefix_ids: Any = None,
+    with_records: bool = True,
+) -> Hypotheses:
+    """Find the best sequences of every row, in graph on every backend.
+
+    Rows do not see each other. The loop ends when every row is finished.
+
+    Args:
+        step: `step(ids, states) -> (log_probabilities, records, states)`: ids int32
+            `[batch, hypotheses]` in, log-probabilities float32 `[batch, hypotheses, vocabulary]`
+            out; records and states are structures of tensors `[batch, hypotheses, ...]`. The
+            first step has one hypothesis, the following ones as many as are kept. For a coverage
+            penalty the records are a dict with `weights`, `[batch, hypotheses, source_length]`.
+        states: the first states, a structure of tensors `[batch, ...]`.
+        start_ids: int32 `[batch]`, the tokens to begin with.
+        source_ids: int32 `[batch, source_length]`, padded on the right: for lengths that depend
+            on the source's, coverage, and what samples depend on.
+        options: how to search.
+        end_id: the token that ends a sequence.
+        pad_id: what fills a sequence after its end, and the padding of sources and prefixes.
+        never_ids: tokens that no sequence holds.
+        n_best: how many sequences are returned, at most `options.hypotheses`.
+        prefix_ids: int32 `[batch, prefix_length]`, padded on the right: tokens with which each
+            sequence has to begin. They count in its score and length.
+        with_records: whether the records are returned.
+
+    Returns:
+        `Hypotheses`, `n_best` a row, best first.
+
+    Raises:
+        ValueError: `n_best` is out of range.
+    """
+    if not 1 <= n_best <= options.hypotheses:
+        raise ValueError(
+            f"Expected n_best from 1 to the number of hypotheses, {options.hypotheses}. "
+            f"Received: n_best={n_best}"
+        )
+    real = ops.not_equal(source_ids, pad_id)
+    step, states = constrained(
+        step,
+        states,
+        ops.shape(start_ids)[0],
+        options,
+        end_id=end_id,
+        pad_id=pad_id,
+        never_ids=never_ids,
+        prefix_ids=prefix_ids,
+    )
+    arguments = {
+        "end_id": end_id,
+        "pad_id": pad_id,
+        "max_lengths": options.max_lengths(ops.sum(ops.cast(real, "int32"), axis=1)),
+        "with_records": with_records,
+    }
+    if options.samples:
+        keys = row_keys(source_ids, pad_id)
+        return sample(step, states, start_ids, options, keys=keys, n_best=n_best, **arguments)
+    if options.beam_size == 1 and not options.coverage_penalty:
+        return greedy_search(step, states, start_ids, options, **arguments)
+    return beam_search(step, states, start_ids, options, positions=real, n_best=n_best, **arguments)

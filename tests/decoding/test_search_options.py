@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from kerasnmt.decoding import SearchOptions
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"beam_size": 0}, r"Expected beam_size >= 1\. Received: beam_size=0"),
+        ({"length_penalty": -0.1}, r"Expected length_penalty >= 0"),
+        ({"length_normalization": "gnmt"}, r"'wu' or 'length'\. Received: .*='gnmt'"),
+        ({"coverage_penalty": -1.0}, r"Expected coverage_penalty >= 0"),
+        ({"max_length": 0}, r"Expected max_length >= 1"),
+        ({"min_length": 9, "max_length": 8}, r"min_length from 1 to max_length, 8.*min_length=9"),
+        ({"max_length_ratio": 0.0}, r"Expected max_length_ratio > 0"),
+        ({"max_length_margin": -1}, r"Expected max_length_margin >= 0"),
+        ({"no_repeat_ngram": -1}, r"Expected no_repeat_ngram >= 0"),
+        ({"samples": -1}, r"Expected samples >= 0"),
+        ({"samples": 1, "temperature": 0.0}, r"Expected temperature > 0"),
+        ({"samples": 1, "top_k": -1}, r"Expected top_k >= 0"),
+        ({"samples": 1, "top_p": 1.1}, r"Expected top_p above 0 and at most 1"),
+        ({"samples": 1, "seed": -1}, r"Expected seed from 0"),
+        ({"samples": 1, "coverage_penalty": 0.1}, r"Expected coverage_penalty=0 where samples"),
+        ({"temperature": 0.7}, r"Expected samples=1 or more with temperature"),
+        ({"top_p": 0.9}, r"Expected samples=1 or more with top_p"),
+    ],
+    ids=str,
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        SearchOptions(**options)
+
+
+def test_hypotheses():
+    assert SearchOptions(beam_size=4).hypotheses == 4
+    assert SearchOptions(beam_size=4, samples=7).hypotheses == 7
+
+
+def test_max_lengths():
+    lengths = np.array([1, 3, 10, 50], "int32")
+    fixed = SearchOptions(max_length=20).max_lengths(lengths)
+    np.testing.assert_array_equal(fixed, [20] * 4)
+    options = SearchOptions(max_length=20, max_length_ratio=1.5, max_length_margin=2)
+    np.testing.assert_array_equal(options.max_lengths(lengths), [4, 7, 17, 20])
+    options = SearchOptions(max_length_ratio=0.5, max_length_margin=0, min_length=3)
+    np.testing.assert_array_equal(options.max_lengths(lengths), [3, 3, 5, 25])

@@ -1,0 +1,124 @@
+"""Several models as one."""
+
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt.models import Ensemble
+from kerasnmt.zoo import (
+    bahdanau_gru,
+    encoder_decoder_gru,
+    luong_general_lstm,
+    pointer_generator_gru,
+    pointer_network_lstm,
+)
+
+SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0]], "int32")
+OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 6, "with_records": True}
+
+
+def make(constructor=bahdanau_gru, seed=0, vocabulary=11, **options):
+    model = constructor(vocabulary, embedding_dim=6, dropout=0.0, **{"units": 5, **options})
+    rng = np.random.default_rng(seed)
+    model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
+    return model
+
+
+def equal(one, other):
+    np.testing.assert_array_equal(one.ids, other.ids)
+    np.testing.assert_allclose(one.scores, other.scores, rtol=1e-5)
+    assert one.records.keys() == other.records.keys()
+    for name in one.records:
+        np.testing.assert_allclose(one.records[name], other.records[name], atol=1e-5)
+
+
+@pytest.mark.parametrize("constructor", [bahdanau_gru, pointer_generator_gru])
+def test_an_ensemble_of_one_or_of_copies_is_the_model(constructor):
+    model = make(constructor)
+    expected = model.search(SOURCE, **OPTIONS)
+    equal(Ensemble([model]).search(SOURCE, **OPTIONS), expected)
+    equal(Ensemble([model, model, model]).search(SOURCE, **OPTIONS), expected)
+
+
+def test_a_step_is_the_mean_of_probabilities():
+    models = [make(), make(luong_general_lstm, 1, units=4), make(seed=2, units=3)]
+    ensemble = Ensemble(models)
+    ids = np.array([[2, 7], [4, 5]], "int32")
+    states, memory = ensemble.encode(SOURCE)
+    states = keras.tree.map_structure(lambda s: np.repeat(np.array(s)[:, None], 2, 1), states)
+    found, records, _ = ensemble.step(ids, states, memory)
+    steps = [model.step(ids, s, m) for model, s, m in zip(models, states, memory, strict=True)]
+    mean = np.mean([np.exp(log) for log, _, _ in steps], axis=0)
+    np.testing.assert_allclose(np.exp(found), mean, atol=1e-6)
+    np.testing.assert_allclose(np.sum(np.exp(found), axis=-1), 1.0, atol=1e-5)
+    weights = np.mean([record["weights"] for _, record, _ in steps], axis=0)
+    np.testing.assert_allclose(records["weights"], weights, atol=1e-6)
+    # Given targets have the same probabilities: those of the steps, one after the other.
+    best = ensemble.search(SOURCE, beam_size=4, max_length=5, length_penalty=0.0)
+    targets = np.array(best.ids[:, 0])
+    fed = np.where(targets == 3, 0, targets)[:, :-1]
+    inputs = {"source_ids": SOURCE, "target_ids": np.insert(fed, 0, 2, axis=1)}
+    of_tokens = ensemble.token_log_probability(inputs, targets)
+    total = np.sum(np.where(targets != 0, of_tokens, 0.0), axis=1)
+    np.testing.assert_allclose(total, best.scores[:, 0], rtol=1e-5)
+    attended = ensemble.attend(inputs)["weights"]
+    mean = np.mean([model.attend(inputs)["weights"] for model in models], axis=0)
+    np.testing.assert_allclose(attended, mean, atol=1e-6)
+
+
+def test_members_without_attention():
+    ensemble = Ensemble([make(), make(encoder_decoder_gru)])
+    assert not ensemble.has_attention
+    assert ensemble.search(SOURCE, **OPTIONS).records == {}
+    with pytest.raises(ValueError, match="Expected a model with attention"):
+        ensemble.search(SOURCE, coverage_penalty=0.2)
+
+
+def test_text_in_text_out(make_text_model, tmp_path):
+    models = [make_text_model(seed=1), make_text_model(seed=2)]
+    ensemble = Ensemble(models, name="pair")
+    texts = ["two dogs run .", "a man", "", "cat ."]
+    options = {"beam_size": 3, "max_length": 12}
+    translations = ensemble.translate(texts, **options)
+    assert translations != models[0].translate(texts, **options)
+    assert Ensemble(models[:1]).translate(texts, **options) == models[0].translate(texts, **options)
+    scores = ensemble.score(texts[:2], translations[:2])
+    own = np.exp([model.score(texts[:2], translations[:2]) for model in models])
+    assert np.all(np.exp(scores) < own.max(axis=0) + 1e-6)
+    assert len(ensemble.align(texts[:2], translations[:2])) == 2
+
+    ensemble.save(tmp_path / "pair.keras")
+    loaded = keras.saving.load_model(tmp_path / "pair.keras")
+    assert loaded.translate(texts, **options) == translations
+    from kerasnmt.serving import Translator, load_export
+
+    ensemble.export(tmp_path / "pair" / "1", **options)
+    served = Translator(load_export(tmp_path / "pair"))
+    assert served.translate(texts) == translations
+    assert served.description["model"] == "pair"
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ([], r"Expected at least one model"),
+        ([make, lambda: make(pointer_network_lstm)], r"all copy .*pointer_network_lstm, which"),
+    ],
+)
+def test_models_that_do_not_go_together(models, message):
+    with pytest.raises(ValueError, match=message):
+        Ensemble([make_one() for make_one in models])
+
+
+def test_other_tokenizers(make_text_model):
+    one, other = make_text_model(), make_text_model(words=["dog", "cat"])
+    message = r"source_tokenizer differs, models\[0\], bahdanau_gru, and models\[1\]"
+    with pytest.raises(ValueError, match=message):
+        Ensemble([one, other])
+    Ensemble([one, make_text_model(seed=5)])  # equal, though not the same object
+
+
+def test_other_vocabularies():
+    ensemble = Ensemble([make(), make(vocabulary=12)])
+    with pytest.raises(ValueError, match=r"same target vocabulary. Received: sizes \[11, 12\]"):
+        ensemble.search(SOURCE)
