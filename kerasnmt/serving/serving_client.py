@@ -18,6 +18,8 @@ from kerasnmt.serving.export_contract import (
 from kerasnmt.serving.meta_graph import Signature
 from kerasnmt.serving.transient_error import TransientError
 
+_DAY = 86400  # seconds; sockets cannot wait for any number of them
+
 
 class ServingClient(abc.ABC):
     """A model that a TF Serving server answers for, for `Translator` to use as one that is here.
@@ -63,9 +65,9 @@ class ServingClient(abc.ABC):
         tries: int = 5,
         wait: float = 0.25,
     ) -> None:
-        if not timeout > 0 or tries < 1 or wait < 0:
+        if not 0 < timeout <= _DAY or tries < 1 or not 0 <= wait <= _DAY:
             raise ValueError(
-                "Expected timeout > 0, tries >= 1 and wait >= 0. Received: "
+                "Expected 0 < timeout <= 86400, tries >= 1 and 0 <= wait <= 86400. Received: "
                 f"timeout={timeout:g}, tries={tries}, wait={wait:g}"
             )
         self.server, self.model, self.version = server, model, version

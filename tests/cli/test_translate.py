@@ -226,7 +226,7 @@ def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, transla
             ["--server", "URL", "--model", "tiny", "--n-best", 4],
             "Expected --n-best of at most the beam size, 3. Received: --n-best 4.",
         ),
-        (["--server", "URL", "--model", "tiny", "--timeout", 0], "Expected timeout > 0"),
+        (["--server", "URL", "--model", "tiny", "--timeout", 0], "Expected 0 < timeout <= 86400"),
         (
             ["--server", "URL", "--model", "x"],
             "Expected URL to serve the model 'x'. Received: 404 NOT FOUND: Servable not found for",

@@ -149,6 +149,13 @@ def test_nobody_is_there(unused_port):
     assert issubclass(TransientError, OSError)
 
 
+def test_a_server_that_cannot_prove_who_it_is_is_not_asked_again(start, rest_app, monkeypatch):
+    url = start(rest_app).replace("http:", "https:")
+    monkeypatch.setattr(time, "sleep", None)
+    with pytest.raises(ValueError, match=r"to serve the model 'tiny'\. Received: .*SSL"):
+        RestClient(url, "tiny", timeout=30)
+
+
 def test_waits_double_and_vary(connect, rest_app, monkeypatch):
     app = Faulty(rest_app)
     client = connect(app, wait=0.5, tries=4)
@@ -292,9 +299,10 @@ def test_what_is_no_export_of_kerasnmt(start, served_session):
 
 
 def test_options_are_in_range():
-    for options in ({"timeout": 0.0}, {"timeout": float("nan")}, {"tries": 0}, {"wait": -1.0}):
-        with pytest.raises(ValueError, match=r"Expected timeout > 0, tries >= 1 and wait >= 0\."):
-            RestClient("http://localhost", "tiny", **options)
+    for timeout in (0.0, -1.0, 86401.0, float("inf"), float("nan")):
+        for options in ({"timeout": timeout}, {"tries": 0}, {"wait": -1.0}):
+            with pytest.raises(ValueError, match="Expected 0 < timeout <= 86400, tries >= 1 and 0"):
+                RestClient("http://localhost", "tiny", **options)
 
 
 def test_without_tensorflow(start, rest_app, expected):
