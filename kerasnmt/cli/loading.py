@@ -1,9 +1,10 @@
-"""Runs and exports, told apart by what they hold."""
+"""Runs and exports, told apart by what they hold, and models that are served elsewhere."""
 
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow
 
@@ -116,3 +117,44 @@ def load_translator(
             f"--beam-size {beam_size}. Leave it out, or export again with another."
         )
     return translator
+
+
+def connect_translator(
+    server: str, model: str, version: int | None = None, timeout: float = 60.0
+) -> Any:
+    """Reach a model that a server has, for translation.
+
+    Args:
+        server: `http://host:port`, `https://…`, or `grpc://host:port`.
+        model: the name under which it serves the model.
+        version: of the model; None for the one that the server takes.
+        timeout: seconds to wait for each answer.
+
+    Returns:
+        a `kerasnmt.serving.Translator`.
+
+    Raises:
+        ValueError: the server's URL is another, the package for gRPC is not installed, or the
+            server refuses.
+        TransientError: the server does not answer.
+    """
+    url = urlsplit(server)
+    if url.scheme in ("http", "https") and url.netloc:
+        from kerasnmt.serving import RestClient as Client
+    elif url.scheme == "grpc" and url.netloc and not url.path.strip("/"):
+        load_tensorflow()
+        try:
+            from kerasnmt.serving import GrpcClient as Client
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f"Expected the package {error.name}, which gRPC needs: "
+                "pip install tensorflow-serving-api, or take the server's REST port."
+            ) from error
+    else:
+        raise ValueError(
+            "Expected --server http://host:port, https://host:port or grpc://host:port. "
+            f"Received: --server {server}"
+        )
+    from kerasnmt.serving import Translator
+
+    return Translator(Client(server, model, version, timeout=timeout))

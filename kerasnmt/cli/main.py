@@ -14,6 +14,7 @@ from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
 from kerasnmt.cli.models import models
 from kerasnmt.cli.score import score
+from kerasnmt.cli.serve import serve
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
 from kerasnmt.version import __version__
@@ -25,7 +26,8 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
     pretty_exceptions_enable=False,
 )
-for _verb in (demo, models, train, translate, evaluate, score, export, check, attention, align):
+_VERBS = (demo, models, train, translate, evaluate, score, export, check, serve, attention, align)
+for _verb in _VERBS:
     app.command()(_verb)
 
 

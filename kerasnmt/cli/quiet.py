@@ -3,14 +3,28 @@
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def load_tensorflow() -> None:
     """Imports TensorFlow and finds the devices, without the messages that this writes.
 
-    They are about the machine, not about the user's work, and no setting stops them: the C++
-    libraries write them to standard error before their logging is set up. A verb calls this before
-    it imports anything that needs TensorFlow. Where the import fails, they are shown.
+    A verb calls this before it imports anything that needs TensorFlow.
+    """
+    with without_talk():
+        import tensorflow as tf
+        import tensorflow_text  # noqa: F401
+
+        tf.config.list_logical_devices()
+
+
+@contextmanager
+def without_talk() -> Iterator[None]:
+    """Keeps from standard error what TensorFlow's libraries say there while they are loaded.
+
+    It is about the machine, not about the user's work, and no setting stops it: the C++ libraries
+    write it before their logging is set up. Where the loading fails, it is shown.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
@@ -18,10 +32,7 @@ def load_tensorflow() -> None:
     with tempfile.TemporaryFile() as talk:
         os.dup2(talk.fileno(), 2)
         try:
-            import tensorflow as tf
-            import tensorflow_text  # noqa: F401
-
-            tf.config.list_logical_devices()
+            yield
         except BaseException:
             talk.seek(0)
             os.write(stderr, talk.read())

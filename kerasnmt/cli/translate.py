@@ -9,14 +9,15 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.lines import read_chunks
-from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.loading import connect_translator, load_translator
 from kerasnmt.cli.options import SearchOptions, WithRuns
 
 
 def translate(
-    model: Annotated[
-        Path, typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export.")
-    ],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export."),
+    ] = None,
     input: Annotated[
         Path | None, typer.Option("--input", help="File to translate.", show_default="stdin")
     ] = None,
@@ -41,19 +42,57 @@ def translate(
         typer.Option("--n-best", min=1, help="Write N lines a text: index ||| text ||| score."),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            metavar="URL",
+            help="A TF Serving server in place of the folder: http://host:8501, or "
+            "grpc://host:8500.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model's name on the server.")
+    ] = None,
+    version: Annotated[
+        int | None,
+        typer.Option("--version", min=0, help="Its version.", show_default="the server's choice"),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", metavar="SECONDS", help="For each of its answers.", show_default="60"
+        ),
+    ] = None,
 ) -> None:
     """Translate lines of text, one translation a line, in order.
 
-    Empty lines stay empty. A line with more tokens than the model takes is cut, with a warning.
+    Empty lines stay empty. A line with more tokens than the model takes is cut, with a warning
+    unless a server does it.
     """
+    if (directory is None) == (server is None):
+        raise ValueError("Expected either RUN_OR_EXPORT or --server URL.")
+    if server is None and (model, version, timeout) != (None, None, None):
+        raise ValueError("Expected --model, --version and --timeout with --server URL only.")
+    fixed = beam_size is not None or search or with_run
+    if server is not None and (model is None or fixed):
+        raise ValueError(
+            "Expected --server URL with --model NAME and without --beam-size, --search and --with, "
+            "which are fixed in the export."
+        )
     if n_best is not None and (scores or alignments):
         raise ValueError(
             "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
         )
     console = progress_console()
+    waiting = {} if timeout is None else {"timeout": timeout}
     with console.status("loading the model"):
-        translator = load_translator(model, beam_size, others=with_run, search=search)
-    beam = translator.description["samples"] or translator.description["beam_size"]
+        if server is None:
+            translator = load_translator(directory, beam_size, others=with_run, search=search)
+        else:
+            translator = connect_translator(server, model, version, **waiting)
+    beam = translator.description.get("beam_size", n_best)  # a server may not tell it
+    beam = translator.description.get("samples") or beam
     if n_best is not None and n_best > beam:
         raise ValueError(
             f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
@@ -85,22 +124,26 @@ def _best(
 ) -> Iterator[str]:
     best = translator.best(chunk, **options)
     attention = translator.attention(chunk, **options) if alignments else [None] * len(chunk)
-    for (translation, score), attended in zip(best, attention, strict=True):
+    for text, (translation, score), attended in zip(chunk, best, attention, strict=True):
         columns = [translation]
         if scores:
             columns.append(f"{score:.6f}")
         if alignments:
-            columns.append(_pharaoh(attended, translator.description))
+            columns.append(_pharaoh(text, translation, attended, translator.description))
         yield "\t".join(columns)
 
 
-def _pharaoh(attended: Any, description: dict[str, Any]) -> str:
-    from kerasnmt.text import word_indices
+def _pharaoh(text: str, translation: str, attended: Any, description: dict[str, Any]) -> str:
+    from kerasnmt.text import guess_kind, word_indices
     from kerasnmt.viz import format_pharaoh, word_alignment
+
+    def words(side: str, text: str, tokens: list[str]) -> list[int]:
+        kind = description.get(f"{side}_kind") or guess_kind(text, tokens)  # a server tells none
+        return word_indices(tokens, kind)
 
     links = word_alignment(
         attended.weights,
-        word_indices(attended.source_tokens, description["source_kind"]),
-        word_indices(attended.target_tokens, description["target_kind"]),
+        words("source", text, attended.source_tokens),
+        words("target", translation, attended.target_tokens),
     )
     return format_pharaoh(links)

@@ -261,7 +261,11 @@ class Seq2Seq(SearchModel):
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
         if config.get("source_tokenizer") is not None:
-            import kerasnmt.text  # noqa: F401  (registers the tokenizers)
+            from kerasnmt.text import (  # noqa: F401  (registers them)
+                CharacterTokenizer,
+                SentencePieceTokenizer,
+                WordTokenizer,
+            )
 
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")
         deserialize = keras.saving.deserialize_keras_object

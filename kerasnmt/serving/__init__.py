@@ -1,4 +1,4 @@
-"""What TF Serving is given, and the proof that it can serve it."""
+"""What TF Serving is given, the proof that it can serve it, and its clients."""
 
 from importlib import import_module
 from typing import Any
@@ -7,8 +7,12 @@ from typing import Any
 _HOMES = {
     "CheckReport": "kerasnmt.serving.check_report",
     "ForcedDecoding": "kerasnmt.serving.forced_decoding",
+    "GrpcClient": "kerasnmt.serving.grpc_client",
+    "RestApp": "kerasnmt.serving.rest_app",
+    "RestClient": "kerasnmt.serving.rest_client",
     "SentenceAttention": "kerasnmt.serving.sentence_attention",
     "TextModule": "kerasnmt.serving.text_module",
+    "TransientError": "kerasnmt.serving.transient_error",
     "Translator": "kerasnmt.serving.translator",
     "check_export": "kerasnmt.serving.check",
     "export_model": "kerasnmt.serving.export",

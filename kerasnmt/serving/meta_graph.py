@@ -59,8 +59,8 @@ class MetaGraph:
     def __init__(self, message: bytes | memoryview) -> None:
         # TensorFlow keeps its initialisers as signatures too, under names with two underscores.
         self.signatures = {
-            name: _signature(value)
-            for name, value in _map(message, 5)
+            name: signature
+            for name, signature in read_signatures(message, 5).items()
             if not name.startswith("__saved_model")
         }
         self.ops = _ops(message)
@@ -94,6 +94,22 @@ class MetaGraph:
         except (ValueError, TypeError) as error:
             raise ValueError(f"Expected a SavedModel in {path}, but it cannot be read") from error
         raise ValueError(f"Expected a graph with the tag {SERVE_TAG!r} in {path}: export it again")
+
+
+def read_signatures(message: bytes | memoryview, number: int) -> dict[str, Signature]:
+    """Reads a field of an encoded message that maps names to signatures.
+
+    Args:
+        message: The encoded message, such as a `MetaGraphDef` or a `SignatureDefMap`.
+        number: The field's number.
+
+    Returns:
+        The signatures by name.
+
+    Raises:
+        ValueError: If the bytes are no encoded message.
+    """
+    return {name: _signature(value) for name, value in _map(message, number)}
 
 
 def _map(message: bytes | memoryview, number: int) -> Iterator[tuple[str, memoryview]]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from kerasnmt.serving.like_lengths import like_lengths
 from kerasnmt.serving.sentence_attention import SentenceAttention, decode
@@ -14,11 +13,14 @@ from kerasnmt.serving.sentence_attention import SentenceAttention, decode
 class Translator:
     """Translate lists of texts, in batches of texts of like length, in order.
 
-    It holds to what a `TextModule` and a loaded export have in common, and so treats both alike.
+    It holds to what a `TextModule`, a loaded export and a model behind a server have in common, and
+    so treats them alike.
 
     Args:
-        served: a `TextModule`, or what `load_export` returns: an object with `signatures`, a
-            mapping from names to functions, `source_lengths` and `description`.
+        served: a `TextModule`, what `load_export` returns, or a `RestClient` or `GrpcClient`: an
+            object with `signatures`, a mapping from names to functions of `text`;
+            `source_lengths`, a function of texts, or None where nobody counts tokens: a cut is
+            then made without a warning; and `description`, a mapping.
     """
 
     def __init__(self, served: Any) -> None:
@@ -131,19 +133,21 @@ class Translator:
         answers: list = [None] * len(texts)
         for places in like_lengths([*map(len, texts)], batch_size):
             inputs = {
-                name: tf.constant([values[i] for i in places])
+                name: [values[i] for i in places]
                 for name, values in {"text": texts, **others}.items()
             }
             outputs = self._served.signatures[signature](**inputs)
-            outputs = {name: value.numpy() for name, value in outputs.items()}
+            outputs = {name: np.asarray(value) for name, value in outputs.items()}
             for place, answer in zip(places, rows(outputs), strict=True):
                 answers[place] = answer
         return answers
 
     def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
+        if self._served.source_lengths is None:
+            return
         limit = self.description["max_length"]
         # Of all: the count of characters tells little, as one may be written as many pieces.
-        lengths = self._served.source_lengths(tf.constant(list(texts))).numpy()
+        lengths = np.asarray(self._served.source_lengths(list(texts)))
         for number, length in enumerate(lengths, first_number):
             if length > limit:
                 warnings.warn(

@@ -3,6 +3,7 @@ import importlib
 import io
 import re
 import sys
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -111,3 +112,20 @@ def loaded_model(run_folder):
     from kerasnmt.cli.loading import load_run
 
     return load_run(run_folder)[0]
+
+
+@pytest.fixture(scope="session")
+def server(export_folder):
+    """The export behind a server, in this process."""
+    from kerasnmt.serving import RestApp
+    from kerasnmt.serving.development_server import development_server
+    from kerasnmt.serving.saved_model_session import SavedModelSession
+
+    with SavedModelSession(export_folder) as session:
+        app = RestApp(session, "tiny", 1)
+        served = development_server(app, "127.0.0.1", 0)
+        thread = threading.Thread(target=served.serve_forever, args=(0.02,))
+        thread.start()
+        yield f"http://127.0.0.1:{served.port}"
+        served.shutdown()
+        thread.join()

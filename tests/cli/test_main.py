@@ -36,7 +36,7 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
                 *("demo", "models", "train", "translate"),
-                *("evaluate", "export", "check", "attention", "align"),
+                *("evaluate", "export", "check", "serve", "attention", "align"),
             ]
 
 
@@ -60,6 +60,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
             "evaluate",
             "export",
             "check",
+            "serve",
             "attention",
             "align",
         ),
@@ -83,7 +84,7 @@ def test_without_arguments_the_help_is_shown(monkeypatch, capsys):
         (["models", "a", "b"], "Got unexpected extra argument(s) (b)"),
         (["train", "recipe.yaml"], "Missing option '--output'."),
         (["export", "run"], "Missing argument 'DIR'."),
-        (["translate"], "Missing argument 'RUN_OR_EXPORT'."),
+        (["evaluate"], "Missing argument 'RUN_OR_EXPORT'."),
         (
             ["translate", "run", "--beam-size", "0"],
             "Invalid value for '--beam-size': Input should be greater than or equal to 1",

@@ -1,4 +1,5 @@
 import os
+import re
 import select
 import subprocess
 import sys
@@ -175,3 +176,102 @@ def test_a_pipe_is_answered_line_by_line(export_folder, translator):
         finally:
             process.kill()
     assert (process.returncode, output, errors) == (0, b"", b"")
+
+
+def test_translate_through_a_server(kerasnmt, server, export_folder, tmp_path):
+    path = tmp_path / "lines"
+    path.write_text(TEXT)
+    through = ("--server", server, "--model", "tiny")
+    for options in (
+        (),
+        ("--n-best", 2, "--batch-size", 2),
+        ("--scores", "--alignments", "--batch-size", 3, "--input", path),
+    ):
+        local = kerasnmt("translate", export_folder, *options, stdin=TEXT)
+        assert kerasnmt("translate", *through, *options, stdin=TEXT) == local
+    done = kerasnmt("translate", *through, "--version", 1, "--timeout", 60, stdin="no\n")
+    assert (done.code, len(done.lines)) == (0, 1)
+
+
+def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, translator, tmp_path):
+    """The third chunk of 16 batches holds a line too many bytes long for the server."""
+    path = tmp_path / "lines"
+    path.write_text("no\nhe\n" * 16 + "a" * (9 << 20) + "\n")
+    through = ("--server", server, "--model", "tiny", "--batch-size", 1)
+    done = kerasnmt("translate", *through, "--input", path)
+    assert (done.code, done.lines) == (2, translator.translate(["no", "he"]) * 16)
+    assert done.err == (
+        f"error: Expected {server} to serve the model 'tiny'. Received: 413 REQUEST ENTITY TOO "
+        "LARGE: Expected at most 8388608 bytes in a request\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "Expected either RUN_OR_EXPORT or --server URL."),
+        (
+            ["RUN", "--server", "URL", "--model", "tiny"],
+            "Expected either RUN_OR_EXPORT or --server",
+        ),
+        (["RUN", "--model", "tiny"], "Expected --model, --version and --timeout with --server URL"),
+        (["RUN", "--version", 1], "Expected --model, --version and --timeout with --server URL"),
+        (["RUN", "--timeout", 1], "Expected --model, --version and --timeout with --server URL"),
+        (["--server", "URL"], "Expected --server URL with --model NAME and without --beam-size"),
+        (
+            ["--server", "URL", "--model", "tiny", "--beam-size", 3],
+            "Expected --server URL with --model NAME and without --beam-size",
+        ),
+        (
+            ["--server", "URL", "--model", "tiny", "--n-best", 4],
+            "Expected --n-best of at most the beam size, 3. Received: --n-best 4.",
+        ),
+        (["--server", "URL", "--model", "tiny", "--timeout", 0], "Expected 0 < timeout <= 86400"),
+        (
+            ["--server", "URL", "--model", "x"],
+            "Expected URL to serve the model 'x'. Received: 404 NOT FOUND: Servable not found for",
+        ),
+        (
+            ["--server", "URL", "--model", "tiny", "--version", 2],
+            "Expected URL to serve the model 'tiny', version 2. Received: 404 NOT FOUND:",
+        ),
+        (
+            ["--server", "ftp://host", "--model", "x"],
+            "Expected --server http://host:port, https://host:port or grpc://host:port. Received",
+        ),
+        (["--server", "grpc://", "--model", "x"], "Expected --server http://host:port, https:"),
+        (["--server", "host:8501", "--model", "x"], "Expected --server http://host:port, https:"),
+    ],
+)
+def test_bad_usage_of_a_server(kerasnmt, server, arguments, line):
+    arguments = [server if argument == "URL" else argument for argument in arguments]
+    done = kerasnmt("translate", *arguments, stdin="no\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {line.replace('URL to', f'{server} to')}")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("scheme", ["http", "grpc"])
+def test_nobody_is_there(kerasnmt, monkeypatch, scheme):
+    waits = []
+    monkeypatch.setattr("kerasnmt.serving.serving_client.time.sleep", waits.append)
+    done = kerasnmt(
+        "translate", "--server", f"{scheme}://127.0.0.1:1", "--model", "x", stdin="no\n"
+    )
+    assert (done.code, done.out, len(waits)) == (2, "", 4)
+    assert re.fullmatch(
+        rf"error: Expected an answer of {scheme}://127.0.0.1:1. Received: .*Connection refused.*; "
+        r"5 tries\.\n",
+        done.err,
+    )
+
+
+def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
+    monkeypatch.delitem(sys.modules, "kerasnmt.serving.grpc_client", raising=False)
+    monkeypatch.setitem(sys.modules, "tensorflow_serving", None)
+    for name in [name for name in sys.modules if name.startswith("tensorflow_serving.")]:
+        monkeypatch.delitem(sys.modules, name)
+    done = kerasnmt("translate", "--server", "grpc://127.0.0.1:1", "--model", "x", stdin="no\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected the package tensorflow_serving")
+    assert "pip install tensorflow-serving-api" in done.err

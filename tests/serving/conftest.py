@@ -1,3 +1,6 @@
+import socket
+import threading
+
 import numpy as np
 import pytest
 
@@ -60,3 +63,66 @@ SENTENCES = [
 @pytest.fixture
 def sentences():
     return list(SENTENCES)
+
+
+@pytest.fixture(scope="session")
+def served_folder(word_model, tmp_path_factory):
+    """The third version of an export named `tiny`."""
+    from kerasnmt.serving import export_model
+
+    directory = tmp_path_factory.mktemp("served") / "tiny"
+    export_model(word_model, directory / "3", beam_size=3, max_length=12)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def served_session(served_folder):
+    """That export, loaded as a server loads it."""
+    from kerasnmt.serving.saved_model_session import SavedModelSession
+
+    with SavedModelSession(served_folder / "3") as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def expected(served_folder):
+    """That export in the hands of the library."""
+    from kerasnmt.serving import Translator, load_export
+
+    return Translator(load_export(served_folder))
+
+
+@pytest.fixture(scope="session")
+def rest_app(served_session):
+    """That export behind the routes of TF Serving."""
+    from kerasnmt.serving import RestApp
+
+    return RestApp(served_session, "tiny", 3, max_body_bytes=20_000, max_batch=100)
+
+
+@pytest.fixture
+def start():
+    """Start a server on a WSGI application; gives its URL."""
+    from kerasnmt.serving.development_server import development_server
+
+    servers = []
+
+    def start(app):
+        server = development_server(app, "127.0.0.1", 0)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        servers.append((server, thread))
+        thread.start()
+        return f"http://127.0.0.1:{server.port}"
+
+    yield start
+    for server, thread in servers:
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def unused_port():
+    """A port at which nobody listens, nor can while the test runs."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]

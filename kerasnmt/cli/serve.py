@@ -1,0 +1,77 @@
+"""`kerasnmt serve`."""
+
+import signal
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from kerasnmt.cli.console import progress_console
+from kerasnmt.cli.quiet import without_talk
+
+
+def serve(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of an export, or of one of its versions.")
+    ],
+    host: Annotated[str, typer.Option("--host", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="0 for any that is free.")
+    ] = 8501,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the model.", show_default="its folder's")
+    ] = None,
+    max_body_bytes: Annotated[
+        int, typer.Option("--max-body-bytes", min=1, help="Most bytes of a request.")
+    ] = 8 << 20,
+    max_batch: Annotated[
+        int, typer.Option("--max-batch", min=1, help="Most texts of a request.")
+    ] = 1024,
+) -> None:
+    """Serve an export for development, over the REST API of TF Serving; the newest version.
+
+    It is for trying and testing: TF Serving itself batches requests, watches for new versions and
+    speaks gRPC. It stops on Ctrl-C or SIGTERM, after the requests that it is answering.
+    """
+    from kerasnmt.serving import RestApp, c_api
+    from kerasnmt.serving.development_server import development_server
+    from kerasnmt.serving.saved_model_session import SavedModelSession
+    from kerasnmt.serving.version_folder import chosen_version
+
+    version = chosen_version(directory).resolve()
+    if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
+        raise ValueError(
+            "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "
+            f"Received: {directory}"
+        )
+    console = progress_console()
+
+    def say(message: str) -> None:
+        console.print(message, highlight=False, markup=False, soft_wrap=True)
+
+    try:
+        with console.status("loading the model"):
+            with without_talk():
+                c_api.library()
+            session = SavedModelSession(version)
+    except RuntimeError as error:
+        raise ValueError(
+            f"{version}: the export cannot be loaded; `kerasnmt check` tells more: {error}"
+        ) from error
+    with session:
+        name = name or version.parent.name
+        limits = {"max_body_bytes": max_body_bytes, "max_batch": max_batch}
+        app = RestApp(session, name, int(version.name), **limits)
+        server = development_server(app, host, port)
+        signal.signal(signal.SIGTERM, _interrupt)
+        address = f"[{host}]" if ":" in host else host
+        say(
+            f"serving version {version.name} of {name} at http://{address}:{server.port}"
+            f"/v1/models/{name}, for development; Ctrl-C stops it"
+        )
+        server.serve_forever()
+    say("stopped")
+
+
+def _interrupt(*_: Any) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,211 @@
+"""TF Serving's REST API, for development."""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from werkzeug.exceptions import (
+    BadRequest,
+    HTTPException,
+    InternalServerError,
+    MethodNotAllowed,
+    NotFound,
+    RequestEntityTooLarge,
+)
+from werkzeug.wrappers import Request, Response
+
+from kerasnmt.serving.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.rest_metadata import write_metadata
+
+_PATH = re.compile(
+    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|/metadata)"
+)
+
+
+class RestApp:
+    """One version of a model behind the routes of TF Serving's REST API, as a WSGI application.
+
+    For NAME, or NAME/versions/VERSION, after `/v1/models/`:
+
+    - `POST NAME:predict` runs a signature on `instances` (row form) or `inputs` (column form);
+    - `GET NAME` tells the state of the version, `GET NAME/metadata` its signatures.
+
+    Answers are written as TF Serving's documentation says. An error is `{"error": message}` with
+    400 (the request is wrong), 404 (there is no such model, version or path), 405 (the method is
+    wrong), 413 (the body is too large) or 500 (the model failed). Labels, `classify` and `regress`
+    are not there, nor a binary form of outputs.
+
+    Args:
+        session: an open `SavedModelSession`, or what has its `signatures` and `run`; it must bear
+            several runs at a time.
+        name: the model's name.
+        version: its version.
+        max_body_bytes: most bytes of a request.
+        max_batch: most texts of a request.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        name: str,
+        version: int,
+        *,
+        max_body_bytes: int = 8 << 20,
+        max_batch: int = 1024,
+    ) -> None:
+        self._session = session
+        self._name, self._version = name, version
+        self._max_body_bytes, self._max_batch = max_body_bytes, max_batch
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answers one request, as WSGI has it."""
+        request = Request(environ)
+        # One more than there may be: a body whose length is not told is cut there, silently.
+        request.max_content_length = self._max_body_bytes + 1
+        try:
+            response = _response(self._answer(request))
+        except HTTPException as error:
+            response = _response({"error": error.description}, error.code)
+            if isinstance(error, MethodNotAllowed):
+                response.allow.update(error.valid_methods)
+        return response(environ, start_response)
+
+    def _answer(self, request: Request) -> dict[str, Any]:
+        path = _PATH.fullmatch(request.path)
+        if path is None:
+            raise NotFound(f"Expected /v1/models/{self._name}:predict. Received: {request.path}")
+        method = "POST" if path["what"] == ":predict" else "GET"
+        if request.method != method:
+            raise MethodNotAllowed([method], f"Expected {method}. Received: {request.method}")
+        name, version = path["name"], path["version"]
+        if name != self._name or version not in (None, str(self._version)):
+            asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+            raise NotFound(f"Servable not found for request: {asked}")
+        if path["what"] == ":predict":
+            return self._predict(request)
+        if path["what"] == "/metadata":
+            return write_metadata(self._name, self._version, self._session.signatures)
+        status = {"error_code": "OK", "error_message": ""}
+        state = {"version": str(self._version), "state": "AVAILABLE", "status": status}
+        return {"model_version_status": [state]}
+
+    def _predict(self, request: Request) -> dict[str, Any]:
+        asked = self._document(request)
+        name = asked.get("signature_name") or "serving_default"
+        if name not in self._session.signatures:
+            raise BadRequest(f'Serving signature name: "{name}" not found in signature def')
+        signature = self._session.signatures[name]
+        if ("instances" in asked) == ("inputs" in asked):
+            raise BadRequest("Expected one of the keys 'instances' and 'inputs'")
+        in_rows = "instances" in asked
+        columns = _of_rows(asked["instances"], signature) if in_rows else asked["inputs"]
+        if not isinstance(columns, dict) or _is_binary(columns):
+            columns = {_only_input(signature): columns}
+        if missing := signature.inputs.keys() - columns.keys():
+            raise BadRequest(f"Expected the inputs {sorted(signature.inputs)}. Missing: {missing}")
+        inputs = {key: _tensor(columns[key], key, info) for key, info in signature.inputs.items()}
+        for key, array in inputs.items():
+            if len(array) > self._max_batch:
+                raise BadRequest(
+                    f"Expected at most {self._max_batch} rows in a request. "
+                    f"Received: {len(array)} of {key!r}"
+                )
+        try:
+            outputs = self._session.run(name, inputs)
+        except RuntimeError as error:
+            raise InternalServerError(str(error)) from error
+        written = {key: _written(array) for key, array in outputs.items()}
+        if len(written) == 1:
+            (written,) = written.values()
+        elif in_rows:
+            rows = zip(*written.values(), strict=True)
+            written = [dict(zip(written, row, strict=True)) for row in rows]
+        return {"predictions" if in_rows else "outputs": written}
+
+    def _document(self, request: Request) -> dict[str, Any]:
+        too_large = f"Expected at most {self._max_body_bytes} bytes in a request"
+        try:
+            body = request.get_data()
+        except RequestEntityTooLarge as error:
+            raise RequestEntityTooLarge(too_large) from error
+        if len(body) > self._max_body_bytes:
+            raise RequestEntityTooLarge(too_large)
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"JSON Parse error: {error}") from error
+        if not isinstance(document, dict):
+            raise BadRequest("Expected a JSON object")
+        return document
+
+
+def _of_rows(rows: Any, signature: Signature) -> Any:
+    """Turns rows into columns; rows of plain values stay what they are."""
+    if not isinstance(rows, list) or not rows:
+        raise BadRequest("Expected a list of at least one row under 'instances'")
+    named = [isinstance(row, dict) and not _is_binary(row) for row in rows]
+    if not any(named):
+        return rows
+    names = signature.inputs.keys()
+    for number, row in enumerate(rows):
+        if not named[number] or row.keys() != names:
+            raise BadRequest(f"Expected an object with the keys {sorted(names)} in row {number}")
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _only_input(signature: Signature) -> str:
+    if len(signature.inputs) != 1:
+        raise BadRequest(f"Expected values by name, of the inputs {sorted(signature.inputs)}")
+    return next(iter(signature.inputs))
+
+
+def _tensor(value: Any, name: str, info: TensorInfo) -> np.ndarray:
+    """Makes an array of the dtype and shape that the signature wants."""
+    try:
+        if info.dtype == "string":
+            array = np.array(_bytes(value), object)
+        else:
+            array = np.array(value, info.dtype)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadRequest(f"Expected {info.dtype} for the input {name!r}") from error
+    strings = info.dtype != "string" or all(isinstance(item, bytes) for item in array.flat)
+    shape = info.shape or array.shape
+    fits = len(shape) == array.ndim and all(
+        size in (-1, actual) for size, actual in zip(shape, array.shape, strict=True)
+    )
+    if not (strings and fits and array.ndim):
+        raise BadRequest(f"Expected {info.dtype} of shape {info.shape} for the input {name!r}")
+    return array
+
+
+def _bytes(value: Any) -> Any:
+    """Replaces the strings of nested lists, plain ones and those in base64, by their bytes."""
+    if isinstance(value, list):
+        return [_bytes(item) for item in value]
+    if _is_binary(value):
+        return base64.b64decode(value["b64"], validate=True)
+    if isinstance(value, str):
+        return value.encode()
+    raise TypeError(f"Expected a string. Received: {value!r}")
+
+
+def _is_binary(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"b64"} and isinstance(value["b64"], str)
+
+
+def _written(array: np.ndarray) -> list:
+    """Turns an array into nested lists as JSON writes them."""
+    if array.dtype == object:  # bytes that are not UTF-8 go out as they are
+        values = [text.decode("utf-8", "surrogateescape") for text in array.flat]
+        return np.array(values, object).reshape(array.shape).tolist()
+    if array.dtype == np.float32:  # 0.2, where the nearest float64 is 0.20000000298
+        array = array.astype(str).astype(float)
+    return array.tolist()
+
+
+def _response(document: Any, status: int | None = 200) -> Response:
+    body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+    return Response(body, status, content_type="application/json")

@@ -1,0 +1,97 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+import requests
+
+PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
+LINES = [
+    "Anna sees two dogs .",
+    "",
+    "The man sleeps .",
+    "Zoë 🙂",
+    "   ",
+    "no",
+    "Two  old men read .",
+]
+TEXT = "".join(f"{line}\n" for line in LINES)
+SERVED = re.compile(
+    r"serving version 1 of (\S+) at (http://\S+?)/v1/models/\1, for development; Ctrl-C stops it\n"
+)
+
+
+@pytest.fixture
+def serve():
+    """Start `kerasnmt serve` in a process of its own; gives it, the model's name and the URL."""
+    started = []
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    del environment["TF_CPP_MIN_LOG_LEVEL"]
+
+    def serve(*arguments):
+        process = subprocess.Popen(
+            [*PROGRAM, "serve", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+        started.append(process)
+        said = process.stderr.readline()
+        return process, *SERVED.fullmatch(said).groups()
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_serves_until_it_is_stopped(serve, export_folder, translator, end):
+    """The newest version of the folder; nothing but its own words reaches either stream."""
+    options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
+    process, name, url = serve(export_folder.parent, *options)
+    assert name == "tiny"
+    answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
+    assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
+    for body, code in (({"inputs": [""] * 8}, 400), ({"inputs": ["a" * 200]}, 413)):
+        assert requests.post(answer.url, json=body, timeout=60).status_code == code
+    process.send_signal(end)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+    *requests_, last = err.splitlines()
+    assert last == "stopped"
+    assert [line.rpartition('" ')[2] for line in requests_] == ["200 -", "400 -", "413 -"]
+
+
+def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
+    """All that a client writes, of a version by its folder and under another name."""
+    _, name, url = serve(export_folder, "--port", 0, "--name", "en_de")
+    assert name == "en_de"
+    options = ("--scores", "--alignments")
+    blocked = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
+    client = [*PROGRAM[:2], blocked + PROGRAM[2], "translate", "--server", url, "--model", name]
+    done = subprocess.run(
+        [*client, *options], input=TEXT, capture_output=True, text=True, timeout=120
+    )
+    local = kerasnmt("translate", export_folder, *options, stdin=TEXT)
+    assert (done.stdout, done.stderr) == (local.out, "")
+    assert any(re.search(r"\t\d+-\d+ \d+-\d+", line) for line in local.lines)
+
+
+def test_bad_usage(kerasnmt, export_folder, tmp_path):
+    (tmp_path / "1").mkdir()
+    for folder in (tmp_path, tmp_path / "1", tmp_path / "none"):
+        done = kerasnmt("serve", folder)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: Expected the folder of an export, <name> or <name>/<ver")
+        assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
+    (tmp_path / "1" / "saved_model.pb").write_bytes(b"none")
+    done = kerasnmt("serve", tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert f"error: {tmp_path}/1: the export cannot be loaded; `kerasnmt check` tells" in done.err
+    done = kerasnmt("serve", export_folder, "--host", "no such host", "--port", 0)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected an address to listen at. Received: host no such")
