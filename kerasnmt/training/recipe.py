@@ -208,8 +208,8 @@ class _Search(_Section):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keywords of `Seq2Seq.translate` and `export`."""
-        return self.model_dump(exclude_none=True)
+        """The keywords of `Seq2Seq.translate` and `export`; defaults are left out."""
+        return self.model_dump(exclude_defaults=True)
 
 
 class Recipe(_Section):

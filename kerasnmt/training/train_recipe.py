@@ -260,8 +260,8 @@ def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
 
 
 def _greedy_search(recipe: Recipe) -> dict[str, Any]:
-    """The recipe's search without its beam."""
-    beam = ("beam_size", "length_penalty")
+    """The recipe's search, but of one hypothesis, with nothing to rank."""
+    beam = ("beam_size", "length_penalty", "length_normalization", "coverage_penalty")
     return {key: value for key, value in recipe.search.options.items() if key not in beam}
 
 

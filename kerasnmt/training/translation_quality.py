@@ -1,6 +1,6 @@
 """BLEU and chrF during training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import keras
 
@@ -17,12 +17,8 @@ class TranslationQuality(keras.callbacks.Callback):
         sources: sentences.
         references: their translations.
         every: translate after every so many epochs.
-        beam_size: see `Seq2Seq.translate`; greedy search is much faster, and tells epochs apart as
-            well.
-        max_length: see `Seq2Seq.translate`.
-        replace_unknown: see `Seq2Seq.translate`.
-        dictionary: see `Seq2Seq.translate`.
-        batch_size: number of sentences translated at once.
+        beam_size: 1 is greedy search, which is much faster, and tells epochs apart as well.
+        **options: of `Seq2Seq.translate`.
 
     Raises:
         ValueError: the numbers of sources and references differ, or there are none.
@@ -35,10 +31,7 @@ class TranslationQuality(keras.callbacks.Callback):
         *,
         every: int = 1,
         beam_size: int = 1,
-        max_length: int = 100,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-        batch_size: int = 64,
+        **options,
     ) -> None:
         super().__init__()
         if len(sources) != len(references) or not sources:
@@ -49,13 +42,7 @@ class TranslationQuality(keras.callbacks.Callback):
         self.sources = list(sources)
         self.references = list(references)
         self.every = every
-        self.options = {
-            "beam_size": beam_size,
-            "max_length": max_length,
-            "replace_unknown": replace_unknown,
-            "dictionary": dictionary,
-            "batch_size": batch_size,
-        }
+        self.options = {"beam_size": beam_size, **options}
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the scores to the logs."""

@@ -37,9 +37,10 @@ def load_once():
     """`load_translator`, which loads each export but once."""
     load_export = functools.cache(load_translator)
 
-    def load(directory, beam_size=None):
-        is_run = (directory / "model.keras").exists()
-        return (load_translator if is_run else load_export)(directory, beam_size)
+    def load(directory, beam_size=None, **options):
+        if (directory / "model.keras").exists() or any(options.values()):
+            return load_translator(directory, beam_size, **options)
+        return load_export(directory, beam_size)
 
     return load
 
@@ -88,6 +89,20 @@ def run_folder(tmp_path_factory):
     model.decoder.generator.bias.assign_add(np.array(first, "float32"))
     model.save(run.model)
     return run.path
+
+
+@pytest.fixture(scope="session")
+def other_run_folder(run_folder):
+    """A run with the same tokenizer and other weights, for an ensemble."""
+    import shutil
+
+    from kerasnmt.cli.loading import load_run
+
+    other = shutil.copytree(run_folder, run_folder.parent / "other")
+    model, _ = load_run(other)
+    model.set_weights([0.8 * weight[::-1].copy() for weight in model.get_weights()])
+    model.save(other / "model.keras")
+    return other
 
 
 @pytest.fixture(scope="session")

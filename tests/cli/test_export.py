@@ -13,9 +13,12 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
     assert (export_folder.name, beam_size(export_folder)) == ("1", 3)  # the first, by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
-    done = kerasnmt("export", run_folder, directory, "--beam-size", 2)
+    options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
+    done = kerasnmt("export", run_folder, directory, *options)
     assert done == (0, f"{directory / '2'}\n", "")
     assert beam_size(directory / "2") == 2
+    description = json.loads((directory / "2" / "assets.extra" / "kerasnmt.json").read_text())
+    assert (description["min_length"], description["model"]) == (2, "ensemble")
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
 
 

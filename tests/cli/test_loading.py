@@ -8,18 +8,15 @@ from kerasnmt.cli.loading import load_run, load_translator
 TEXTS = ["Anna sees two dogs .", "", "He sleeps ."]
 
 
-REST = {"replace_unknown": False}
-
-
 def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
     model, options = load_run(run_folder)
     assert model.name == "bahdanau_gru"
-    assert options == {"beam_size": 3, "length_penalty": 0.6, "max_length": 20, **REST}
+    assert options == {"beam_size": 3, "max_length": 20}
 
     other = shutil.copytree(run_folder, tmp_path / "run")
     recipe = other / "recipe.yaml"
     recipe.write_text(recipe.read_text().replace(", max_length: 20", ""))
-    assert load_run(other)[1] == {"beam_size": 3, "length_penalty": 0.6, **REST}
+    assert load_run(other)[1] == {"beam_size": 3}
     recipe.unlink()
     assert load_run(other)[1] == {}
 

@@ -36,7 +36,7 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
                 *("demo", "models", "train", "translate"),
-                *("evaluate", "export", "check", "serve", "attention", "align"),
+                *("evaluate", "score", "export", "check", "serve", "attention", "align"),
             ]
 
 
@@ -58,6 +58,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
             "train",
             "translate",
             "evaluate",
+            "score",
             "export",
             "check",
             "serve",

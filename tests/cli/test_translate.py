@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from kerasnmt.cli.loading import load_run
+from kerasnmt.models import Ensemble
 from kerasnmt.viz import parse_pharaoh
 
 LINES = [
@@ -79,6 +81,30 @@ def test_n_best(kerasnmt, export_folder, translator):
     assert indices == [0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 7]
     for i in range(1, len(rows)):
         assert indices[i] != indices[i - 1] or scores[i] <= scores[i - 1]
+
+
+def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder):
+    model, options = load_run(run_folder)
+    changed = {**options, "max_length": 6, "no_repeat_ngram": 1}
+    expected = model.translate(LINES, **changed)
+    assert expected != model.translate(LINES, **options)
+    asked = ["--search", "max_length=6", "--search", "no_repeat_ngram=1"]
+    assert kerasnmt("translate", run_folder, *asked, stdin=TEXT).lines == expected
+    expected = Ensemble([model, load_run(other_run_folder)[0]]).translate(LINES, **options)
+    assert expected != model.translate(LINES, **options)
+    done = kerasnmt("translate", run_folder, "--with", other_run_folder, stdin=TEXT)
+    assert done.lines == expected
+    drawn = ["--search", "samples=4", "--search", "seed=3", "--n-best", 4]
+    done = kerasnmt("translate", run_folder, *drawn, stdin="no\n")
+    scores = [float(line.split(" ||| ")[2]) for line in done.lines]
+    assert 1 < len(scores) <= 4 and scores == sorted(scores, reverse=True)
+    for wrong, message in (
+        ("beam=3", "unknown key 'search.beam'; did you mean 'search.beam_size'?"),
+        ("top_p=0.5", "Expected samples=1 or more with top_p"),
+    ):
+        done = kerasnmt("translate", run_folder, "--search", wrong, stdin="no\n")
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err
 
 
 def test_beam_size_of_a_run(kerasnmt, run_folder, translator):

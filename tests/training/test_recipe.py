@@ -80,9 +80,9 @@ class TestLoad:
             "replace_unknown": False,
             "dictionary": None,
         }
-        ratio = of_search.pop("max_length_ratio")
-        assert ratio is None
-        assert recipe.search.options == {**of_search, "replace_unknown": False}
+        assert recipe.search.options == {}
+        changed = load("search.beam_size=2", "search.max_length=30", "search.seed=0")
+        assert changed.search.options == {"beam_size": 2, "max_length": 30}
 
     def test_paths_are_relative_to_the_recipe(self, folder):
         data = load().data

@@ -387,7 +387,6 @@ def test_the_recipe_replaces_unknown_words(tmp_path):
     model, options = load_run(tmp_path / "run")
     assert options == {
         "beam_size": 2,
-        "length_penalty": 0.6,
         "max_length": 30,
         "replace_unknown": True,
         "dictionary": {"lacht": "grins"},

@@ -1,0 +1,40 @@
+import pytest
+
+from kerasnmt.cli.loading import load_run
+from kerasnmt.models import Ensemble
+
+SOURCES = ["Anna sees two dogs .", "", "He sleeps ."]
+TARGETS = ["Anna sieht zwei Hunde .", "Ja .", "Er schläft ."]
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, lines in (("source", SOURCES), ("target", TARGETS)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return ["--source", tmp_path / "source", "--target", tmp_path / "target"]
+
+
+def test_one_line_a_pair(kerasnmt, run_folder, files):
+    model, _ = load_run(run_folder)
+    expected = model.score(SOURCES, TARGETS)
+    done = kerasnmt("score", run_folder, *files)
+    assert done.code == 0
+    assert [float(line) for line in done.lines] == pytest.approx(expected, abs=1e-4)
+    assert len(set(done.lines)) == 3 and max(expected) < 0
+    alone = kerasnmt("score", run_folder, *files, "--batch-size", 1)
+    assert [float(line) for line in alone.lines] == pytest.approx(expected, abs=1e-4)
+
+
+def test_an_ensemble_of_runs(kerasnmt, run_folder, other_run_folder, files):
+    models = [load_run(folder)[0] for folder in (run_folder, other_run_folder)]
+    expected = Ensemble(models).score(SOURCES, TARGETS)
+    done = kerasnmt("score", run_folder, "--with", other_run_folder, *files)
+    assert [float(line) for line in done.lines] == pytest.approx(expected, abs=1e-4)
+    assert expected != pytest.approx(models[0].score(SOURCES, TARGETS), abs=1e-2)
+
+
+def test_unequal_line_counts(kerasnmt, run_folder, files):
+    files[3].write_text("Ja .\n")
+    done = kerasnmt("score", run_folder, *files)
+    assert (done.code, done.out) == (2, "")
+    assert "3" in done.err and "1" in done.err
