@@ -12,6 +12,7 @@ PICTURES = {
     "01_train_and_serve": ["attention.png"],
     "02_attention_by_hand": ["alignment.png", "attention.png", "bottleneck.png", "scores.png"],
     "03_copying_rare_words": ["copying.png"],
+    "04_serving": [],
 }
 
 
