@@ -13,6 +13,7 @@ from kerasnmt.cli.demo import demo
 from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
 from kerasnmt.cli.models import models
+from kerasnmt.cli.server_config import server_config
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
 from kerasnmt.version import __version__
@@ -24,7 +25,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
     pretty_exceptions_enable=False,
 )
-for _verb in (demo, models, train, translate, evaluate, export, check, attention, align):
+for _verb in (
+    *(demo, models, train, translate, evaluate),
+    *(export, check, server_config, attention, align),
+):
     app.command()(_verb)
 
 
