@@ -15,6 +15,7 @@ from kerasnmt.cli.export import export
 from kerasnmt.cli.models import models
 from kerasnmt.cli.score import score
 from kerasnmt.cli.serve import serve
+from kerasnmt.cli.server_config import server_config
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
 from kerasnmt.version import __version__
@@ -26,7 +27,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
     pretty_exceptions_enable=False,
 )
-_VERBS = (demo, models, train, translate, evaluate, score, export, check, serve, attention, align)
+_VERBS = (
+    *(demo, models, train, translate, evaluate, score),
+    *(export, check, serve, server_config, attention, align),
+)
 for _verb in _VERBS:
     app.command()(_verb)
 

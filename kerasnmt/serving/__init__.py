@@ -18,6 +18,7 @@ _HOMES = {
     "export_model": "kerasnmt.serving.export",
     "export_next_version": "kerasnmt.serving.export",
     "load_export": "kerasnmt.serving.export",
+    "write_server_config": "kerasnmt.serving.server_config",
 }
 
 __all__ = sorted(_HOMES)

@@ -40,7 +40,10 @@ class CheckReport:
 
     def __str__(self) -> str:
         width = max(len(row.name) for row in self.rows)
-        return "\n".join(
+        lines = [
             f"{'ok  ' if row.passed else 'FAIL'}  {row.name:{width}}  {row.detail}"
             for row in self.rows
-        )
+        ]
+        failed = [row.name for row in self.rows if not row.passed]
+        lines.append(f"FAILED: {', '.join(failed)}" if failed else f"all {len(lines)} passed")
+        return "\n".join(lines)

@@ -1,9 +1,6 @@
 """Writing and loading exports."""
 
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,16 +14,19 @@ from kerasnmt.serving.text_module import TextModule
 from kerasnmt.serving.version_folder import (
     DESCRIPTION,
     chosen_version,
-    newest_version,
     read_description,
+    refuse_existing,
+    write_version,
 )
+from kerasnmt.serving.warmup import WARMUP_REQUESTS, encode_warmup_request, warmup_requests
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     """Write a SavedModel whole or not at all.
 
     It is written into a hidden folder beside its place and moved there in one step; a server that
-    watches the parent folder never sees half a version.
+    watches the parent folder never sees half a version. With the SavedModel go, in `assets.extra`,
+    the requests with which TF Serving warms it up, and a description with examples for its check.
 
     Args:
         model: a `kerasnmt.models.Seq2Seq` with tokenizers.
@@ -42,42 +42,20 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
         OSError: it could not be written, because the disk is full for example.
     """
     directory = Path(directory)
-    if not directory.name.isdecimal():
+    name = directory.name
+    if not name.isdecimal() or str(int(name)) != name:
         raise ValueError(
             "Expected a directory whose name is a version number, as TF Serving wants it: "
             f"'{directory}/1'. Received: directory='{directory}'"
         )
-    _refuse_existing(directory)
-    module = TextModule(model, **options)
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
-    try:
-        with tf.device("CPU"):
-            tf.saved_model.save(
-                module,
-                str(unfinished),
-                signatures={
-                    name: function.get_concrete_function()
-                    for name, function in module.signatures.items()
-                },
-            )
-        description = unfinished / DESCRIPTION
-        description.parent.mkdir()
-        document = {**module.description, "examples": _examples(module)}
-        text = json.dumps(document, ensure_ascii=False, indent=2)
-        description.write_text(text + "\n", encoding="utf-8")
-        unfinished.chmod(0o755)
-        _refuse_existing(directory)
-        os.rename(unfinished, directory)
-    except tf.errors.OpError as error:  # a full disk, say, which TensorFlow meets first
-        raise OSError(f"{directory}: the export could not be written: {error.message}") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    return str(directory)
+    refuse_existing(directory)  # before the model is traced
+    return _export(model, directory.parent, options, number=int(name))
 
 
 def export_next_version(model: keras.Model, directory: str | Path, **options) -> str:
     """Write the version after the newest one under `directory`, beginning with 1.
+
+    Of two exports at the same time each gets a version of its own.
 
     Args:
         model: a `kerasnmt.models.Seq2Seq` with tokenizers.
@@ -86,10 +64,12 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
 
     Returns:
         the directory of the version.
+
+    Raises:
+        ValueError: the model cannot be exported.
+        OSError: it could not be written.
     """
-    newest = newest_version(directory)
-    version = int(newest.name) + 1 if newest else 1
-    return export_model(model, Path(directory) / str(version), **options)
+    return _export(model, Path(directory), options)
 
 
 def load_export(directory: str | Path) -> Any:
@@ -119,16 +99,39 @@ def load_export(directory: str | Path) -> Any:
     )
 
 
+def _export(
+    model: keras.Model, directory: Path, options: dict[str, Any], number: int | None = None
+) -> str:
+    """Write a version under the model's folder."""
+    module = TextModule(model, **options)
+    served_name = directory.absolute().name
+
+    def write(folder: Path) -> None:
+        with tf.device("CPU"):
+            tf.saved_model.save(
+                module,
+                str(folder),
+                signatures={
+                    name: function.get_concrete_function()
+                    for name, function in module.signatures.items()
+                },
+            )
+        (folder / DESCRIPTION).parent.mkdir()
+        document = {**module.description, "examples": _examples(module)}
+        text = json.dumps(document, ensure_ascii=False, indent=2)
+        (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        with tf.io.TFRecordWriter(str(folder / WARMUP_REQUESTS)) as file:
+            for request in warmup_requests(module.signatures):
+                file.write(encode_warmup_request(request, served_name))
+
+    try:
+        return str(write_version(directory, write, number))
+    except tf.errors.OpError as error:  # a full disk, say, which TensorFlow meets first
+        raise OSError(f"{directory}: the export could not be written: {error.message}") from error
+
+
 def _examples(module: TextModule) -> dict[str, list[str]]:
     """Translate a few texts, for the check of the export to compare with."""
     with tf.device("CPU"):  # as the check's process; a GPU may round otherwise
         found = module.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
     return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in found]}
-
-
-def _refuse_existing(directory: Path) -> None:
-    if directory.exists():
-        raise ValueError(
-            f"Expected a directory that does not exist. Received: directory='{directory}'. "
-            "Export to the next version."
-        )

@@ -15,6 +15,21 @@ from kerasnmt.serving.meta_graph import Signature, TensorInfo
 # padding; nothing to translate; signs no vocabulary holds.
 EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
 
+# What comes to a server that anybody can reach; each is to be answered, alone and among others.
+ODD_TEXTS = {
+    "no text": b"",
+    "only spaces": b"   \t ",
+    "10,000 characters": b"two dogs . " * 909 + b"x",
+    "a word of 10,000 characters": b"x" * 10_000,
+    "emoji": "👩\u200d👩\u200d👧 🇩🇪 dogs 🙂🙂".encode(),
+    "bytes that are not UTF-8": b"\xff\xfe dogs \xc3( \xed\xa0\x80",
+    "text from right to left": "שלום עולם مرحبا بالعالم .".encode(),
+    "combining marks": "a\u0301\u0323\u0308 Z\u0351\u036b\u0343 e\u0301".encode(),
+    "a null byte": b"two\0dogs \0 run",
+    "control characters": bytes(range(1, 32)) + b"\x7f two dogs",
+    "line breaks": b"two dogs\nrun .\r\n",
+}
+
 ABSENT_SCORE = -1e9
 SCORE_TOLERANCE = 1e-4
 WEIGHT_TOLERANCE = 1e-3
@@ -155,6 +170,26 @@ def attention_problems(attention: Mapping[str, np.ndarray]) -> list[str]:
             problems.append(f"generate_probability has {wrong[0]:.4f} where 0 to 1 is expected")
         if (probability[~real["target"]] != 0).any():
             problems.append("generate_probability of padding is not 0")
+    return problems
+
+
+def encoding_problems(outputs: Mapping[str, np.ndarray]) -> list[str]:
+    """Looks for strings that no JSON can hold.
+
+    Args:
+        outputs: Outputs by name, the batch first.
+
+    Returns:
+        The first string of each output that is not UTF-8.
+    """
+    problems = []
+    for name, values in outputs.items():
+        if values.dtype != object:
+            continue
+        for index, value in np.ndenumerate(values):
+            if value.decode(errors="ignore").encode() != value:
+                problems.append(f"{name} of text {index[0]} is not UTF-8: {value!r}")
+                break
     return problems
 
 

@@ -71,12 +71,28 @@ class SessionProcess:
         Returns:
             The outputs by name; strings as `bytes` in an array of dtype `object`.
         """
-        texts = [
-            text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
-            for text in texts
-        ]
-        outputs = self._ask("run", signature=signature, texts=texts)
+        outputs = self._ask("run", signature=signature, texts=_decoded(texts))
         return {name: from_json(array) for name, array in outputs.items()}
+
+    def time(
+        self, signature: str, batches: Sequence[Sequence[str | bytes]], limit: float
+    ) -> list[float]:
+        """Runs a signature once for each batch, and measures in the child how long that takes.
+
+        Args:
+            signature: The signature's name.
+            batches: The batches of texts.
+            limit: Seconds after which no further batch is begun.
+
+        Returns:
+            The seconds of each request, without the way between the processes; at least one.
+        """
+        batches = [_decoded(texts) for texts in batches]
+        return self._ask("time", signature=signature, batches=batches, limit=limit)
+
+    def resident_memory(self) -> int:
+        """Returns the bytes of memory that the child holds."""
+        return self._ask("resident_memory")
 
     def close(self) -> None:
         """Ends the child."""
@@ -125,6 +141,13 @@ class SessionProcess:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return f"{how}: {' | '.join(lines[-5:]) or 'nothing on stderr'}"
+
+
+def _decoded(texts: Sequence[str | bytes]) -> list[str]:
+    return [
+        text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
+        for text in texts
+    ]
 
 
 def _environment() -> dict[str, str]:

@@ -7,18 +7,23 @@ with a `method` and its arguments; each line of stdout is the answer, `{"result"
 - `op_support`: op → reason why a server cannot run it, empty where it can;
 - `signatures`: name → `{"inputs", "outputs"}`, each name → `{"tensor", "dtype", "shape"}`. Loads
   the model, as does the first `run`;
-- `run` with `signature` and `texts`: output name → array, as `json_arrays` writes it.
+- `run` with `signature` and `texts`: output name → array, as `json_arrays` writes it;
+- `time` with `signature`, `batches` and `limit`: runs each batch of texts, until all are run or
+  `limit` seconds have passed, and lists the seconds that each took;
+- `resident_memory`: of this process, in bytes.
 """
 
 import functools
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
 from kerasnmt.serving.json_arrays import to_json
 from kerasnmt.serving.op_support import op_support
+from kerasnmt.serving.resident_memory import resident_memory
 from kerasnmt.serving.saved_model_session import SavedModelSession
 
 
@@ -36,6 +41,8 @@ def main() -> None:
         "op_support": lambda: op_support(directory),
         "signatures": lambda: _signatures(session()),
         "run": lambda signature, texts: _run(session(), signature, texts),
+        "time": lambda signature, batches, limit: _time(session(), signature, batches, limit),
+        "resident_memory": resident_memory,
     }
     for line in sys.stdin:
         print(json.dumps(_answer(methods, line)), file=answers, flush=True)
@@ -62,9 +69,26 @@ def _signatures(session: SavedModelSession) -> dict[str, Any]:
 
 
 def _run(session: SavedModelSession, signature: str, texts: list[str]) -> dict[str, Any]:
-    texts = [text.encode("utf-8", "surrogateescape") for text in texts]
-    outputs = session.run(signature, {"text": texts})
+    outputs = session.run(signature, {"text": _encoded(texts)})
     return {name: to_json(array) for name, array in outputs.items()}
+
+
+def _time(
+    session: SavedModelSession, signature: str, batches: list[list[str]], limit: float
+) -> list[float]:
+    seconds = []
+    begin = time.perf_counter()
+    for batch in map(_encoded, batches):
+        start = time.perf_counter()
+        session.run(signature, {"text": batch})
+        seconds.append(time.perf_counter() - start)
+        if time.perf_counter() - begin > limit:
+            break
+    return seconds
+
+
+def _encoded(texts: list[str]) -> list[bytes]:
+    return [text.encode("utf-8", "surrogateescape") for text in texts]
 
 
 def _take_stdout() -> TextIO:

@@ -1,10 +1,67 @@
 """The folder of an exported version, `<name>/<version>`, as files."""
 
+import errno
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.serving.unfinished import remove_abandoned, unfinished_folder
+
 DESCRIPTION = Path("assets.extra", "kerasnmt.json")
+
+
+def write_version(
+    directory: str | Path, write: Callable[[Path], None], number: int | None = None
+) -> Path:
+    """Write a version whole or not at all.
+
+    It is written into a hidden folder beside its place, brought to the disk, and moved to its place
+    in one step: a server that watches `directory` never sees half a version, whenever the process
+    is killed or the power fails. What killed processes have left is removed first. Any number of
+    processes may write versions at the same time.
+
+    Args:
+        directory: the model's folder, `<name>`; made where it does not exist.
+        write: is given a folder, and writes the version into it.
+        number: of the version; None for the one after the newest, beginning with 1.
+
+    Returns:
+        the folder of the version, `<name>/<version>`.
+
+    Raises:
+        ValueError: there is something under the given number.
+        OSError: it could not be written.
+    """
+    directory = Path(directory)
+    if number is not None:
+        refuse_existing(directory / str(number))
+    directory.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(directory)
+    with unfinished_folder(directory) as unfinished:
+        version = unfinished / "version"
+        version.mkdir()
+        write(version)
+        version.chmod(0o755)  # for a server that runs as somebody else
+        _sync(version)
+        place = directory / str(_next_number(directory, 0) if number is None else number)
+        while not _moved(version, place):  # Another process has taken it meanwhile.
+            if number is None:
+                place = directory / str(_next_number(directory, int(place.name)))
+            else:
+                refuse_existing(place)
+    _sync(directory, recursive=False)
+    return place
+
+
+def refuse_existing(version: Path) -> None:
+    """Raise a `ValueError` where there is something at the place of a version."""
+    if os.path.lexists(version):
+        raise ValueError(
+            f"Expected a directory that does not exist. Received: directory='{version}'. "
+            "Export to the next version."
+        )
 
 
 def newest_version(directory: str | Path) -> Path | None:
@@ -73,3 +130,35 @@ def chosen_version(directory: Path) -> Path:
     if (directory / "saved_model.pb").exists():
         return directory
     return newest_version(directory) or directory
+
+
+def _next_number(directory: Path, least: int) -> int:
+    """Return a number above `least` and above those of all versions."""
+    newest = newest_version(directory)
+    return max(least, int(newest.name) if newest else 0) + 1
+
+
+def _moved(version: Path, place: Path) -> bool:
+    """Move a version to its place, or say that there is something already."""
+    if os.path.lexists(place):
+        return False
+    try:
+        # Over a folder that has come between, if it holds anything, and over a file it fails.
+        os.rename(version, place)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+            return False
+        raise
+    return True
+
+
+def _sync(path: Path, *, recursive: bool = True) -> None:
+    """Bring a folder to the disk: the names in it, and all that it holds."""
+    if recursive and path.is_dir():
+        for inner in path.iterdir():
+            _sync(inner)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

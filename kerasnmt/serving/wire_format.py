@@ -1,7 +1,9 @@
-"""A reader of the protobuf wire format, for processes that must not import TensorFlow.
+"""The protobuf wire format, read and written without message classes.
 
-TensorFlow's message classes come with its Python package. The few fields that serving asks for are
-read from the encoded bytes instead. Source: the protobuf encoding guide (varints, tags, lengths).
+TensorFlow's classes come with its Python package, which the process that plays the server must not
+import, and those of TF Serving with a package that an export does not need. The few fields that
+serving knows are read from the encoded bytes, and written as such, instead. Source: the protobuf
+encoding guide (varints, tags, lengths).
 """
 
 from collections.abc import Iterator
@@ -53,6 +55,32 @@ def text(message: bytes | memoryview, number: int) -> str:
     """Returns the last field of this number as text; empty where the message has none."""
     values = repeated(message, number)
     return str(values[-1], "utf-8") if values else ""
+
+
+def field(number: int, value: int | bytes | str) -> bytes:
+    """Encodes one field; a message is the fields of it, one after the other.
+
+    Args:
+        number: The field's number.
+        value: Not negative, as a varint; or bytes, an encoded message among them; or text, as
+            UTF-8.
+
+    Returns:
+        The encoded field.
+    """
+    if isinstance(value, int):
+        return _encoded_varint(number << 3 | _VARINT) + _encoded_varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return _encoded_varint(number << 3 | _LENGTH) + _encoded_varint(len(value)) + value
+
+
+def _encoded_varint(value: int) -> bytes:
+    """Returns the varint of a number that is not negative."""
+    low = bytearray()
+    while value > 0x7F:
+        low.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*low, value])
 
 
 def _varint(view: memoryview, position: int) -> tuple[int, int]:

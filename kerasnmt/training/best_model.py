@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import keras
 
-from kerasnmt.training.atomic_write import atomic_write
+from kerasnmt.atomic_write import atomic_write
 
 _WORST = (-math.inf, -math.inf)
 

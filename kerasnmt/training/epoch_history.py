@@ -8,7 +8,7 @@ from pathlib import Path
 
 import keras
 
-from kerasnmt.training.atomic_write import atomic_write
+from kerasnmt.atomic_write import atomic_write
 
 
 class EpochHistory(keras.callbacks.Callback):

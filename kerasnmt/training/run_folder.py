@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from kerasnmt.training.atomic_write import atomic_write
+from kerasnmt.atomic_write import atomic_write
 
 
 class RunFolder:

@@ -7,8 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from kerasnmt.atomic_write import atomic_write
 from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, Tokenizer, WordTokenizer
-from kerasnmt.training.atomic_write import atomic_write
 
 _KINDS = {
     tokenizer.kind: tokenizer

@@ -2,13 +2,17 @@ import shutil
 
 ROWS = [
     *("saved_model", "ops", "load", "signatures", "requests", "n_best", "attention"),
-    *("batch_of_one", "python", "expected"),
+    *("batch_of_one", "odd_inputs", "warmup", "python", "expected", "latency", "memory"),
 ]
 
 
 def rows(done):
-    """Verdict and name of each row."""
-    return [tuple(line.split()[:2]) for line in done.lines]
+    """Verdict and name of each row; below them stands the verdict of all."""
+    *lines, verdict = done.lines
+    found = [tuple(line.split()[:2]) for line in lines]
+    failed = ", ".join(name for mark, name in found if mark == "FAIL")
+    assert verdict == (f"FAILED: {failed}" if failed else f"all {len(lines)} passed")
+    return found
 
 
 def test_a_good_export(kerasnmt, export_folder):
@@ -52,8 +56,10 @@ def test_the_parent_of_the_models_folders(kerasnmt, export_folder, tmp_path):
     shutil.copytree(export_folder, parent / "unfinished" / ".unfinished-x")
     expected = f"Expected the folder of an export, <name>/<version> or <name>. Received: {parent}; "
     line = f"FAIL  saved_model  {expected}did you mean {parent}/en_de or {parent}/fr_en?\n"
+    line += "FAILED: saved_model\n"
     assert kerasnmt("check", parent) == (1, line, "")
 
     shutil.rmtree(parent / "fr_en")
     line = f"FAIL  saved_model  {expected}did you mean {parent}/en_de?\n"
+    line += "FAILED: saved_model\n"
     assert kerasnmt("check", parent) == (1, line, "")

@@ -36,7 +36,8 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
                 *("demo", "models", "train", "translate"),
-                *("evaluate", "score", "export", "check", "serve", "attention", "align"),
+                *("evaluate", "score", "export", "check", "serve", "server-config"),
+                *("attention", "align"),
             ]
 
 
@@ -44,7 +45,8 @@ def test_help_of_every_verb_imports_no_tensorflow():
     script = (
         "import sys, contextlib; from kerasnmt.cli.main import main, app\n"
         "for command in app.registered_commands:\n"
-        "    verb = command.callback.__name__; sys.argv = ['kerasnmt', verb, '--help']\n"
+        "    verb = command.callback.__name__.replace('_', '-')\n"
+        "    sys.argv = ['kerasnmt', verb, '--help']\n"
         "    with contextlib.suppress(SystemExit): main()\n"
         "    assert not {'tensorflow', 'keras', 'matplotlib'} & sys.modules.keys(), verb\n"
     )
@@ -62,6 +64,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
             "export",
             "check",
             "serve",
+            "server-config",
             "attention",
             "align",
         ),

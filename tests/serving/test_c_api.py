@@ -153,7 +153,12 @@ def test_unknown_dtypes_and_tensors_are_errors(session):
 
 @pytest.mark.parametrize(
     "array",
-    [np.array([[b"\xff\xfe", "né".encode()]], object), np.zeros([0, 3], np.float32)],
+    [
+        np.array([[b"\xff\xfe", "né".encode()]], object),
+        np.zeros([0, 3], np.float32),
+        np.array([[1.1, -np.inf, 2e-45]], np.float32).T,
+        np.array([[1, -2]], np.int32),
+    ],
 )
 def test_arrays_survive_json(array):
     back = from_json(json.loads(json.dumps(to_json(array))))
@@ -241,6 +246,25 @@ def test_process_answers_as_the_session(process, session):
     with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
         process.run("n_best", ["a"])  # and the process lives on:
     assert process.run("serving_default", ["a"])["lengths"].tolist() == [1]
+
+
+def test_process_times_requests(process):
+    batches = [["hello"], [b"\xff", "you"], ["a"]]
+    seconds = process.time("serving_default", batches, 60.0)
+    assert len(seconds) == 3
+    assert min(seconds) > 0
+    assert len(process.time("serving_default", batches, 0.0)) == 1
+    with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
+        process.time("n_best", batches, 60.0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
+def test_process_tells_its_memory(process):
+    process.signatures()
+    lines = Path(f"/proc/{process._process.pid}/status").read_text().splitlines()
+    (resident,) = (int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+    assert process.resident_memory() == pytest.approx(resident, rel=0.05)
+    assert resident > 50_000_000  # The libraries are in it.
 
 
 def test_op_support_tells_each_op(process, saved_model, monkeypatch):

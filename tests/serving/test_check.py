@@ -1,8 +1,10 @@
+import re
 import signal
 
 import numpy as np
 import pytest
 
+from kerasnmt.serving import check
 from kerasnmt.serving import export_contract as contract
 from kerasnmt.serving.check import check_export
 from kerasnmt.serving.check_report import CheckReport, CheckRow
@@ -10,9 +12,11 @@ from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.session_process import SessionProcess
 from kerasnmt.serving.version_folder import read_description
+from kerasnmt.serving.warmup import WarmupRequest, encode_warmup_request
 
 ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
-ALL_ROWS += ["n_best", "attention", "batch_of_one", "python"]
+ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
+ALL_ROWS += ["expected", "latency", "memory"]
 
 
 def reverser(fault=""):
@@ -24,6 +28,10 @@ def reverser(fault=""):
     import tensorflow as tf
     import tensorflow_text as tf_text
 
+    def readable(text):
+        """What is not UTF-8 is replaced, but where that is the fault."""
+        return text if fault == "utf-8" else tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+
     class Reverser(tf.Module):
         def __init__(self):
             super().__init__()
@@ -32,7 +40,7 @@ def reverser(fault=""):
             self.table = tf.lookup.StaticHashTable(entries, "")
 
         def search(self, text):
-            words = self.tokenizer.tokenize(text)
+            words = self.tokenizer.tokenize(readable(text))[:, :20]
             found = self.table.lookup(words.flat_values)
             words = words.with_flat_values(tf.where(found == "", words.flat_values, found))
             lengths = tf.cast(words.row_lengths(), tf.int32)
@@ -121,12 +129,20 @@ def test_newest_version_of_a_good_export_passes(good):
     report = check_export(good, EXAMPLE_TEXTS, expected)
     assert failed(report) == {}
     assert report.passed
-    assert [row.name for row in report.rows] == [*ALL_ROWS, "expected"]
+    assert [row.name for row in report.rows] == ALL_ROWS
     assert report.directory == good / "10"
     details = {row.name: row.detail for row in report.rows}
     assert details["signatures"] == "serving_default, n_best, attention"
     assert details["requests"] == f"3 signatures answered {len(EXAMPLE_TEXTS)} texts"
     assert details["n_best"] == "beam of 2, best first"
+    assert details["warmup"].startswith("no warm-up requests: ")
+    number = r"\d+\.\d ms"
+    assert re.fullmatch(
+        rf"1 text: p50 {number}, p95 {number} \(50 requests\); "
+        rf"32 texts: p50 {number}, p95 {number} \(20 requests\)",
+        details["latency"],
+    )
+    assert re.fullmatch(r"\d+ MB resident, [+-]\d+ MB by 70 requests", details["memory"])
 
 
 def test_translations_that_are_not_the_expected_ones_fail_their_row(good):
@@ -139,9 +155,10 @@ def test_attention_is_optional_and_n_best_is_not(tmp_path):
     export(tmp_path / "1", leave_out=["attention"])
     report = check_export(tmp_path)
     assert report.passed
-    names = [*(name for name in ALL_ROWS if name != "attention"), "expected"]
+    names = [name for name in ALL_ROWS if name != "attention"]
     assert [row.name for row in report.rows] == names
-    assert report.rows[-1].detail.startswith("not compared with the model: ")
+    (detail,) = (row.detail for row in report.rows if row.name == "expected")
+    assert detail.startswith("not compared with the model: ")
 
 
 def test_wrong_signatures_fail_their_row(good, tmp_path):
@@ -183,7 +200,95 @@ def test_wrong_values_fail_their_rows(tmp_path):
         "attention": "weights of a target token sum to 1.0100 where more than 0 and at most 1 is "
         "expected",
         "batch_of_one": "score of text 0: -4.5 where -5.5 is expected",
+        "odd_inputs": wrong["odd_inputs"],
     }
+    assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -1.5 where -11.5 is ")
+
+
+def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(tmp_path, monkeypatch):
+    export(tmp_path / "1", fault="utf-8", leave_out=["attention"])
+    problem = "of text 5 is not UTF-8: b'\\xed\\xa0\\x80 \\xc3( Hunde \\xff\\xfe'"
+    detail = f"serving_default: translation {problem}; n_best: translations {problem}"
+    assert failed(check_export(tmp_path / "1", ["a b"])) == {"odd_inputs": detail}
+
+    run = SessionProcess.run
+
+    def refuse(self, signature, texts):
+        if texts == (b"two\0dogs \0 run",):
+            raise RuntimeError("no\nnull bytes")
+        return run(self, signature, texts)
+
+    monkeypatch.setattr(SessionProcess, "run", refuse)
+    export(tmp_path / "2", leave_out=["attention"])
+    wrong = failed(check_export(tmp_path / "2", ["a b"]))
+    assert wrong == {"odd_inputs": "a null byte, alone: no null bytes"}
+
+
+def write_warmup(version, records):
+    import tensorflow as tf
+
+    path = version / "assets.extra" / "tf_serving_warmup_requests"
+    path.parent.mkdir(exist_ok=True)
+    with tf.io.TFRecordWriter(str(path)) as file:
+        for record in records:
+            file.write(record)
+    return path
+
+
+def test_warmup_requests_are_replayed(tmp_path, monkeypatch):
+    export(tmp_path, leave_out=["attention"])
+    # The rows before are those of the other tests.
+    monkeypatch.setattr(check, "_check_python", lambda *_: "")
+    monkeypatch.setattr(check, "_check_odd_inputs", lambda *_: "")
+    asked = []
+    run = SessionProcess.run
+    monkeypatch.setattr(
+        SessionProcess, "run", lambda self, *request: asked.append(request) or run(self, *request)
+    )
+
+    def replay(*requests, more=(), damage=False):
+        records = [encode_warmup_request(WarmupRequest(*request), "en") for request in requests]
+        path = write_warmup(tmp_path, [*records, *more])
+        if damage:
+            path.write_bytes(path.read_bytes()[:-1])
+        asked.clear()
+        report = check_export(tmp_path, ["a b"])
+        (row,) = (row for row in report.rows if row.name == "warmup")
+        return row.passed, row.detail
+
+    requests = [("serving_default", [b"a", b"b c"]), ("n_best", [b"\xff"])]
+    assert replay(*requests) == (True, "2 requests answered, of serving_default, n_best")
+    assert asked[-2:] == requests
+    assert replay(("best", [b"a"])) == (
+        False,
+        "Expected a signature of ['n_best', 'serving_default']. Received: signature='best'",
+    )
+    passed, detail = replay(*requests, damage=True)
+    assert not passed
+    assert detail.startswith(f"{tmp_path}/assets.extra/tf_serving_warmup_requests cannot be read: ")
+    passed, detail = replay(*requests, more=[b"something"])
+    assert not passed
+    assert detail.startswith("Expected a PredictionLog with a request whose one input is 'text'")
+    assert replay(*[("n_best", [b"a"])] * 1001) == (
+        False,
+        "1001 warm-up requests where a server takes at most 1000",
+    )
+
+
+def test_memory_that_grows_fails_its_row(good, monkeypatch):
+    monkeypatch.setattr(check, "_check_python", lambda *_: "")
+    held = iter([1e8, 2e8, 2.65e8])
+    monkeypatch.setattr(SessionProcess, "resident_memory", lambda self: next(held))
+    monkeypatch.setattr(SessionProcess, "time", lambda *_: [0.001, 0.003])
+    report = check_export(good, ["a b"])
+    assert failed(report) == {
+        "memory": "200 MB resident, +65 MB by 4 requests, where at most +64 MB is expected"
+    }
+    details = {row.name: row.detail for row in report.rows}
+    assert details["load"].endswith(", 100 MB resident")
+    assert details["latency"] == (
+        "1 text: p50 2.0 ms, p95 2.9 ms (2 requests); 32 texts: p50 2.0 ms, p95 2.9 ms (2 requests)"
+    )
 
 
 def test_other_outputs_in_python_fail_their_row(good, monkeypatch):
@@ -238,7 +343,10 @@ def test_report_is_written_as_a_table():
     rows = (CheckRow("load", True, "loaded"), CheckRow("requests", False, "no"))
     report = CheckReport(None, rows)
     assert not report.passed
-    assert str(report) == "ok    load      loaded\nFAIL  requests  no"
+    assert str(report) == "ok    load      loaded\nFAIL  requests  no\nFAILED: requests"
+    report = CheckReport(None, rows[:1])
+    assert report.passed
+    assert str(report) == "ok    load  loaded\nall 1 passed"
 
 
 def signature(dtype="string", shape=(-1,), name="text"):
@@ -426,10 +534,22 @@ def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, c
     assert expected[-1] == copied
     report = check_export(tmp_path, texts, expected)
     assert failed(report) == {}
-    assert [row.name for row in report.rows] == [*ALL_ROWS, "expected"]
+    assert [row.name for row in report.rows] == ALL_ROWS
     details = {row.name: row.detail for row in report.rows}
     assert details["attention"] == f"weights sum to at most 1 over the source{detail}, 0 on padding"
     assert read_description(tmp_path / "1")["examples"]["translations"] == expected[1:]
+
+
+def test_encoding_problems():
+    outputs = {
+        "score": np.zeros(2, np.float32),
+        "tokens": np.array([["é".encode(), b""], [b"\xc3", b"\xff"]], object),
+        "more": np.array([b"\xed\xa0\x80"], object),
+    }
+    assert contract.encoding_problems(outputs) == [
+        "tokens of text 1 is not UTF-8: b'\\xc3'",
+        "more of text 0 is not UTF-8: b'\\xed\\xa0\\x80'",
+    ]
 
 
 def test_differences_of_names_and_shapes():

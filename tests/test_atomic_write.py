@@ -1,6 +1,6 @@
 import pytest
 
-from kerasnmt.training.atomic_write import atomic_write
+from kerasnmt.atomic_write import atomic_write
 
 
 def test_the_folder_is_made_and_only_the_file_is_left(tmp_path):

@@ -1,0 +1,30 @@
+"""`kerasnmt server-config`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def server_config(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder of models' folders, such as saved_models."),
+    ],
+    base_path: Annotated[
+        str,
+        typer.Option(
+            "--base-path", metavar="PATH", help="Where the server finds DIR; an absolute path."
+        ),
+    ] = "/models",
+) -> None:
+    """Write models.config and batching_parameters.txt into DIR, to serve all its models at once.
+
+    The files are for `tensorflow_model_server --model_config_file=… --enable_batching
+    --batching_parameters_file=…`. Write them again when a model comes or goes; a new version of one
+    needs nothing.
+    """
+    from kerasnmt.serving import write_server_config
+
+    for path in write_server_config(directory, base_path):
+        print(path)

@@ -1,0 +1,98 @@
+"""The requests with which a server warms a model up before it says that it is ready.
+
+TF Serving replays the records of `assets.extra/tf_serving_warmup_requests`, a TFRecord file of
+`PredictionLog`, when it loads a version; so the first client does not wait for what TensorFlow sets
+up at the first run of a signature. Source: `tensorflow_serving/apis/prediction_log.proto`,
+`predict.proto`, `model.proto`; `tensorflow/core/framework/tensor.proto`, `types.proto`.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kerasnmt.serving.wire_format import field, repeated, text
+
+WARMUP_REQUESTS = Path("assets.extra", "tf_serving_warmup_requests")
+MOST_WARMUP_REQUESTS = 1000  # A server refuses a version with more.
+WARMUP_BATCH_SIZES = (1, 8, 32)
+
+_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
+_LENGTHS = (1, 8, 32)  # In words.
+_STRING = 7  # DT_STRING
+
+
+class WarmupRequest(NamedTuple):
+    """A request of a warm-up file.
+
+    Attributes:
+        signature: The signature's name.
+        texts: The batch, as bytes.
+    """
+
+    signature: str
+    texts: list[bytes]
+
+
+def warmup_requests(signatures: Iterable[str]) -> Iterator[WarmupRequest]:
+    """Yields requests for each signature: batches of 1, 8 and 32 texts of 1, 8 and 32 words.
+
+    Args:
+        signatures: The names of signatures whose one input is `text`.
+    """
+    for signature in signatures:
+        for size in WARMUP_BATCH_SIZES:
+            for length in _LENGTHS:
+                words = [_WORDS[place % len(_WORDS)] for place in range(length)]
+                yield WarmupRequest(signature, [" ".join(words).encode()] * size)
+
+
+def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
+    """Writes a request as a `PredictionLog`.
+
+    Args:
+        request: The request.
+        model: The name under which the model is served.
+
+    Returns:
+        The encoded message, which is one record of the file.
+    """
+    model_spec = field(1, model) + field(3, request.signature)
+    shape = field(2, field(1, len(request.texts)))
+    tensor = field(1, _STRING) + field(2, shape)
+    tensor += b"".join(field(8, value) for value in request.texts)
+    named_input = field(1, "text") + field(2, tensor)
+    predict_request = field(1, model_spec) + field(2, named_input)
+    return field(6, field(1, predict_request))  # predict_log.request
+
+
+def decode_warmup_request(record: bytes) -> WarmupRequest:
+    """Reads a `PredictionLog` as a server would.
+
+    Args:
+        record: One record of the file.
+
+    Returns:
+        The request.
+
+    Raises:
+        ValueError: If the record is no `PredictionLog` of a request whose one input is `text`, of
+            strings in one axis.
+    """
+    try:
+        (predict_log,) = repeated(record, 6)
+        (request,) = repeated(predict_log, 1)
+        (model_spec,) = repeated(request, 1)
+        (named_input,) = repeated(request, 2)
+        (tensor,) = repeated(named_input, 2)
+        (shape,) = repeated(tensor, 2)
+        sizes = [repeated(size, 1) for size in repeated(shape, 2)]
+        texts = [bytes(value) for value in repeated(tensor, 8)]
+        expected = ("text", [_STRING], [[len(texts)]])
+        if (text(named_input, 1), repeated(tensor, 1), sizes) != expected:
+            raise ValueError("another input")
+        return WarmupRequest(text(model_spec, 3) or "serving_default", texts)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "Expected a PredictionLog with a request whose one input is 'text', strings [batch]. "
+            "Received: another record"
+        ) from error

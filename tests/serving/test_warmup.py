@@ -1,0 +1,83 @@
+import pytest
+from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
+
+from kerasnmt.serving import wire_format
+from kerasnmt.serving.warmup import (
+    MOST_WARMUP_REQUESTS,
+    WarmupRequest,
+    decode_warmup_request,
+    encode_warmup_request,
+    warmup_requests,
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "encoded"),
+    [
+        (1, 150, b"\x08\x96\x01"),  # the two examples of the protobuf encoding guide
+        (2, "testing", b"\x12\x07testing"),
+        (1, 0, b"\x08\x00"),
+        (1, 127, b"\x08\x7f"),
+        (1, 128, b"\x08\x80\x01"),
+        (16, b"", b"\x82\x01\x00"),
+        (3, b"\xff" * 300, b"\x1a\xac\x02" + b"\xff" * 300),
+    ],
+)
+def test_fields_are_written_as_they_are_read(number, value, encoded):
+    assert wire_format.field(number, value) == encoded
+    ((found, read),) = wire_format.fields(encoded)
+    assert found == number
+    assert read == (value.encode() if isinstance(value, str) else value)
+
+
+@pytest.mark.parametrize(
+    "texts", [[b"two dogs"], [b"", "né".encode(), b"\xff\0"], [b"x" * 300] * 8]
+)
+def test_requests_are_what_the_classes_of_the_server_write(texts):
+    import tensorflow as tf
+
+    log = PredictionLog()
+    request = log.predict_log.request
+    request.model_spec.name, request.model_spec.signature_name = "en_de", "n_best"
+    request.inputs["text"].CopyFrom(tf.make_tensor_proto(texts, tf.string, [len(texts)]))
+    written = encode_warmup_request(WarmupRequest("n_best", texts), "en_de")
+    assert PredictionLog.FromString(written) == log
+    assert decode_warmup_request(log.SerializeToString()) == WarmupRequest("n_best", texts)
+    request.model_spec.signature_name = ""
+    assert decode_warmup_request(log.SerializeToString()).signature == "serving_default"
+
+
+def other(change):
+    """A request that is not one of text in one axis."""
+    log = PredictionLog.FromString(encode_warmup_request(WarmupRequest("n_best", [b"a"]), "x"))
+    change(log.predict_log.request)
+    return log.SerializeToString()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"\xff",
+        PredictionLog().SerializeToString(),
+        other(lambda request: request.inputs["text"].string_val.append(b"b")),
+        other(lambda request: request.inputs["text"].tensor_shape.dim.add(size=1)),
+        other(lambda request: setattr(request.inputs["text"], "dtype", 3)),
+        other(lambda request: request.inputs["more"].string_val.append(b"b")),
+        other(lambda request: request.inputs.clear()),
+        other(lambda request: request.ClearField("model_spec")),
+    ],
+)
+def test_other_records_are_refused(record):
+    with pytest.raises(ValueError, match="Expected a PredictionLog with a request whose one input"):
+        decode_warmup_request(record)
+
+
+def test_requests_of_many_sizes():
+    requests = list(warmup_requests(["serving_default", "n_best"]))
+    assert len(requests) == 18 < MOST_WARMUP_REQUESTS
+    sizes = [(size, words) for size in (1, 8, 32) for words in (1, 8, 32)]
+    for signature, found in (("serving_default", requests[:9]), ("n_best", requests[9:])):
+        assert {request.signature for request in found} == {signature}
+        assert [(len(texts), len(texts[0].split())) for _, texts in found] == sizes
+        assert all(len({*texts}) == 1 for _, texts in found)
