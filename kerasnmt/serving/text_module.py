@@ -1,5 +1,6 @@
 """Text in, text out: the graph that `translate` runs and `export` writes."""
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -37,8 +38,6 @@ class TextModule(tf.Module):
 
     A model that copies writes words outside the vocabulary as the source spells them.
 
-    - `forced_prefix`: also takes `prefix`, string `[batch]`, with whose tokens the translation
-      begins, or an empty string; returns what `serving_default` does.
 
     Args:
         model: a `kerasnmt.models.SearchModel` with tokenizers.
@@ -123,7 +122,6 @@ class TextModule(tf.Module):
         signatures = {
             "serving_default": self.serving_default,
             "n_best": self.n_best,
-            "forced_prefix": self.forced_prefix,
         }
         return signatures | ({"attention": self.attention} if self.attention else {})
 
@@ -143,9 +141,15 @@ class TextModule(tf.Module):
         """Translate: the best translation of each text and its score."""
         return self._best(self._source(text))
 
-    @tf.function(input_signature=_TEXT_AND_PREFIX, autograph=False)
-    def forced_prefix(self, text: tf.Tensor, prefix: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translate: the best translation that begins with a prefix, and its score."""
+    @functools.cached_property  # no part of an export, which traces what it finds
+    def forced_prefix(self) -> Callable[..., dict[str, tf.Tensor]]:
+        """The traced function of `text` and `prefix`: the best translation that begins so.
+
+        Both are string `[batch]`; an empty prefix is none. Returns what `serving_default` does.
+        """
+        return tf.function(self._forced_prefix, input_signature=_TEXT_AND_PREFIX, autograph=False)
+
+    def _forced_prefix(self, text: tf.Tensor, prefix: tf.Tensor) -> dict[str, tf.Tensor]:
         source = self._source(text)
         if self._copies:
             prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)

@@ -63,8 +63,16 @@ class Translator:
             return zip(map(decode, outputs["translation"]), outputs["score"].tolist(), strict=True)
 
         if prefixes is None:
-            return self._run("serving_default", texts, batch_size, first_number, rows)
-        return self._run("forced_prefix", texts, batch_size, first_number, rows, prefix=prefixes)
+            return self._run(
+                self._served.signatures["serving_default"], texts, batch_size, first_number, rows
+            )
+        forced_prefix = getattr(self._served, "forced_prefix", None)
+        if forced_prefix is None:
+            raise ValueError(
+                "Expected a model, to force prefixes. Received: an export, whose signatures take "
+                "texts alone."
+            )
+        return self._run(forced_prefix, texts, batch_size, first_number, rows, prefix=prefixes)
 
     def n_best(
         self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
@@ -84,7 +92,7 @@ class Translator:
                 ranked = zip(map(decode, translations), scores, strict=True)
                 yield [(text, score) for text, score in ranked if score > -1e9]
 
-        return self._run("n_best", texts, batch_size, first_number, rows)
+        return self._run(self._served.signatures["n_best"], texts, batch_size, first_number, rows)
 
     def attention(
         self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
@@ -106,11 +114,13 @@ class Translator:
                 "Expected a model with attention. Received: one without the signature 'attention'."
             )
         rows = SentenceAttention.of_batch
-        return self._run("attention", texts, batch_size, first_number, rows)
+        return self._run(
+            self._served.signatures["attention"], texts, batch_size, first_number, rows
+        )
 
     def _run(
         self,
-        signature: str,
+        function: Callable[..., Any],
         texts: Sequence[str],
         batch_size: int,
         first_number: int,
@@ -136,7 +146,7 @@ class Translator:
                 name: [values[i] for i in places]
                 for name, values in {"text": texts, **others}.items()
             }
-            outputs = self._served.signatures[signature](**inputs)
+            outputs = function(**inputs)
             outputs = {name: np.asarray(value) for name, value in outputs.items()}
             for place, answer in zip(places, rows(outputs), strict=True):
                 answers[place] = answer
