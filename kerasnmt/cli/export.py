@@ -18,6 +18,14 @@ def export(
         int | None,
         typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
     ] = None,
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights",
+            metavar="float32|float16|int8",
+            help="Numbers in which weights are stored; fewer bits make a smaller export.",
+        ),
+    ] = "float32",
 ) -> None:
     """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
     with progress_console().status("exporting"):
@@ -26,5 +34,5 @@ def export(
 
         if beam_size is not None:
             options["beam_size"] = beam_size
-        version = export_next_version(model, directory, **options)
+        version = export_next_version(model, directory, weights=weights, **options)
     print(version)

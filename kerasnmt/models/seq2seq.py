@@ -388,6 +388,7 @@ class Seq2Seq(keras.Model):
         max_length: int = 100,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        weights: str = "float32",
     ) -> str:
         """Write a SavedModel for TF Serving: text in, text out.
 
@@ -401,12 +402,15 @@ class Seq2Seq(keras.Model):
             max_length: most tokens of a source or a translation, the end token included.
             replace_unknown: see `translate`.
             dictionary: see `translate`.
+            weights: the numbers in which the weights are stored: "float32", or for a smaller
+                export "float16" or "int8", see `kerasnmt.serving.StoredWeights`.
 
         Returns:
             the directory.
 
         Raises:
-            ValueError: the model has no tokenizers, or the directory exists.
+            ValueError: the model has no tokenizers, the directory exists, or an option is out of
+                range.
         """
         self._need_tokenizers()
         from kerasnmt.serving import export_model
@@ -419,6 +423,7 @@ class Seq2Seq(keras.Model):
             max_length=max_length,
             replace_unknown=replace_unknown,
             dictionary=dictionary,
+            weights=weights,
         )
 
     def _need_attention(self) -> None:

@@ -8,6 +8,7 @@ _HOMES = {
     "CheckReport": "kerasnmt.serving.check_report",
     "ForcedAttention": "kerasnmt.serving.forced_attention",
     "SentenceAttention": "kerasnmt.serving.sentence_attention",
+    "StoredWeights": "kerasnmt.serving.stored_weights",
     "TextModule": "kerasnmt.serving.text_module",
     "Translator": "kerasnmt.serving.translator",
     "check_export": "kerasnmt.serving.check",

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
+from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.
@@ -44,6 +45,8 @@ class TextModule(tf.Module):
             words or of characters.
         dictionary: how source words are written when they replace; those it lacks stay as they
             are. For a model of words.
+        weights: the numbers in which an export stores the weights, see
+            `kerasnmt.serving.StoredWeights`.
 
     Raises:
         ValueError: the model has no tokenizers, an option is out of range or does not suit the
@@ -59,6 +62,7 @@ class TextModule(tf.Module):
         max_length: int = 100,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        weights: str = "float32",
     ) -> None:
         super().__init__(name=model.name)
         need_tensorflow_backend()
@@ -101,8 +105,8 @@ class TextModule(tf.Module):
         self.target_tokenizer = model.target_tokenizer
         # TensorFlow's own variables: a server restores those it finds here, and finds them through
         # no Keras layer. The model itself is not tracked, so its optimizer stays out.
-        self._weights = [weight.value for weight in model.weights]
-        self._search = model.search
+        self._weights = StoredWeights(model, weights)
+        self._search = self._weights.search
         self._copies = model.copies
         self._replaces = replace_unknown
         self._dictionary = _table(dictionary) if dictionary else None
@@ -124,6 +128,7 @@ class TextModule(tf.Module):
             "length_penalty": self.length_penalty,
             "max_length": self.max_length,
             "replace_unknown": self._replaces,
+            "weights": self._weights.kind,
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
         }

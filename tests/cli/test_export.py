@@ -19,6 +19,18 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
 
 
+def test_small_weights(kerasnmt, run_folder, tmp_path):
+    done = kerasnmt("export", run_folder, tmp_path / "en_de", "--weights", "int8")
+    version = tmp_path / "en_de" / "1"
+    assert done == (0, f"{version}\n", "")
+    assert json.loads((version / "assets.extra" / "kerasnmt.json").read_text())["weights"] == "int8"
+    done = kerasnmt("export", run_folder, tmp_path / "en_de", "--weights", "int4")
+    message = (
+        "error: Expected weights to be one of float32, float16, int8. Received: weights='int4'"
+    )
+    assert done == (2, "", f"{message}\n")
+
+
 def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path):
     program = (
         "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "

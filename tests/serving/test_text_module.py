@@ -142,6 +142,7 @@ def test_description(module):
         "model": "bahdanau_gru",
         **OPTIONS,
         "replace_unknown": False,
+        "weights": "float32",
         "source_kind": "words",
         "target_kind": "characters",
     }
