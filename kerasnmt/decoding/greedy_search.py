@@ -42,8 +42,8 @@ def greedy_search(
     """
 
     def choose(log_probabilities: Any) -> tuple[Any, Any]:
-        ids = ops.cast(ops.argmax(log_probabilities, axis=-1), "int32")
-        return ids, ops.max(log_probabilities, axis=-1)
+        best, ids = ops.top_k(log_probabilities, 1)
+        return ops.cast(ids[..., 0], "int32"), best[..., 0]
 
     # The first step is made outside the loop: it shows the shapes of the records.
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
