@@ -5,30 +5,31 @@ import subprocess
 import sys
 
 
-def beam_size(version):
-    return json.loads((version / "assets.extra" / "kerasnmt.json").read_text())["beam_size"]
+def described(version):
+    description = json.loads((version / "assets.extra" / "kerasnmt.json").read_text())
+    return description["beam_size"], description["weights"]
 
 
 def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
-    assert (export_folder.name, beam_size(export_folder)) == ("1", 3)  # the first, by the recipe
+    assert (export_folder.name, described(export_folder)) == (
+        "1",
+        (3, "float32"),
+    )  # the first, by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
-    done = kerasnmt("export", run_folder, directory, "--beam-size", 2)
+    done = kerasnmt("export", run_folder, directory, "--beam-size", 2, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")
-    assert beam_size(directory / "2") == 2
+    assert described(directory / "2") == (2, "int8")
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
 
 
-def test_small_weights(kerasnmt, run_folder, tmp_path):
-    done = kerasnmt("export", run_folder, tmp_path / "en_de", "--weights", "int8")
-    version = tmp_path / "en_de" / "1"
-    assert done == (0, f"{version}\n", "")
-    assert json.loads((version / "assets.extra" / "kerasnmt.json").read_text())["weights"] == "int8"
+def test_unknown_weights(kerasnmt, run_folder, tmp_path):
     done = kerasnmt("export", run_folder, tmp_path / "en_de", "--weights", "int4")
     message = (
         "error: Expected weights to be one of float32, float16, int8. Received: weights='int4'"
     )
     assert done == (2, "", f"{message}\n")
+    assert not (tmp_path / "en_de").exists()
 
 
 def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path):
