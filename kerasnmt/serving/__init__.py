@@ -12,9 +12,11 @@ _HOMES = {
     "TextModule": "kerasnmt.serving.text_module",
     "Translator": "kerasnmt.serving.translator",
     "check_export": "kerasnmt.serving.check",
+    "export_lite": "kerasnmt.serving.lite_export",
     "export_model": "kerasnmt.serving.export",
     "export_next_version": "kerasnmt.serving.export",
     "load_export": "kerasnmt.serving.export",
+    "load_lite": "kerasnmt.serving.lite_export",
 }
 
 __all__ = sorted(_HOMES)

@@ -17,8 +17,8 @@ class Translator:
     It holds to what a `TextModule` and a loaded export have in common, and so treats both alike.
 
     Args:
-        served: a `TextModule`, or what `load_export` returns: an object with `signatures`, a
-            mapping from names to functions, `source_lengths` and `description`.
+        served: a `TextModule`, or what `load_export` or `load_lite` returns: an object with
+            `signatures`, a mapping from names to functions, `source_lengths` and `description`.
     """
 
     def __init__(self, served: Any) -> None:
@@ -57,7 +57,15 @@ class Translator:
             texts: one sentence each.
             batch_size: number of texts translated at once.
             first_number: what the first text is called in warnings.
+
+        Raises:
+            ValueError: there is only one translation for a text, as of an export for LiteRT.
         """
+        if "n_best" not in self._served.signatures:
+            raise ValueError(
+                "Expected a model, or a SavedModel, for several translations of a text. Received: "
+                "one without the signature 'n_best'."
+            )
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[list[tuple[str, float]]]:
             for translations, scores in zip(

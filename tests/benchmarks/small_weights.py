@@ -1,12 +1,12 @@
-"""What smaller weights save and cost: exports of one run with float32, float16 and int8 weights.
+"""What smaller exports of one run save and cost: float32, float16 and int8 weights, and LiteRT.
 
     python tests/benchmarks/small_weights.py RUN
 
 Exports the run with each, and translates held-out sentences of the built-in corpus, or of
 `--source` and `--reference`, with the search options of its recipe. One after the other takes its
 turn, several times over, so that all meet the same load of the machine; the median turn is shown.
-Prints the size of the folder and of its weights, BLEU, CPU seconds by batches of 64, and CPU and
-elapsed milliseconds for one sentence alone.
+Prints the size of the folder and of its weights, BLEU, CPU seconds for all sentences (by batches of
+64; LiteRT one by one), and CPU and elapsed milliseconds for one sentence alone.
 """
 
 import argparse
@@ -20,14 +20,21 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus, read_parallel
-from kerasnmt.serving import Translator, export_model, load_export
+from kerasnmt.serving import Translator, export_lite, export_model, load_export, load_lite
 from kerasnmt.training import texts, translation_scores
 
-KINDS = ("float32", "float16", "int8")
+FORMS = {
+    f"{name} {weights}": (write, load, files, weights)
+    for name, write, load, files in (
+        ("SavedModel", export_model, load_export, "variables/*"),
+        ("LiteRT", export_lite, load_lite, "model.tflite"),
+    )
+    for weights in ("float32", "float16", "int8")
+}
 
 
-def megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+def megabytes(folder: Path, files: str) -> float:
+    return sum(path.stat().st_size for path in folder.rglob(files) if path.is_file()) / 1e6
 
 
 def main() -> None:
@@ -48,39 +55,38 @@ def main() -> None:
         sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     alone = sources[: arguments.alone]
     model, options = load_run(arguments.run)
+    options.pop("replace_unknown", None)  # LiteRT does not
     with tempfile.TemporaryDirectory() as folder:
         sizes, translators, bleu = {}, {}, {}
-        for kind in KINDS:
-            version = Path(export_model(model, Path(folder, kind, "1"), weights=kind, **options))
-            sizes[kind] = megabytes(version), megabytes(version / "variables")
-            translators[kind] = Translator(load_export(version))
-            translations = translators[kind].translate(sources)
-            bleu[kind] = translation_scores(translations, references)["bleu"]
-            translators[kind].translate(alone[:10], batch_size=1)
-        batches = {kind: [] for kind in KINDS}
-        singles = {kind: [] for kind in KINDS}
-        cpu_of_singles = {kind: [] for kind in KINDS}
+        for form, (write, load, files, weights) in FORMS.items():
+            version = Path(write(model, Path(folder, form, "1"), weights=weights, **options))
+            sizes[form] = megabytes(version, "*"), megabytes(version, files)
+            translators[form] = Translator(load(version))
+            translations = translators[form].translate(sources)
+            bleu[form] = translation_scores(translations, references)["bleu"]
+            translators[form].translate(alone[:10], batch_size=1)
+        all_cpu, cpu, elapsed = ({form: [] for form in FORMS} for _ in range(3))
         for _ in range(arguments.rounds):
-            for kind in KINDS:
-                cpu = time.process_time()
-                translators[kind].translate(sources)
-                batches[kind].append(time.process_time() - cpu)
+            for form in FORMS:
+                begin = time.process_time()
+                translators[form].translate(sources)
+                all_cpu[form].append(time.process_time() - begin)
             for text in alone:
-                for kind in KINDS:
-                    cpu, begin = time.process_time(), time.perf_counter()
-                    translators[kind].translate([text])
-                    singles[kind].append(1e3 * (time.perf_counter() - begin))
-                    cpu_of_singles[kind].append(1e3 * (time.process_time() - cpu))
-    print("weights | MB | of which weights | BLEU | CPU s | CPU ms alone | ms alone")
-    for kind in KINDS:
+                for form in FORMS:
+                    begin = time.process_time(), time.perf_counter()
+                    translators[form].translate([text])
+                    elapsed[form].append(1e3 * (time.perf_counter() - begin[1]))
+                    cpu[form].append(1e3 * (time.process_time() - begin[0]))
+    print("export | MB | of which weights | BLEU | CPU s | CPU ms alone | ms alone")
+    for form in FORMS:
         figures = [
-            *(f"{size:.1f}" for size in sizes[kind]),
-            f"{bleu[kind]:.2f}",
-            f"{statistics.median(batches[kind]):.2f}",
-            f"{statistics.median(cpu_of_singles[kind]):.1f}",
-            f"{statistics.median(singles[kind]):.1f}",
+            *(f"{size:.1f}" for size in sizes[form]),
+            f"{bleu[form]:.2f}",
+            f"{statistics.median(all_cpu[form]):.2f}",
+            f"{statistics.median(cpu[form]):.1f}",
+            f"{statistics.median(elapsed[form]):.1f}",
         ]
-        print(" | ".join([kind, *figures]))
+        print(" | ".join([form, *figures]))
 
 
 if __name__ == "__main__":

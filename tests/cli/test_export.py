@@ -32,6 +32,36 @@ def test_unknown_weights(kerasnmt, run_folder, tmp_path):
     assert not (tmp_path / "en_de").exists()
 
 
+def test_lite(kerasnmt, run_folder, loaded_model, tmp_path):
+    folder = tmp_path / "en_de"
+    options = ("--lite", "--beam-size", 1, "--weights", "int8")
+    assert kerasnmt("export", run_folder, folder, *options) == (0, f"{folder}\n", "")
+    assert sorted(os.listdir(folder)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    assert (description["beam_size"], description["weights"]) == (1, "int8")
+    done = kerasnmt("translate", folder, stdin="Anna sees two dogs .\n\n")
+    expected = loaded_model.translate(["Anna sees two dogs ."], beam_size=1, max_length=20)
+    assert (done.code, done.lines) == (0, [*expected, ""])
+    done = kerasnmt("translate", folder, "--n-best", 1, stdin="Anna\n")
+    assert (done.code, done.out) == (2, "")
+    assert "error: Expected a model, or a SavedModel, for several translations" in done.err
+    done = kerasnmt("export", run_folder, folder, "--lite")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected a directory that does not exist.")
+
+
+def test_lite_replaces_no_unknown_words(kerasnmt, run_folder, tmp_path):
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    recipe = (run / "recipe.yaml").read_text()
+    (run / "recipe.yaml").write_text(
+        recipe.replace("search: {", "search: {replace_unknown: true, ")
+    )
+    done = kerasnmt("export", run, tmp_path / "en_de", "--lite")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected a recipe without search.replace_unknown for LiteRT")
+    assert not (tmp_path / "en_de").exists()
+
+
 def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path):
     program = (
         "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "
