@@ -55,12 +55,19 @@ def export_lite(
         the directory.
 
     Raises:
-        ValueError: the directory exists, the model has no tokenizers, or an option is out of range.
+        ValueError: the directory exists, the model has no tokenizers or computes in half precision,
+            or an option is out of range.
         OSError: it could not be written.
     """
     directory = Path(directory)
     _refuse_existing(directory)
     search = {"beam_size": beam_size, "length_penalty": length_penalty, "max_length": max_length}
+    if model.compute_dtype != "float32":
+        raise ValueError(
+            f"Expected a model that computes in float32, for LiteRT. Received: {model.name} with "
+            f"compute_dtype='{model.compute_dtype}'. Make it with the dtype policy 'float32', and "
+            "give it this one's weights by set_weights."
+        )
     description = TextModule(model, weights=weights, **search).description  # refuses bad options
     tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
     if model.target_tokenizer is not model.source_tokenizer:

@@ -160,6 +160,17 @@ def test_bad_arguments_leave_nothing(word_model, tmp_path):
     assert os.listdir(tmp_path) == ["there"] and not os.listdir(tmp_path / "there")
 
 
+def test_half_precision_is_refused(tmp_path):
+    keras.config.set_dtype_policy("mixed_float16")
+    try:
+        model = zoo.bahdanau_gru(WordTokenizer(["a"]), embedding_dim=2, units=2)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    with pytest.raises(ValueError, match=r"computes in float32.*compute_dtype='float16'"):
+        export_lite(model, tmp_path / "lite")
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_failure_midway_leaves_nothing(word_model, tmp_path, monkeypatch, error):
