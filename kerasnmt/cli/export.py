@@ -21,15 +21,34 @@ def export(
     ] = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights",
+            metavar="float32|float16|int8",
+            help="Numbers in which weights are stored; fewer bits make a smaller export.",
+        ),
+    ] = "float32",
+    lite: Annotated[
+        bool,
+        typer.Option(
+            "--lite", help="For LiteRT instead, token ids in and out; DIR must not exist."
+        ),
+    ] = False,
 ) -> None:
     """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
     with progress_console().status("exporting"):
-        model, options = load_run(
-            run, with_run, search
-        )  # before what imports TensorFlow: it loads it quietly
-        from kerasnmt.serving import export_next_version
+        # Before what imports TensorFlow: it loads it quietly.
+        model, options = load_run(run, with_run, search)
+        from kerasnmt.serving import export_lite, export_next_version
 
         if beam_size is not None:
             options["beam_size"] = beam_size
-        version = export_next_version(model, directory, **options)
-    print(version)
+        if lite and options.pop("replace_unknown", False):
+            raise ValueError(
+                "Expected a recipe without search.replace_unknown for LiteRT, where there is no "
+                f"attention to replace by. Received: {run}"
+            )
+        write = export_lite if lite else export_next_version
+        written = write(model, directory, weights=weights, **options)
+    print(written)

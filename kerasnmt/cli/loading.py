@@ -68,7 +68,7 @@ def load_translator(
     """Load a run or an export for translation.
 
     Args:
-        directory: a run; or an export, `<name>/<version>` or `<name>`.
+        directory: a run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
         beam_size: in place of the recipe's. An export's is fixed.
         others: see `load_run`; for runs.
         search: see `load_run`; for runs.
@@ -89,10 +89,12 @@ def load_translator(
         from kerasnmt.serving import TextModule, Translator
 
         return Translator(TextModule(model, **options))
-    if not (directory / "saved_model.pb").exists() and not any(directory.glob("*/saved_model.pb")):
+    is_lite = (directory / "model.tflite").exists()
+    exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
+    if not is_lite and not any(path.exists() for path in exports):
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or of an export, with a "
-            f"saved_model.pb. Received: {directory}"
+            f"saved_model.pb or a model.tflite. Received: {directory}"
         )
     if others or search:
         raise ValueError(
@@ -102,10 +104,10 @@ def load_translator(
     load_tensorflow()
     import tensorflow as tf
 
-    from kerasnmt.serving import Translator, load_export
+    from kerasnmt.serving import Translator, load_export, load_lite
 
     try:
-        translator = Translator(load_export(directory))
+        translator = Translator((load_lite if is_lite else load_export)(directory))
     except (tf.errors.OpError, OSError, IndexError) as error:  # what TensorFlow says of bad files
         raise ValueError(
             f"{directory}: the export cannot be loaded; `kerasnmt check` tells more: {error}"

@@ -27,7 +27,7 @@ def greedy_search(
     """
 
     def choose(log_probabilities: Any, time: Any) -> tuple[Any, Any]:
-        ids = ops.cast(ops.argmax(log_probabilities, axis=-1), "int32")
-        return ids, ops.max(log_probabilities, axis=-1)
+        best, ids = ops.top_k(log_probabilities, 1)
+        return ops.cast(ids[..., 0], "int32"), best[..., 0]
 
     return follow_paths(step, states, start_ids, options, choose, 1, **arguments)

@@ -21,11 +21,21 @@ def source_words(source_ids: Any) -> dict[str, Any]:
         source_ids: extended ids, int32 `[batch, source_length]`.
 
     Returns:
-        `source_ids`; and `equal_words`, float32 `[batch, source_length, source_length]`: 1 where
-        two positions hold the same word, else 0.
+        `source_ids`; `equal_words`, float32 `[batch, source_length, source_length]`: 1 where two
+        positions hold the same word, else 0; and `columns`, int32 `[batch, source_length]`, all
+        different in a row: the id of a word where it stands first, and -1, -2, … where it stands
+        again.
     """
     equal = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
-    return {"source_ids": source_ids, "equal_words": ops.cast(equal, "float32")}
+    positions = ops.arange(ops.shape(source_ids)[1])
+    earlier = positions[None, :] < positions[:, None]
+    again = ops.any(ops.logical_and(equal, earlier), axis=-1)
+    numbers = ops.cumsum(ops.cast(again, "int32"), axis=1)
+    return {
+        "source_ids": source_ids,
+        "equal_words": ops.cast(equal, "float32"),
+        "columns": ops.where(again, -numbers, source_ids),
+    }
 
 
 def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
@@ -52,7 +62,12 @@ def at_least_tiny(log_probability: Any) -> Any:
 
 
 def with_copies(
-    generated: Any, log_copy: Any, weights: Any, source_ids: Any, equal_words: Any
+    generated: Any,
+    log_copy: Any,
+    weights: Any,
+    source_ids: Any,
+    equal_words: Any,
+    columns: Any,
 ) -> Any:
     """Extend log-probabilities of the vocabulary by those of copying.
 
@@ -65,6 +80,7 @@ def with_copies(
         weights: float32 `[batch, hypotheses, source_length]`.
         source_ids: extended ids, int32 `[batch, source_length]`.
         equal_words: from `source_words`.
+        columns: from `source_words`.
 
     Returns:
         float32 `[batch, hypotheses, vocabulary + source_length]`: a source has no more words
@@ -75,10 +91,14 @@ def with_copies(
     copied = ops.matmul(weights, equal_words)
     mixed = ops.take_along_axis(extended, ids, axis=-1)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
+    # No column is written twice, which LiteRT would add up: for each position whose word stands
+    # again, one of the columns at the end has no word, and stays impossible.
+    columns = ops.broadcast_to(columns[:, None, :], ops.shape(weights))
+    mixed = ops.where(columns < 0, IMPOSSIBLE, mixed)
+    columns = ops.where(columns < 0, columns + ops.shape(extended)[-1], columns)
     flat = ops.reshape(extended, (-1, ops.shape(extended)[-1]))
-    columns = ops.reshape(ids, (-1,))
+    columns = ops.reshape(columns, (-1,))
     rows = ops.repeat(ops.arange(ops.shape(flat)[0], dtype=columns.dtype), ops.shape(ids)[-1])
-    # Equal words are written more than once, each time with the same number.
     updated = ops.scatter_update(flat, ops.stack([rows, columns], -1), ops.reshape(mixed, (-1,)))
     return ops.reshape(updated, ops.shape(extended))
 

@@ -84,8 +84,8 @@ class PointerDecoder(DecoderLoop):
 
         Returns:
             outputs, for `log_probability`: `pointer`, a_t, float32 `[batch, target_length,
-            source_length]`, and the memory's `source_ids` and `equal_words`; and records,
-            `weights`, which are a_t too.
+            source_length]`, and the memory's `source_ids`, `equal_words` and `columns`; and
+            records, `weights`, which are a_t too.
         """
         _, weights = self.hear(target_ids, states, memory, training)
         return self._outputs(weights, memory), {"weights": weights}
@@ -108,7 +108,7 @@ class PointerDecoder(DecoderLoop):
         return self._outputs(weights, memory), {"weights": weights}, states
 
     def _outputs(self, weights: Any, memory: dict[str, Any]) -> dict[str, Any]:
-        names = ("source_ids", "equal_words")
+        names = ("source_ids", "equal_words", "columns")
         return {"pointer": weights, **{name: memory[name] for name in names}}
 
     def next_log_probability(self, outputs: dict[str, Any]) -> Any:
@@ -116,7 +116,7 @@ class PointerDecoder(DecoderLoop):
         weights = outputs["pointer"]
         shape = (*ops.shape(weights)[:2], self.embedding.input_dim)
         nothing = ops.full(shape, IMPOSSIBLE, dtype="float32")
-        names = ("source_ids", "equal_words")
+        names = ("source_ids", "equal_words", "columns")
         return with_copies(nothing, 0.0, weights, *(outputs[name] for name in names))
 
     def log_probability(self, outputs: dict[str, Any], ids: Any) -> tuple[Any, Any]:

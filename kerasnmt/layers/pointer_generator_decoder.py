@@ -126,8 +126,8 @@ class PointerGeneratorDecoder(keras.layers.Layer):
         Returns:
             outputs, for `log_probability`: `vocabulary`, what the decoder's generator returned;
             `gate`, log p_gen and log p_copy, float32 `[batch, target_length, 2]`; `pointer`, a_t,
-            float32 `[batch, target_length, source_length]`; and the memory's `source_ids` and
-            `equal_words`. And records, float32: `weights` of the attention, `[batch,
+            float32 `[batch, target_length, source_length]`; and the memory's `source_ids`,
+            `equal_words` and `columns`. And records, float32: `weights` of the attention, `[batch,
             target_length, source_length]`, and `generate_probability`, `[batch, target_length]`.
         """
         heard, weights = self.decoder.hear(target_ids, states, memory, training)
@@ -163,6 +163,7 @@ class PointerGeneratorDecoder(keras.layers.Layer):
             "pointer": pointer,
             "source_ids": memory["source_ids"],
             "equal_words": memory["equal_words"],
+            "columns": memory["columns"],
         }
         records = {
             "weights": pointer if weights is None else weights,
@@ -184,6 +185,7 @@ class PointerGeneratorDecoder(keras.layers.Layer):
             outputs["pointer"],
             outputs["source_ids"],
             outputs["equal_words"],
+            outputs["columns"],
         )
 
     def log_probability(self, outputs: dict[str, Any], ids: Any) -> tuple[Any, Any]:

@@ -185,6 +185,7 @@ class SearchModel(keras.Model):
         *,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        weights: str = "float32",
         **options,
     ) -> str:
         """Write a SavedModel for TF Serving: text in, text out.
@@ -196,19 +197,27 @@ class SearchModel(keras.Model):
                 number; must not exist.
             replace_unknown: see `translate`; fixed in the export, as all options are.
             dictionary: see `translate`.
+            weights: the numbers in which the weights are stored: "float32", or for a smaller
+                export "float16" or "int8", see `kerasnmt.serving.StoredWeights`.
             **options: of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
             the directory.
 
         Raises:
-            ValueError: the model has no tokenizers, or the directory exists.
+            ValueError: the model has no tokenizers, the directory exists, or an option is out of
+                range.
         """
         self._need_tokenizers()
         from kerasnmt.serving import export_model
 
         return export_model(
-            self, directory, replace_unknown=replace_unknown, dictionary=dictionary, **options
+            self,
+            directory,
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+            weights=weights,
+            **options,
         )
 
     def _need_attention(self) -> None:

@@ -11,13 +11,16 @@ _HOMES = {
     "RestApp": "kerasnmt.serving.rest_app",
     "RestClient": "kerasnmt.serving.rest_client",
     "SentenceAttention": "kerasnmt.serving.sentence_attention",
+    "StoredWeights": "kerasnmt.serving.stored_weights",
     "TextModule": "kerasnmt.serving.text_module",
     "TransientError": "kerasnmt.serving.transient_error",
     "Translator": "kerasnmt.serving.translator",
     "check_export": "kerasnmt.serving.check",
+    "export_lite": "kerasnmt.serving.lite_export",
     "export_model": "kerasnmt.serving.export",
     "export_next_version": "kerasnmt.serving.export",
     "load_export": "kerasnmt.serving.export",
+    "load_lite": "kerasnmt.serving.lite_export",
     "write_server_config": "kerasnmt.serving.server_config",
 }
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
+from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.
@@ -46,6 +47,8 @@ class TextModule(tf.Module):
             words or of characters.
         dictionary: how source words are written when they replace; those it lacks stay as they
             are. For a model of words.
+        weights: the numbers in which an export stores the weights, see
+            `kerasnmt.serving.StoredWeights`.
         **options: of `kerasnmt.decoding.SearchOptions`. `max_length` holds for sources as well.
 
     Raises:
@@ -59,6 +62,7 @@ class TextModule(tf.Module):
         *,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        weights: str = "float32",
         **options,
     ) -> None:
         super().__init__(name=model.name)
@@ -108,8 +112,8 @@ class TextModule(tf.Module):
         self.target_tokenizer = model.target_tokenizer
         # TensorFlow's own variables: a server restores those it finds here, and finds them through
         # no Keras layer. The model itself is not tracked, so its optimizer stays out.
-        self._weights = [weight.value for weight in model.weights]
-        self._search = model.search
+        self._weights = StoredWeights(model, weights)
+        self._search = self._weights.search
         self._copies = model.copies
         self._replaces = replace_unknown
         self._dictionary = _table(dictionary) if dictionary else None
@@ -132,6 +136,7 @@ class TextModule(tf.Module):
             "model": self.name,
             **asdict(self._search_options),
             "replace_unknown": self._replaces,
+            "weights": self._weights.kind,
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
         }

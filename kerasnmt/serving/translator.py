@@ -17,8 +17,8 @@ class Translator:
     so treats them alike.
 
     Args:
-        served: a `TextModule`, what `load_export` returns, or a `RestClient` or `GrpcClient`: an
-            object with `signatures`, a mapping from names to functions of `text`;
+        served: a `TextModule`, what `load_export` or `load_lite` returns, or a `RestClient` or
+            `GrpcClient`: an object with `signatures`, a mapping from names to functions of `text`;
             `source_lengths`, a function of texts, or None where nobody counts tokens: a cut is
             then made without a warning; and `description`, a mapping.
     """
@@ -83,7 +83,15 @@ class Translator:
             texts: one sentence each.
             batch_size: number of texts translated at once.
             first_number: what the first text is called in warnings.
+
+        Raises:
+            ValueError: there is only one translation for a text, as of an export for LiteRT.
         """
+        if "n_best" not in self._served.signatures:
+            raise ValueError(
+                "Expected a model, or a SavedModel, for several translations of a text. Received: "
+                "one without the signature 'n_best'."
+            )
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[list[tuple[str, float]]]:
             for translations, scores in zip(

@@ -5,21 +5,64 @@ import subprocess
 import sys
 
 
-def beam_size(version):
-    return json.loads((version / "assets.extra" / "kerasnmt.json").read_text())["beam_size"]
+def described(version):
+    description = json.loads((version / "assets.extra" / "kerasnmt.json").read_text())
+    return description["beam_size"], description["weights"]
 
 
 def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
-    assert (export_folder.name, beam_size(export_folder)) == ("1", 3)  # the first, by the recipe
+    assert (export_folder.name, described(export_folder)) == (
+        "1",
+        (3, "float32"),
+    )  # the first, by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
-    done = kerasnmt("export", run_folder, directory, *options)
+    done = kerasnmt("export", run_folder, directory, *options, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")
-    assert beam_size(directory / "2") == 2
+    assert described(directory / "2") == (2, "int8")
     description = json.loads((directory / "2" / "assets.extra" / "kerasnmt.json").read_text())
     assert (description["min_length"], description["model"]) == (2, "ensemble")
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
+
+
+def test_unknown_weights(kerasnmt, run_folder, tmp_path):
+    done = kerasnmt("export", run_folder, tmp_path / "en_de", "--weights", "int4")
+    message = (
+        "error: Expected weights to be one of float32, float16, int8. Received: weights='int4'"
+    )
+    assert done == (2, "", f"{message}\n")
+    assert not (tmp_path / "en_de").exists()
+
+
+def test_lite(kerasnmt, run_folder, loaded_model, tmp_path):
+    folder = tmp_path / "en_de"
+    options = ("--lite", "--beam-size", 1, "--weights", "int8")
+    assert kerasnmt("export", run_folder, folder, *options) == (0, f"{folder}\n", "")
+    assert sorted(os.listdir(folder)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    assert (description["beam_size"], description["weights"]) == (1, "int8")
+    done = kerasnmt("translate", folder, stdin="Anna sees two dogs .\n\n")
+    expected = loaded_model.translate(["Anna sees two dogs ."], beam_size=1, max_length=20)
+    assert (done.code, done.lines) == (0, [*expected, ""])
+    done = kerasnmt("translate", folder, "--n-best", 1, stdin="Anna\n")
+    assert (done.code, done.out) == (2, "")
+    assert "error: Expected a model, or a SavedModel, for several translations" in done.err
+    done = kerasnmt("export", run_folder, folder, "--lite")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected a directory that does not exist.")
+
+
+def test_lite_replaces_no_unknown_words(kerasnmt, run_folder, tmp_path):
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    recipe = (run / "recipe.yaml").read_text()
+    (run / "recipe.yaml").write_text(
+        recipe.replace("search: {", "search: {replace_unknown: true, ")
+    )
+    done = kerasnmt("export", run, tmp_path / "en_de", "--lite")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected a recipe without search.replace_unknown for LiteRT")
+    assert not (tmp_path / "en_de").exists()
 
 
 def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path):

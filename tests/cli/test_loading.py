@@ -47,7 +47,9 @@ def test_beam_size(run_folder, export_folder):
 def test_a_folder_with_neither(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
         received = re.escape(f"Received: {folder}")
-        with pytest.raises(ValueError, match=rf"with a saved_model\.pb\. {received}$"):
+        with pytest.raises(
+            ValueError, match=rf"a saved_model\.pb or a model\.tflite\. {received}$"
+        ):
             load_translator(folder)
         with pytest.raises(ValueError, match=rf"`kerasnmt train` writes it\. {received}$"):
             load_run(folder)

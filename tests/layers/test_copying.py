@@ -148,6 +148,16 @@ def test_mixture_by_hand():
     np.testing.assert_allclose(unlikely, [[np.log(1e-30)]], rtol=1e-6)
 
 
+def test_no_column_is_written_twice():
+    # Four words in the vocabulary; 4 and 5 are outside of it, and 0 is padding.
+    source_ids = np.array([[4, 2, 4, 5, 4, 2], [3, 1, 3, 0, 0, 0]], "int32")
+    columns = np.array(source_words(source_ids)["columns"])
+    np.testing.assert_array_equal(columns, [[4, 2, -1, 5, -2, -3], [3, 1, -1, 0, -2, -3]])
+    # As indices of the 10 columns of the extended vocabulary they meet no word.
+    assert [len({*(row % 10)}) for row in columns] == [6, 6]
+    assert set(columns[0] % 10) == {2, 4, 5, 7, 8, 9}
+
+
 def mixture(decoder, outputs):
     """The distribution over V + 6 ids at every position, in plain loops."""
     pointer = np.array(outputs["pointer"], "float64")

@@ -165,6 +165,7 @@ def test_folder_holds_no_more_than_it_should(exported, trained):
         "model": "bahdanau_gru",
         **OPTIONS,
         "replace_unknown": False,
+        "weights": "float32",
         "source_kind": "words",
         "target_kind": "characters",
         "examples": {

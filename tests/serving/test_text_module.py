@@ -146,6 +146,7 @@ def test_description(module):
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
+        "weights": "float32",
         "source_kind": "words",
         "target_kind": "characters",
     }
