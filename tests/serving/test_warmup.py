@@ -67,6 +67,11 @@ def other(change):
         other(lambda request: request.inputs.clear()),
         other(lambda request: request.ClearField("model_spec")),
     ],
+    # Named, as protobuf writes a map in any order.
+    ids=[
+        *("nothing", "no message", "no request", "more texts", "two axes", "another dtype"),
+        *("another input", "no inputs", "no model"),
+    ],
 )
 def test_other_records_are_refused(record):
     with pytest.raises(ValueError, match="Expected a PredictionLog with a request whose one input"):
