@@ -38,7 +38,7 @@ def serve(
     from kerasnmt.serving.saved_model_session import SavedModelSession
     from kerasnmt.serving.version_folder import chosen_version
 
-    version = chosen_version(directory).resolve()
+    version = chosen_version(directory).absolute()
     if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
         raise ValueError(
             "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "

@@ -6,6 +6,7 @@ from typing import Any
 from keras import ops, tree
 
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, reorder, write
+from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
@@ -41,7 +42,7 @@ def follow_paths(
         with_records: see `search`.
 
     Returns:
-        `Hypotheses`, in no order.
+        `Hypotheses`, in no order. One that needs what is impossible is empty, with -1e9.
     """
     # The first step is made outside the loop: it shows the shapes of the records.
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
@@ -83,6 +84,9 @@ def follow_paths(
 
     (last,) = ops.while_loop(unfinished, advance, (first,))
     sequences, records = batch_major(last["written"])
-    kept = ops.arange(options.max_length) < last["lengths"][..., None]
+    absent = last["scores"] <= IMPOSSIBLE / 2
+    lengths = ops.where(absent, 0, last["lengths"])
+    kept = ops.arange(options.max_length) < lengths[..., None]
     divisor = length_penalty(last["lengths"], options.length_penalty, options.length_normalization)
-    return Hypotheses(ops.where(kept, sequences, pad_id), last["scores"] / divisor, records)
+    scores = ops.where(absent, IMPOSSIBLE, last["scores"] / divisor)
+    return Hypotheses(ops.where(kept, sequences, pad_id), scores, clear(records, absent))

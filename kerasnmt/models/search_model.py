@@ -64,6 +64,11 @@ class SearchModel(keras.Model):
         search_options = SearchOptions(**options)
         if search_options.coverage_penalty:
             self._need_attention()
+        source_ids = ops.cast(source_ids, "int32")
+        if extended_source_ids is not None:
+            extended_source_ids = ops.cast(extended_source_ids, "int32")
+        if prefix_ids is not None:
+            prefix_ids = ops.cast(prefix_ids, "int32")
         states, memory = self.encode(source_ids, extended_source_ids)
         return search(
             lambda ids, states: self.step(ids, states, memory),
@@ -95,7 +100,7 @@ class SearchModel(keras.Model):
             texts: one sentence each. An empty text gives an empty translation; a text of more
                 than `max_length` tokens is cut there, with a warning.
             prefixes: for each text the words that its translation has to begin with, or an empty
-                string; None for none.
+                string; None for none. Of words outside the vocabulary the unknown word remains.
             replace_unknown: whether each unknown word of a translation is replaced by the source
                 word that it attends to most; for a model that does not copy by itself.
             dictionary: how source words are written when they replace; those it lacks stay.
@@ -111,6 +116,7 @@ class SearchModel(keras.Model):
                 TensorFlow.
         """
         self._need_tokenizers()
+        SearchOptions(**options)  # and no other options
         translator = self._graphs.translator(
             self, replace_unknown=replace_unknown, dictionary=dictionary, **options
         )

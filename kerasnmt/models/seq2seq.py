@@ -159,7 +159,9 @@ class Seq2Seq(SearchModel):
         Returns:
             float32 `[batch, target_length]`, of no meaning where the targets are padded.
         """
-        return self.decoder.log_probability(self(inputs), targets)[0]
+        states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+        outputs, _ = self.decoder(inputs["target_ids"], states, memory)
+        return self.decoder.log_probability(outputs, targets)[0]
 
     def step(
         self, ids: Any, states: list[Any], memory: dict[str, Any]

@@ -1,11 +1,7 @@
 """Writing and loading a model's core for LiteRT: token ids in, token ids out."""
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +12,7 @@ import kerasnmt.text  # noqa: F401  (registers the tokenizers)
 from kerasnmt.ids import END_ID
 from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.text_module import TextModule
+from kerasnmt.serving.version_folder import refuse_existing, write_folder
 
 CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
 
@@ -56,7 +53,7 @@ def export_lite(
         OSError: it could not be written.
     """
     directory = Path(directory)
-    _refuse_existing(directory)
+    refuse_existing(directory)
     if model.compute_dtype != "float32":
         raise ValueError(
             f"Expected a model that computes in float32, for LiteRT. Received: {model.name} with "
@@ -68,12 +65,14 @@ def export_lite(
     if model.target_tokenizer is not model.source_tokenizer:
         tokenizers["target"] = keras.saving.serialize_keras_object(model.target_tokenizer)
     core = _core(model, weights, options)
-    with _whole_folder(directory) as folder:
+
+    def write(folder: Path) -> None:
         (folder / CORE).write_bytes(core)
         for name, document in ((TOKENIZERS, tokenizers), (DESCRIPTION, description)):
             text = json.dumps(document, ensure_ascii=False, indent=2)
             (folder / name).write_text(text + "\n", encoding="utf-8")
-    return str(directory)
+
+    return str(write_folder(directory, write))
 
 
 def load_lite(directory: str | Path) -> Any:
@@ -188,24 +187,3 @@ def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
         if weights == "float16":
             converter.target_spec.supported_types = [tf.float16]
         return converter.convert()
-
-
-@contextmanager
-def _whole_folder(directory: Path) -> Iterator[Path]:
-    """Give a hidden folder beside its place, which is moved there in the end."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=directory.parent))
-    try:
-        yield unfinished
-        unfinished.chmod(0o755)
-        _refuse_existing(directory)
-        os.rename(unfinished, directory)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _refuse_existing(directory: Path) -> None:
-    if directory.exists():
-        raise ValueError(
-            f"Expected a directory that does not exist. Received: directory='{directory}'."
-        )

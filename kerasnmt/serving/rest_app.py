@@ -95,7 +95,7 @@ class RestApp:
     def _predict(self, request: Request) -> dict[str, Any]:
         asked = self._document(request)
         name = asked.get("signature_name") or "serving_default"
-        if name not in self._session.signatures:
+        if not isinstance(name, str) or name not in self._session.signatures:
             raise BadRequest(f'Serving signature name: "{name}" not found in signature def')
         signature = self._session.signatures[name]
         if ("instances" in asked) == ("inputs" in asked):
@@ -169,7 +169,7 @@ def _tensor(value: Any, name: str, info: TensorInfo) -> np.ndarray:
             array = np.array(_bytes(value), object)
         else:
             array = np.array(value, info.dtype)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: nested too deeply
         raise BadRequest(f"Expected {info.dtype} for the input {name!r}") from error
     strings = info.dtype != "string" or all(isinstance(item, bytes) for item in array.flat)
     shape = info.shape or array.shape
@@ -207,5 +207,8 @@ def _written(array: np.ndarray) -> list:
 
 
 def _response(document: Any, status: int | None = 200) -> Response:
-    body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+    try:
+        body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a pair of surrogates, quoted from the request
+        body = json.dumps(document, indent=1).encode()
     return Response(body, status, content_type="application/json")

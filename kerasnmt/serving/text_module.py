@@ -158,6 +158,11 @@ class TextModule(tf.Module):
         source = self._source(text)
         if self._copies:
             prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
+            # What stands only where the source was cut cannot be copied.
+            most = tf.reduce_max(source.extended_ids, axis=1)
+            most = tf.maximum(most, self.target_tokenizer.vocabulary_size - 1)
+            flat, limits = prefix_ids.flat_values, tf.gather(most, prefix_ids.value_rowids())
+            prefix_ids = prefix_ids.with_flat_values(tf.where(flat > limits, UNKNOWN_ID, flat))
         else:
             prefix_ids = self.target_tokenizer.tokenize(prefix)
         return self._best(source, prefix_ids.to_tensor(PAD_ID))

@@ -3,7 +3,8 @@
 import errno
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,21 +38,35 @@ def write_version(
     directory = Path(directory)
     if number is not None:
         refuse_existing(directory / str(number))
-    directory.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(directory)
-    with unfinished_folder(directory) as unfinished:
-        version = unfinished / "version"
-        version.mkdir()
-        write(version)
-        version.chmod(0o755)  # for a server that runs as somebody else
-        _sync(version)
+    with _written(directory, write) as version:
         place = directory / str(_next_number(directory, 0) if number is None else number)
         while not _moved(version, place):  # Another process has taken it meanwhile.
             if number is None:
                 place = directory / str(_next_number(directory, int(place.name)))
             else:
                 refuse_existing(place)
-    _sync(directory, recursive=False)
+    return place
+
+
+def write_folder(place: str | Path, write: Callable[[Path], None]) -> Path:
+    """Write a folder whole or not at all, as `write_version` does, at a given place.
+
+    Args:
+        place: where to write; its parents are made where they do not exist.
+        write: is given a folder, and writes into it.
+
+    Returns:
+        the place.
+
+    Raises:
+        ValueError: there is something at the place.
+        OSError: it could not be written.
+    """
+    place = Path(place)
+    refuse_existing(place)
+    with _written(place.parent, write) as folder:
+        if not _moved(folder, place):
+            refuse_existing(place)
     return place
 
 
@@ -130,6 +145,21 @@ def chosen_version(directory: Path) -> Path:
     if (directory / "saved_model.pb").exists():
         return directory
     return newest_version(directory) or directory
+
+
+@contextmanager
+def _written(directory: Path, write: Callable[[Path], None]) -> Iterator[Path]:
+    """Give what was written into a hidden folder, to be moved to its place beside that."""
+    directory.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(directory)
+    with unfinished_folder(directory) as unfinished:
+        written = unfinished / "version"
+        written.mkdir()
+        write(written)
+        written.chmod(0o755)  # for a server that runs as somebody else
+        _sync(written)
+        yield written
+    _sync(directory, recursive=False)
 
 
 def _next_number(directory: Path, least: int) -> int:

@@ -14,7 +14,7 @@ from kerasnmt.serving.wire_format import field, repeated, text
 
 WARMUP_REQUESTS = Path("assets.extra", "tf_serving_warmup_requests")
 MOST_WARMUP_REQUESTS = 1000  # A server refuses a version with more.
-WARMUP_BATCH_SIZES = (1, 8, 32)
+WARMUP_BATCH_SIZES = (1, 8, 64)
 
 _WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
 _LENGTHS = (1, 8, 32)  # In words.
@@ -34,7 +34,7 @@ class WarmupRequest(NamedTuple):
 
 
 def warmup_requests(signatures: Iterable[str]) -> Iterator[WarmupRequest]:
-    """Yields requests for each signature: batches of 1, 8 and 32 texts of 1, 8 and 32 words.
+    """Yields requests for each signature: batches of 1, 8 and 64 texts of 1, 8 and 32 words.
 
     Args:
         signatures: The names of signatures whose one input is `text`.

@@ -16,6 +16,7 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -199,6 +200,11 @@ class _Search(_Section):
     dictionary: dict[_Word, _Word] | None = Field(
         None, description="How source words are written when they replace; those it lacks stay."
     )
+
+    @field_validator("max_length", mode="before")
+    @classmethod
+    def _null_is_the_default(cls, value: Any) -> Any:
+        return 100 if value is None else value
 
     @model_validator(mode="after")
     def _dictionary_is_used(self) -> Self:

@@ -260,8 +260,9 @@ def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
 
 
 def _greedy_search(recipe: Recipe) -> dict[str, Any]:
-    """The recipe's search, but of one hypothesis, with nothing to rank."""
+    """The recipe's search, but of one hypothesis, with nothing to rank or to draw."""
     beam = ("beam_size", "length_penalty", "length_normalization", "coverage_penalty")
+    beam += ("samples", "temperature", "top_k", "top_p", "seed")
     return {key: value for key, value in recipe.search.options.items() if key not in beam}
 
 

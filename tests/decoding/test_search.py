@@ -250,6 +250,18 @@ def test_a_prefix_overrules_other_options():
         assert sequences(ids) == [sequence for _, sequence in scored[:3]]
 
 
+@pytest.mark.parametrize("options", [{"beam_size": 1}, {"beam_size": 3}, {"samples": 3}], ids=str)
+def test_what_is_impossible_is_absent(options):
+    prefix = np.array([[0, 99], [0, 1], [PAD, PAD]], "int32")  # 99 is outside the vocabulary
+    n_best = 1 if options.get("beam_size") == 1 else 3
+    found = Toy(seed=15).search(n_best=n_best, prefix_ids=prefix, length_penalty=3.0, **options)
+    assert sequences(found.ids[0]) == [()] * n_best
+    np.testing.assert_array_equal(found.scores[0], np.float32([IMPOSSIBLE] * n_best))
+    assert not np.any(found.records["node"][0])
+    assert sequences(found.ids[1])[0][:2] == (0, 1)
+    assert np.all(found.scores[1:, 0] > -100)
+
+
 def test_coverage_penalty_by_hand():
     attended = np.array([[[0.5, 1.7, 0.0], [1.0, 0.25, 9.0]]], "float32")
     positions = np.array([[True, True, False]])

@@ -43,3 +43,20 @@ def make_text_model():
         return model
 
     return make
+
+
+@pytest.fixture(scope="module")
+def make_shared_model():
+    """Make a tiny model of words, with one tokenizer for both sides and for all of them."""
+    from kerasnmt.text import WordTokenizer
+    from kerasnmt.zoo import bahdanau_gru
+
+    tokenizer = WordTokenizer(["a", "dog", "man", "two", "dogs", "run", "."])
+
+    def make(seed=0):
+        model = bahdanau_gru(tokenizer, embedding_dim=6, units=5, dropout=0.0)
+        rng = np.random.default_rng(seed)
+        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
+        return model
+
+    return make

@@ -98,6 +98,16 @@ def test_text_in_text_out(make_text_model, tmp_path):
     assert served.description["model"] == "pair"
 
 
+@pytest.mark.parametrize("members", [2, 3])
+def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, members, tmp_path):
+    ensemble = Ensemble([make_shared_model(seed) for seed in range(members)])
+    texts = ["two dogs run .", "a man"]
+    expected = ensemble.translate(texts, max_length=8)
+    ensemble.save(tmp_path / "ensemble.keras")
+    loaded = keras.saving.load_model(tmp_path / "ensemble.keras")
+    assert loaded.translate(texts, max_length=8) == expected
+
+
 @pytest.mark.parametrize(
     ("models", "message"),
     [

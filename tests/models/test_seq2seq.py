@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import bahdanau_gru
 
 OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 9, "with_records": True}
@@ -181,3 +182,25 @@ def test_perplexity_is_measured_under_a_loss_of_ones_own():
     model.compile("sgd", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     measured = model.evaluate(inputs, targets, verbose=0, return_dict=True)
     assert measured["perplexity"] == pytest.approx(np.exp(measured["loss"]), rel=1e-5)
+
+
+def test_search_takes_ids_of_any_width():
+    model = bahdanau_gru(9, units=4, embedding_dim=3, dropout=0.0)
+    ids, prefix = [[4, 5, 3], [7, 3, 0]], [[6, 4], [8, 0]]
+    for beam_size in (1, 3):
+        options = {"beam_size": beam_size, "no_repeat_ngram": 2, "max_length": 6}
+        narrow = model.search(
+            np.array(ids, "int32"), prefix_ids=np.array(prefix, "int32"), **options
+        )
+        wide = model.search(np.array(ids), prefix_ids=np.array(prefix), **options)
+        np.testing.assert_array_equal(narrow.ids, wide.ids)
+        assert narrow.ids[0, 0, :2].numpy().tolist() == [6, 4]
+        assert narrow.ids[1, 0, 0] == 8
+
+
+def test_scores_leave_nothing_on_the_model():
+    tokenizer = WordTokenizer(["two", "dogs"])
+    model = bahdanau_gru(tokenizer, units=4, embedding_dim=3, coverage=1.0)
+    (score,) = model.score(["two dogs"], ["dogs"])
+    assert score < 0
+    assert model.losses == []

@@ -1,4 +1,5 @@
 import base64
+import functools
 import json
 import math
 
@@ -136,6 +137,9 @@ def test_wrong_methods(client):
         ({}, "Expected one of the keys 'instances' and 'inputs'"),
         ({"inputs": ["a"], "instances": ["a"]}, "Expected one of the keys"),
         ({"signature_name": "x", "inputs": ["a"]}, 'Serving signature name: "x" not found'),
+        ({"signature_name": ["x"], "inputs": ["a"]}, "Serving signature name:"),
+        ({"signature_name": "\ud800", "inputs": ["a"]}, "Serving signature name:"),
+        ({"inputs": functools.reduce(lambda x, _: [x], range(60), "a")}, "Expected string"),
         ({"instances": []}, "Expected a list of at least one row"),
         ({"instances": "a"}, "Expected a list of at least one row"),
         ({"instances": [{"texts": "a"}]}, "Expected an object with the keys ['text'] in row 0"),

@@ -39,7 +39,7 @@ def test_batching_parameters(saved_models):
     assert path == saved_models / "batching_parameters.txt"
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     assert lines == [
-        "max_batch_size { value: 32 }",
+        "max_batch_size { value: 64 }",  # as the client sends
         "batch_timeout_micros { value: 2000 }",
         "max_enqueued_batches { value: 100 }",
     ]

@@ -242,5 +242,9 @@ def test_a_prefix_may_be_copied(make_pointer_model):
         assert translation.split()[:2] == prefix.split()
     alone = [model.translate([t], prefixes=[p], **options)[0] for t, p in zip(texts, prefixes)]  # noqa: B905
     assert alone == translations
+    # Of a source that is cut only what is left can be copied.
+    cut = {"beam_size": 1, "max_length": 4}
+    cut = model.translate(["Zoë reads two Bücher"], prefixes=["Bücher Zoë"], **cut)
+    assert cut[0].split()[:2] == ["⁇", "Zoë"]
     with pytest.raises(ValueError, match="Expected a prefix for each text"):
         model.translate(texts, prefixes=["dog"])

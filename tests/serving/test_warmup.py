@@ -81,7 +81,7 @@ def test_other_records_are_refused(record):
 def test_requests_of_many_sizes():
     requests = list(warmup_requests(["serving_default", "n_best"]))
     assert len(requests) == 18 < MOST_WARMUP_REQUESTS
-    sizes = [(size, words) for size in (1, 8, 32) for words in (1, 8, 32)]
+    sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
     for signature, found in (("serving_default", requests[:9]), ("n_best", requests[9:])):
         assert {request.signature for request in found} == {signature}
         assert [(len(texts), len(texts[0].split())) for _, texts in found] == sizes

@@ -83,6 +83,7 @@ class TestLoad:
         assert recipe.search.options == {}
         changed = load("search.beam_size=2", "search.max_length=30", "search.seed=0")
         assert changed.search.options == {"beam_size": 2, "max_length": 30}
+        assert load("search.max_length=null").search.options == {}
 
     def test_paths_are_relative_to_the_recipe(self, folder):
         data = load().data
