@@ -171,7 +171,7 @@ def _tensor(value: Any, name: str, info: TensorInfo) -> np.ndarray:
             array = np.array(value, info.dtype)
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: nested too deeply
         raise BadRequest(f"Expected {info.dtype} for the input {name!r}") from error
-    strings = info.dtype != "string" or all(isinstance(item, bytes) for item in array.flat)
+    strings = info.dtype != "string" or all(isinstance(item, bytes) for item in array.ravel())
     shape = info.shape or array.shape
     fits = len(shape) == array.ndim and all(
         size in (-1, actual) for size, actual in zip(shape, array.shape, strict=True)
