@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 
 import keras
@@ -13,6 +14,7 @@ import pytest
 import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import (
     TextModule,
     Translator,
@@ -163,7 +165,7 @@ def test_folder_holds_no_more_than_it_should(exported, trained):
     description = json.loads((exported / "1" / "assets.extra" / "kerasnmt.json").read_text())
     assert description == {
         "model": "bahdanau_gru",
-        **OPTIONS,
+        **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
         "weights": "float32",
         "source_kind": "words",
