@@ -44,6 +44,11 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
             f"Received: {directory}"
         )
     options = {}
+    if search and not run.recipe.exists():
+        raise ValueError(
+            f"Expected {run.recipe}, whose search options --search changes. Received: a run "
+            "without one. Leave --search out, or put the recipe back."
+        )
     if run.recipe.exists():
         options = Recipe.load(run.recipe, [f"search.{option}" for option in search]).search.options
     load_tensorflow()

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from keras import ops, tree
+from keras import ops
 
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, read, reorder, write
 from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.coverage_penalty import coverage_penalty
+from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
@@ -63,9 +64,7 @@ def beam_search(
             ranks = ranks + coverage_penalty(now["attended"], positions, options.coverage_penalty)
         return ops.where(now["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
 
-    # The first step is made outside the loop, with the one hypothesis that there is.
-    states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
-    log_probabilities, records, states = step(ops.expand_dims(start_ids, 1), states)
+    log_probabilities, records, states = first_step(step, states, start_ids)
     scores, ids, parents = _best_extensions(log_probabilities, beam_size, pad_id)
     made = (ids, parents, reorder(records if with_records else {}, parents))
     first = {

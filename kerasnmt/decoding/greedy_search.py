@@ -20,7 +20,7 @@ def greedy_search(
         states: see `search`.
         start_ids: see `search`.
         options: the lengths, and the length penalty, by which the score is divided.
-        **arguments: `end_id`, `pad_id`, `max_lengths` and `with_records` of `search`.
+        **arguments: `end_id`, `pad_id`, `max_lengths` and `with_records` of `follow_paths`.
 
     Returns:
         `Hypotheses` with one hypothesis a row.

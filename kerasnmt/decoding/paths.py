@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from keras import ops, tree
+from keras import ops
 
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, reorder, write
 from kerasnmt.decoding.constraints import IMPOSSIBLE
+from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
@@ -37,16 +38,15 @@ def follow_paths(
             `[batch, hypotheses]` out.
         hypotheses: number of sequences a row.
         end_id: see `search`.
-        max_lengths: see `search`.
+        max_lengths: most tokens of each row's sequences, int32 `[batch]`, at most
+            `options.max_length`.
         pad_id: see `search`.
         with_records: see `search`.
 
     Returns:
         `Hypotheses`, in no order. One that needs what is impossible is empty, with -1e9.
     """
-    # The first step is made outside the loop: it shows the shapes of the records.
-    states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
-    log_probabilities, records, states = step(ops.expand_dims(start_ids, 1), states)
+    log_probabilities, records, states = first_step(step, states, start_ids)
     ids, scores = choose(log_probabilities, 0)
     records = records if with_records else {}
     if hypotheses > 1:

@@ -40,7 +40,7 @@ def sample(
         keys: uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
         n_best: how many sequences are returned.
         pad_id: what fills a sequence after its end.
-        **arguments: `end_id`, `max_lengths` and `with_records` of `search`.
+        **arguments: `end_id`, `max_lengths` and `with_records` of `follow_paths`.
 
     Returns:
         `Hypotheses`, `n_best` a row, best first; their scores are of the model's own

@@ -21,6 +21,10 @@ class SearchModel(keras.Model):
     - `source_tokenizer` and `target_tokenizer`, or None where only ids are fed;
     - `has_attention`, whether the records hold `weights`, and `copies`, whether the ids of words
       outside the vocabulary are predicted.
+
+    Args:
+        source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
+        target_tokenizer: likewise.
     """
 
     def __init__(self, source_tokenizer: Any, target_tokenizer: Any, **kwargs) -> None:

@@ -29,7 +29,7 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     the requests with which TF Serving warms it up, and a description with examples for its check.
 
     Args:
-        model: a `kerasnmt.models.Seq2Seq` with tokenizers.
+        model: a `kerasnmt.models.SearchModel` with tokenizers.
         directory: where to write, `<name>/<version>`; must not exist, its parents may.
         **options: of `TextModule`.
 
@@ -58,7 +58,7 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     Of two exports at the same time each gets a version of its own.
 
     Args:
-        model: a `kerasnmt.models.Seq2Seq` with tokenizers.
+        model: a `kerasnmt.models.SearchModel` with tokenizers.
         directory: the model's folder, `<name>`.
         **options: of `TextModule`.
 

@@ -37,7 +37,7 @@ def export_lite(
     0, and `score`, float32 `[1]`, log-probability divided by the length penalty.
 
     Args:
-        model: a `kerasnmt.models.Seq2Seq` with tokenizers.
+        model: a `kerasnmt.models.SearchModel` with tokenizers.
         directory: where to write; must not exist, its parents may.
         weights: "float32"; "float16" for half the size, which is slow, as LiteRT makes it float32
             in each step; "int8" for a quarter, which is fast, as LiteRT computes with it. LiteRT

@@ -20,7 +20,7 @@ class StoredWeights(tf.Module):
       scale. Each row of a matrix has a scale, or each column, whichever loses less.
 
     Args:
-        model: a `kerasnmt.models.Seq2Seq`.
+        model: a `kerasnmt.models.SearchModel`.
         kind: "float32", "float16" or "int8".
 
     Raises:

@@ -105,7 +105,6 @@ class TextModule(tf.Module):
             raise ValueError(
                 "Expected a dictionary from words to how they are written. Received: an empty word."
             )
-        self._options = options
         self._search_options = search_options
         self.max_length = search_options.max_length
         self.source_tokenizer = model.source_tokenizer
@@ -123,10 +122,7 @@ class TextModule(tf.Module):
     @property
     def signatures(self) -> dict[str, Callable[..., dict[str, tf.Tensor]]]:
         """The traced functions by the names under which they are served."""
-        signatures = {
-            "serving_default": self.serving_default,
-            "n_best": self.n_best,
-        }
+        signatures = {"serving_default": self.serving_default, "n_best": self.n_best}
         return signatures | ({"attention": self.attention} if self.attention else {})
 
     @property
@@ -182,9 +178,8 @@ class TextModule(tf.Module):
         translations = tf.reshape(translations, [-1, hypotheses])
         # One text may be written in other tokens: the best one stays.
         equal = translations[:, :, None] == translations[:, None, :]
-        before = tf.linalg.band_part(tf.ones([hypotheses, hypotheses], tf.bool), -1, 0)
-        before = tf.linalg.set_diag(before, tf.zeros([hypotheses], tf.bool))
-        again = tf.reduce_any(equal & before, axis=2)
+        places = tf.range(hypotheses)
+        again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
         absent = again | (scores <= _NO_SCORE / 2)
         order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
         translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
@@ -274,7 +269,7 @@ class TextModule(tf.Module):
             prefix_ids=prefix_ids,
             n_best=n_best,
             with_records=with_records or self._replaces,
-            **self._options,
+            **asdict(self._search_options),
         )
         ids = found.ids
         if self._replaces:

@@ -19,6 +19,8 @@ def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
     assert load_run(other)[1] == {"beam_size": 3}
     recipe.unlink()
     assert load_run(other)[1] == {}
+    with pytest.raises(ValueError, match=r"recipe\.yaml, whose search options --search changes"):
+        load_run(other, search=["beam_size=2"])
 
 
 def test_run_and_export_translate_as_the_model(run_folder, export_folder):

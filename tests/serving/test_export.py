@@ -192,7 +192,7 @@ def test_warmup_requests_are_read_by_the_classes_of_the_server(exported):
         assert list(request.inputs) == ["text"]
         texts = tf.make_ndarray(request.inputs["text"]).tolist()
         found.append((request.model_spec.signature_name, len(texts), len(texts[0].split())))
-    sizes = [(size, words) for size in (1, 8, 32) for words in (1, 8, 32)]
+    sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
     names = ("serving_default", "n_best", "attention")
     assert found == [(name, *size) for name in names for size in sizes]
 
