@@ -1,0 +1,114 @@
+"""What the drivers share: their arguments, the sizes, the clock, and the line of the answer.
+
+Only the standard library, as each driver runs in an environment of its own.
+"""
+
+import argparse
+import json
+import os
+import resource
+import time
+from pathlib import Path
+
+UNITS = 256
+DROPOUT = 0.2
+LABEL_SMOOTHING = 0.1
+LEARNING_RATE = 1e-3
+CLIP_NORM = 1.0
+BATCH_SIZE = 64
+MAX_LENGTH = 60
+LENGTH_PENALTY = 1.0
+VALIDATE_EVERY = 454  # steps: an epoch of the 29,000 pairs
+
+
+class Clock:
+    """Wall and CPU seconds of all threads of this process; can be stopped in between."""
+
+    def __init__(self) -> None:
+        self.seconds = self.cpu_seconds = 0.0
+        self.resume()
+
+    def resume(self) -> None:
+        self._begin = time.perf_counter(), time.process_time()
+
+    def stop(self) -> None:
+        begin, cpu_begin = self._begin
+        self.seconds += time.perf_counter() - begin
+        self.cpu_seconds += time.process_time() - cpu_begin
+
+
+class Curve:
+    """BLEU of the validation data over the training, in a file of JSON lines."""
+
+    def __init__(self, path: Path, cpu_minutes: float) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        self.path, self.cpu_minutes = path, cpu_minutes
+        self.clock = Clock()
+
+    @property
+    def done(self) -> bool:
+        return self.clock.cpu_seconds >= 60 * self.cpu_minutes
+
+    def add(self, steps: int, translations: list[str], references: list[str]) -> None:
+        from sacrebleu.metrics import BLEU
+
+        bleu = BLEU(force=True).corpus_score(translations, [references]).score
+        point = {
+            "steps": steps,
+            "minutes": round(self.clock.seconds / 60, 3),
+            "cpu_minutes": round(self.clock.cpu_seconds / 60, 3),
+            "val_bleu": round(bleu, 2),
+        }
+        with self.path.open("a") as file:
+            file.write(json.dumps(point) + "\n")
+
+
+def arguments() -> argparse.Namespace:
+    """The arguments of a driver."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mode", choices=("steps", "fit", "decode"))
+    parser.add_argument("--home", type=Path, required=True, help="where compare.py keeps its files")
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--warmup", type=int, default=10)
+    parser.add_argument("--cpu-minutes", type=float, default=30.0, help="of fit")
+    parser.add_argument("--beam-size", type=int, default=5)
+    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="of decode")
+    parser.add_argument("--sentences", type=int, default=1000, help="of decode, the first so many")
+    parser.add_argument("--model", default="bahdanau_gru", help="of the zoo, for kerasnmt's driver")
+    return parser.parse_args()
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def steps_result(clock: Clock, steps: int, target_tokens: float) -> dict:
+    return {
+        "steps": steps,
+        "seconds": clock.seconds,
+        "cpu_seconds_per_step": clock.cpu_seconds / steps,
+        "target_tokens_per_second": target_tokens / clock.seconds,
+        "target_tokens_per_cpu_second": target_tokens / clock.cpu_seconds,
+    }
+
+
+def decode_result(clock: Clock, times: list[float], translations: list[str], home: Path) -> dict:
+    from sacrebleu.metrics import BLEU
+
+    references = lines(home / "data" / "test.de")[: len(translations)]
+    return {
+        "seconds": clock.seconds,
+        "cpu_seconds": clock.cpu_seconds,
+        "median_ms": sorted(times)[len(times) // 2] * 1e3 if times else None,
+        "words": sum(len(text.split()) for text in translations),
+        "bleu": BLEU(force=True).corpus_score(translations, [references]).score,
+    }
+
+
+def answer(result: dict) -> None:
+    """The line that compare.py reads."""
+    result["peak_rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    rounded = {k: round(v, 4) if isinstance(v, float) else v for k, v in result.items()}
+    print("RESULT " + json.dumps(rounded), flush=True)
+    os._exit(0)  # a driver has nothing to tidy, and some libraries hang in it

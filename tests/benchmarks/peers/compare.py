@@ -1,0 +1,239 @@
+"""kerasnmt beside JoeyNMT and OpenNMT-tf: training steps, whole trainings, translation.
+
+    python tests/benchmarks/peers/compare.py HOME steps --corpus DATA
+    python tests/benchmarks/peers/compare.py HOME fit --corpus DATA --cpu-minutes 40
+    python tests/benchmarks/peers/compare.py HOME decode --corpus DATA    # after fit
+
+HOME, outside the project, keeps all that it makes. At the first call that is an environment for
+each peer, JoeyNMT 2.3.0 on PyTorch 2.13.0 and OpenNMT-tf 2.32.0 on TensorFlow 2.13.1: some 4 GB
+and ten minutes. DATA has Multi30k as its model card says: `train`, `val` and `test_2016_flickr`,
+each `.en.gz` and `.de.gz`.
+
+All have the same sizes: 8,000 joint SentencePiece pieces, embedding and units 256, a GRU in both
+directions, a GRU decoder with input feeding, dropout 0.2, label smoothing 0.1, Adam with rate
+0.001, batches of 64 pairs; about 8 million parameters. JoeyNMT attends as Bahdanau's model does and
+OpenNMT-tf as Luong's, so each has a counterpart of the same structure: `bahdanau_gru` and
+`luong_general_gru` with input feeding.
+
+- `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
+- `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
+  not counted, after each epoch; each on one core, as many at a time as there are cores. Writes
+  `HOME/curves.png` and the models that `decode` takes.
+- `decode`: 1,000 sentences greedily and with 5 beams, in batches of 64, and 100 one by one.
+
+Times are CPU seconds of all threads within the clock, which starts after the warm-up.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SYSTEMS = ("bahdanau_gru", "joeynmt", "luong_general_gru", "opennmt")
+LABELS = {
+    "bahdanau_gru": "kerasnmt, bahdanau_gru",
+    "joeynmt": "JoeyNMT",
+    "luong_general_gru": "kerasnmt, luong_general_gru",
+    "opennmt": "OpenNMT-tf",
+}
+
+
+def pip(python: Path, *packages: str) -> None:
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+
+
+def install(home: Path) -> None:
+    """Makes the peers' environments."""
+    joey, opennmt = (home / name / "bin" / "python" for name in ("joeynmt", "opennmt"))
+    if not (home / "joeynmt" / "installed").exists():
+        subprocess.run([sys.executable, "-m", "venv", home / "joeynmt"], check=True)
+        pip(joey, "torch==2.13.0", "numpy<2")
+        # Its own requirements ask for packages that clash; these are what it imports.
+        pip(joey, "--no-deps", "joeynmt==2.3.0")
+        needed = "importlib_metadata sentencepiece==0.2.0 sacrebleu subword-nmt sacremoses datasets"
+        needed += " pyyaml tensorboard matplotlib seaborn packaging pillow numpy<2"
+        pip(joey, *needed.split())
+        # PyTorch 2.13 no longer knows the `verbose` that it gives to a schedule.
+        (builders,) = (home / "joeynmt").glob("lib/*/site-packages/joeynmt/builders.py")
+        code = builders.read_text(encoding="utf-8").splitlines(keepends=True)
+        code = [line for line in code if '"verbose": False,' not in line]
+        builders.write_text("".join(code), encoding="utf-8")
+        (home / "joeynmt" / "installed").touch()
+    if not (home / "opennmt" / "installed").exists():
+        subprocess.run([sys.executable, "-m", "venv", home / "opennmt"], check=True)
+        pip(opennmt, "opennmt-tf==2.32.0", "tensorflow-cpu==2.13.1", "sentencepiece", "sacrebleu")
+        (home / "opennmt" / "installed").touch()
+
+
+def prepare(home: Path, corpus: Path) -> None:
+    """Writes the corpus as each peer reads it."""
+    import sentencepiece
+
+    data = home / "data"
+    if (data / "prepared").exists():
+        return
+    data.mkdir(parents=True, exist_ok=True)
+    splits = {"train": "train", "val": "val", "test_2016_flickr": "test"}
+    for split, name in splits.items():
+        for language in ("en", "de"):
+            text = gzip.decompress((corpus / f"{split}.{language}.gz").read_bytes())
+            (data / f"{name}.{language}").write_bytes(text)
+    sentencepiece.SentencePieceTrainer.train(
+        input=[str(data / "train.en"), str(data / "train.de")],
+        model_prefix=str(data / "pieces"),
+        vocab_size=8000,
+        model_type="unigram",
+        unk_id=0,
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+        minloglevel=2,
+    )
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(data / "pieces.model"))
+    entries = [pieces.id_to_piece(number) for number in range(len(pieces))]
+    for peer, vocabulary in (
+        ("joeynmt", entries),
+        ("opennmt", ["<blank>", "<s>", "</s>", *entries[4:]]),
+    ):
+        text = "".join(f"{entry}\n" for entry in vocabulary)
+        (data / f"{peer}.vocabulary").write_text(text, encoding="utf-8")
+    for language in ("en", "de"):
+        lines = (data / f"train.{language}").read_text(encoding="utf-8").splitlines()
+        encoded = (" ".join(pieces.encode(line.strip(), out_type=str)) for line in lines)
+        text = "".join(f"{line}\n" for line in encoded)
+        (data / f"train.pieces.{language}").write_text(text, encoding="utf-8")
+    (data / "prepared").touch()
+
+
+def drive(home: Path, system: str, mode: str, *options: str, core: int | None = None) -> dict:
+    """Runs a driver, and reads its answer."""
+    peer = system if system in ("joeynmt", "opennmt") else None
+    python = home / peer / "bin" / "python" if peer else Path(sys.executable)
+    command = [python, HERE / f"{peer or 'kerasnmt'}_driver.py", mode, "--home", home, *options]
+    command += [] if peer else ["--model", system]
+    environment = os.environ | ({"PYTHONPATH": str(HERE.parents[2])} if not peer else {})
+    if peer == "joeynmt":
+        environment |= {"OMP_NUM_THREADS": "1"}
+    log = home / f"{system}_{mode}.log"
+    with log.open("w") as errors:
+        pin = None if core is None else (lambda: os.sched_setaffinity(0, {core}))
+        done = subprocess.run(
+            list(map(str, command)),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=environment,
+            cwd=HERE,
+            preexec_fn=pin,
+        )
+    answers = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    if not answers:
+        raise SystemExit(f"{LABELS[system]} failed in {mode}; see {log}")
+    return json.loads(answers[-1].removeprefix("RESULT "))
+
+
+def medians(results: list[dict]) -> dict:
+    return {
+        key: statistics.median(result[key] for result in results)
+        for key, value in results[0].items()
+        if value is not None
+    }
+
+
+def steps(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
+    options = ["--steps", str(arguments.steps), "--warmup", str(arguments.warmup)]
+    results = {system: [] for system in SYSTEMS}
+    for _ in range(arguments.rounds):
+        for system in SYSTEMS:
+            results[system].append(drive(home, system, "steps", *options))
+    for system in SYSTEMS:
+        yield {"system": LABELS[system]} | medians(results[system])
+
+
+def fit(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
+    cores = sorted(os.sched_getaffinity(0))
+    free = list(cores)
+
+    def run(system: str) -> dict:
+        core = free.pop()
+        try:
+            return drive(
+                home, system, "fit", "--cpu-minutes", str(arguments.cpu_minutes), core=core
+            )
+        finally:
+            free.append(core)
+
+    with ThreadPoolExecutor(len(cores)) as pool:
+        results = list(pool.map(run, SYSTEMS))
+    curves = {}
+    for system, result in zip(SYSTEMS, results, strict=True):
+        name = "opennmt_curve.jsonl" if system == "opennmt" else f"{system}/curve.jsonl"
+        lines = (home / "runs" / name).read_text().splitlines()
+        curves[LABELS[system]] = [json.loads(line) for line in lines]
+        yield {"system": LABELS[system]} | result | curves[LABELS[system]][-1]
+    draw(curves, home / "curves.png")
+
+
+def draw(curves: dict[str, list[dict]], path: Path) -> None:
+    """One line a system: BLEU of the validation data against CPU minutes of training."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for label, points in curves.items():
+        minutes, bleu = ([point[key] for point in points] for key in ("cpu_minutes", "val_bleu"))
+        axes.plot(minutes, bleu, marker="o", markersize=3, label=label)
+    axes.set_xlabel("CPU minutes of training")
+    axes.set_ylabel("BLEU, validation data, greedy")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=150)
+
+
+def decode(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
+    results = {}
+    for _ in range(arguments.rounds):
+        for batch_size, sentences in ((64, 1000), (1, 100)):
+            for beam_size in (1, 5):
+                for system in SYSTEMS:
+                    options = {
+                        "--batch-size": batch_size,
+                        "--beam-size": beam_size,
+                        "--sentences": sentences,
+                    }
+                    flat = [str(part) for option in options.items() for part in option]
+                    key = (system, batch_size, beam_size)
+                    results.setdefault(key, []).append(drive(home, system, "decode", *flat))
+    for (system, batch_size, beam_size), found in results.items():
+        setting = {"system": LABELS[system], "batch_size": batch_size, "beam_size": beam_size}
+        yield setting | medians(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("home", type=Path, help="folder, outside the project")
+    parser.add_argument("what", choices=("steps", "fit", "decode"))
+    parser.add_argument("--corpus", type=Path, required=True, help="folder of Multi30k")
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--warmup", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3, help="of steps and decode")
+    parser.add_argument("--cpu-minutes", type=float, default=40.0, help="of fit, for each")
+    arguments = parser.parse_args()
+
+    home = arguments.home.resolve()
+    install(home)
+    prepare(home, arguments.corpus)
+    for result in {"steps": steps, "fit": fit, "decode": decode}[arguments.what](home, arguments):
+        print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""JoeyNMT, for compare.py: its own data loaders, training loop and search, timed from outside."""
+
+import os
+import time
+from pathlib import Path
+
+import common
+import torch
+from joeynmt.config import parse_global_args, set_validation_args
+from joeynmt.prediction import predict, prepare
+from joeynmt.training import TrainManager
+
+
+def configuration(home: Path) -> dict:
+    data = home / "data"
+    tokenizer = {"model_file": str(data / "pieces.model"), "pretokenizer": "none"}
+    side = {
+        "max_length": common.MAX_LENGTH,
+        "lowercase": False,
+        "normalize": False,
+        "level": "bpe",
+        "voc_file": str(data / "joeynmt.vocabulary"),
+        "tokenizer_type": "sentencepiece",
+        "tokenizer_cfg": tokenizer,
+    }
+    special = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
+    symbols = {f"{name}_token": token for name, token in special.items()}
+    symbols |= {f"{name}_id": number for number, name in enumerate(special)}
+    layer = {
+        "type": "recurrent",
+        "rnn_type": "gru",
+        "embeddings": {"embedding_dim": common.UNITS},
+        "hidden_size": common.UNITS,
+        "dropout": common.DROPOUT,
+        "num_layers": 1,
+    }
+    return {
+        "name": "joeynmt",
+        "joeynmt_version": "2.3.0",
+        "model_dir": str(home / "runs" / "joeynmt"),
+        "use_cuda": False,
+        "fp16": False,
+        "random_seed": 42,
+        "data": {
+            "train": str(data / "train"),
+            "dev": str(data / "val"),
+            "test": str(data / "test"),
+            "dataset_type": "plain",
+            "src": side | {"lang": "en"},
+            "trg": side | {"lang": "de"},
+            "special_symbols": symbols,
+        },
+        "testing": {
+            "n_best": 1,
+            "beam_size": 5,
+            "beam_alpha": common.LENGTH_PENALTY,
+            "batch_size": common.BATCH_SIZE,
+            "batch_type": "sentence",
+            "max_output_length": common.MAX_LENGTH,
+            "eval_metrics": ["bleu"],
+            "sacrebleu_cfg": {"tokenize": "13a"},
+        },
+        "training": {
+            "optimizer": "adam",
+            "normalization": "tokens",
+            "adam_betas": [0.9, 0.999],
+            "learning_rate": common.LEARNING_RATE,
+            "clip_grad_norm": common.CLIP_NORM,
+            "label_smoothing": common.LABEL_SMOOTHING,
+            "loss": "crossentropy",
+            "batch_size": common.BATCH_SIZE,
+            "batch_type": "sentence",
+            "scheduling": "plateau",
+            "patience": 100,
+            "decrease_factor": 0.5,
+            "early_stopping_metric": "bleu",
+            "epochs": 1000,
+            "validation_freq": common.VALIDATE_EVERY,
+            "logging_freq": 10**9,
+            "overwrite": True,
+            "shuffle": True,
+            "print_valid_sents": [0],
+            "keep_best_ckpts": 1,
+        },
+        "model": {
+            "initializer": "xavier_uniform",
+            "bias_initializer": "zeros",
+            "init_rnn_orthogonal": True,
+            "embed_initializer": "normal",
+            "embed_init_weight": 0.1,
+            "tied_embeddings": False,
+            "encoder": layer | {"bidirectional": True},
+            "decoder": layer
+            | {
+                "hidden_dropout": common.DROPOUT,
+                "input_feeding": True,
+                "init_hidden": "bridge",
+                "attention": "bahdanau",
+            },
+        },
+    }
+
+
+def train(arguments, config: dict) -> None:
+    fits = arguments.mode == "fit"
+    run = Path(config["model_dir"])
+    run.mkdir(parents=True, exist_ok=True)
+    if not fits:
+        config["training"]["validation_freq"] = 10**9
+        config["training"]["updates"] = arguments.warmup + arguments.steps
+    args = parse_global_args(config, rank=0, mode="train")
+    model, train_data, dev_data, _ = prepare(args, rank=0, mode="train")
+    trainer = TrainManager(
+        model=model,
+        model_dir=args.model_dir,
+        device=args.device,
+        n_gpu=0,
+        rank=0,
+        num_workers=args.num_workers,
+        autocast=args.autocast,
+        seed=args.seed,
+        train_args=args.train,
+        dev_args=set_validation_args(args.test),
+    )
+    clock, counts = common.Clock(), {"steps": 0, "tokens": 0}
+    step, validate = trainer._train_step, trainer._validate
+
+    def counted_step(batch):
+        nonlocal clock
+        if counts["steps"] == arguments.warmup and not fits:
+            clock, counts["tokens"] = common.Clock(), 0
+        counts["steps"] += 1
+        counts["tokens"] += int(batch.ntokens)
+        return step(batch)
+
+    def timed_validation(data):
+        curve.clock.stop()
+        validate(data)
+        hypotheses = common.lines(run / f"{trainer.stats.steps}.hyps")
+        curve.add(trainer.stats.steps, hypotheses, common.lines(arguments.home / "data" / "val.de"))
+        trainer.stats.is_max_update = curve.done
+        curve.clock.resume()
+
+    trainer._train_step = counted_step
+    if fits:
+        curve = common.Curve(run / "curve.jsonl", arguments.cpu_minutes)
+        trainer._validate = timed_validation
+    else:
+        trainer._save_checkpoint = lambda *args, **kwargs: None
+    trainer.train_and_validate(train_data=train_data, valid_data=dev_data)
+    clock.stop()
+    result = {"parameters": sum(weight.numel() for weight in model.parameters())}
+    if not fits:
+        result |= common.steps_result(clock, arguments.steps, counts["tokens"])
+    common.answer(result)
+
+
+def decode(arguments, config: dict) -> None:
+    config["testing"]["load_model"] = str(Path(config["model_dir"]) / "latest.ckpt")
+    config["testing"]["beam_size"] = arguments.beam_size
+    config["testing"]["batch_size"] = arguments.batch_size
+    args = parse_global_args(config, rank=0, mode="translate")
+    model, _, _, data = prepare(args, rank=0, mode="translate")
+
+    def translate(texts: list[str]) -> list[str]:
+        data.reset_cache()
+        for text in texts:
+            data.set_item(text)
+        return predict(
+            model=model,
+            data=data,
+            compute_loss=False,
+            device=args.device,
+            rank=0,
+            n_gpu=0,
+            normalization="none",
+            num_workers=0,
+            args=args.test,
+            autocast=args.autocast,
+        )[2]
+
+    texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
+    translate(texts[: 4 * arguments.batch_size])
+    translations, times = [], []
+    clock = common.Clock()
+    if arguments.batch_size == 1:
+        for text in texts:
+            begin = time.perf_counter()
+            translations += translate([text])
+            times.append(time.perf_counter() - begin)
+    else:
+        translations = translate(texts)
+    clock.stop()
+    common.answer(common.decode_result(clock, times, translations, arguments.home))
+
+
+def main() -> None:
+    arguments = common.arguments()
+    # One thread: with two, OpenMP's threads spin, which costs CPU seconds and wins no time.
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    config = configuration(arguments.home)
+    (decode if arguments.mode == "decode" else train)(arguments, config)
+
+
+if __name__ == "__main__":
+    main()
