@@ -26,6 +26,15 @@ def train(
         Path, typer.Option("--output", metavar="RUN", help="Folder of the run.")
     ] = ...,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    init_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--init-from",
+            metavar="RUN2",
+            help="Begin with the weights and the tokenizers of another run, to train its model "
+            "further.",
+        ),
+    ] = None,
 ) -> None:
     """Train the model of a recipe.
 
@@ -38,7 +47,9 @@ def train(
     load_tensorflow()
     console = progress_console()
     try:
-        results = training.train(loaded, output, resume=resume, console=console)
+        results = training.train(
+            loaded, output, resume=resume, init_from=init_from, console=console
+        )
     except KeyboardInterrupt:
         if training.RunFolder(output).recipe.exists():
             words = ["kerasnmt", "train", recipe, *(overrides or []), "--output", output]

@@ -8,6 +8,9 @@ from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.ids import END_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text import Tokenizer
 
+# Trainings with seeds one apart share no order of an epoch.
+_SEEDS_APART = 1_000_003
+
 
 def batches(
     pairs: tf.data.Dataset | Iterable[tuple[str, str]],
@@ -23,6 +26,7 @@ def batches(
     seed: int | None = None,
     cache: bool = False,
     extended_vocabulary: bool = False,
+    first_epoch: int | None = None,
 ) -> tf.data.Dataset:
     """Tokenizes pairs of sentences and gathers those of like length into batches for `fit`.
 
@@ -59,6 +63,10 @@ def batches(
         cache: whether to keep all ids in memory, to tokenize in the first epoch only.
         extended_vocabulary: for models that copy, whether words outside the vocabulary have ids of
             their own in each pair, see `Tokenizer.tokenize_source`; one tokenizer for both sides.
+        first_epoch: None for the batches of one epoch, in another order each time they are gone
+            through; a number, from 0, for the batches of this epoch and of all after it without
+            end, where the order of each depends on `seed` and its number alone. So a training goes
+            on where it was interrupted: `batches(…, seed=1, first_epoch=3).skip(120)`.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)`, right-padded with 0: `inputs` is
@@ -81,6 +89,7 @@ def batches(
     _check_at_least("batch_size", 1 if batch_size is None else batch_size, 1)
     _check_at_least("max_length", max_length, 2)
     _check_at_least("shuffle_buffer", shuffle_buffer, 1)
+    _check_at_least("first_epoch", 0 if first_epoch is None else first_epoch, 0)
     target_tokenizer = target_tokenizer or source_tokenizer
     if extended_vocabulary:
         _check_one_tokenizer(source_tokenizer, target_tokenizer)
@@ -164,14 +173,30 @@ def batches(
     ids = ids.map(lambda pair: pair)  # from ragged tensors of one dimension to plain ones
     if cache:
         ids = ids.cache()
-    if shuffle:
-        ids = ids.shuffle(shuffle_buffer, seed)
-    if links is not None:
-        ids = ids.map(with_alignments, tf.data.AUTOTUNE)
-    dataset = ids.group_by_window(bucket_of, pad, window_size_func=size_of).map(for_fit)
-    if shuffle:
-        # The rest of every bucket comes at the end of the epoch, shortest first: mix these too.
-        dataset = dataset.shuffle(64, seed)
+
+    def epoch(seed: int | tf.Tensor | None) -> tf.data.Dataset:
+        pairs = ids
+        if shuffle:
+            pairs = pairs.shuffle(
+                shuffle_buffer, seed, reshuffle_each_iteration=first_epoch is None
+            )
+        if links is not None:
+            pairs = pairs.map(with_alignments, tf.data.AUTOTUNE)
+        windows = pairs.group_by_window(bucket_of, pad, window_size_func=size_of).map(for_fit)
+        if shuffle:
+            # The rest of every bucket comes at the end of the epoch, shortest first: mix these too.
+            windows = windows.shuffle(64, seed, reshuffle_each_iteration=first_epoch is None)
+        return windows
+
+    def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
+        # Of this function's graph alone: what is set outside shall not matter.
+        tf.compat.v1.set_random_seed(1)
+        return epoch(_SEEDS_APART * (seed or 0) + number)
+
+    if first_epoch is None:
+        dataset = epoch(seed)
+    else:
+        dataset = tf.data.Dataset.counter(first_epoch).flat_map(epoch_of)
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 

@@ -19,8 +19,8 @@ class BestModel(keras.callbacks.Callback):
 
     Args:
         path: a file name ending in ".keras".
-        monitor: the score among the epoch's logs, the higher the better; of equal ones, that with
-            the lower `val_loss` is better.
+        monitor: the score among the epoch's logs, the higher the better, or `"val_loss"`, the lower
+            the better; of equal scores, that with the lower `val_loss` is better.
         earlier: the logs of the epochs so far, of a training that is continued.
     """
 
@@ -38,13 +38,23 @@ class BestModel(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the model if it is the best."""
-        rank = self._rank(logs or {})
-        if rank > self._best:
+        self.offer(logs or {})
+
+    def offer(self, logs: dict) -> bool:
+        """Write the model if its scores are the best, and say whether they are.
+
+        Args:
+            logs: what the model was scored as.
+        """
+        rank = self._rank(logs)
+        is_best = rank > self._best
+        if is_best:
             self._best = rank
             model = self.model.from_config(self.model.get_config())
             model.set_weights(self.model.get_weights())
             with atomic_write(self.path) as path:
                 model.save(path)
+        return is_best
 
     def _rank(self, logs: dict) -> tuple[float, float]:
         """The score and the loss with its sign turned: the higher the better."""
@@ -52,4 +62,6 @@ class BestModel(keras.callbacks.Callback):
             return _WORST
         loss = logs.get("val_loss")
         known = loss is not None and math.isfinite(loss)  # a history has null for NaN
+        if self.monitor == "val_loss":
+            return (-loss if known else -math.inf), 0.0
         return logs[self.monitor], -loss if known else -math.inf

@@ -3,67 +3,204 @@
 import os
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 
 from kerasnmt.atomic_write import atomic_write
+from kerasnmt.training.training_clock import TrainingClock
+
+
+class Place(NamedTuple):
+    """How far a training came.
+
+    Attributes:
+        epoch: the number of whole epochs.
+        batch: the number of batches of the epoch after them.
+    """
+
+    epoch: int = 0
+    batch: int = 0
 
 
 class Checkpoint(keras.callbacks.Callback):
-    """Keeps weights and the optimizer's state after each epoch, to go on after an interruption.
+    """Keeps all that a training goes on from, after each epoch and every so many batches.
 
-    The number of the epoch is part of the file's name and the file appears whole, so at any moment
-    one call of `os.replace` divides an epoch that counts from one that is done again. (With
-    `keras.callbacks.BackupAndRestore` weights and epoch are two files.) Not kept are the state of
-    dropout's random generators and the place in the data.
+    That is: the weights, the optimizer's state, the state of the random generators, the metrics of
+    the epoch so far and the place in the data. So a training that was killed goes on as if it had
+    not been, where its data can: `kerasnmt.data.batches(…, first_epoch=…)` does.
+
+    The place is part of the file's name and the file appears whole, so at any moment one call of
+    `os.replace` divides what counts from what is done again. (`keras.callbacks.BackupAndRestore`
+    knows neither the metrics nor the random generators, and has its place in a second file.)
 
     ```python
-    checkpoint = Checkpoint("run/checkpoints")
-    model.fit(..., initial_epoch=checkpoint.restore(model), callbacks=[..., checkpoint])
+    checkpoint = Checkpoint("run/checkpoints", every=500)
+    epoch, batch = checkpoint.restore(model)
+    data = batches(pairs, tokenizer, seed=1, first_epoch=epoch).skip(batch)
+    fit = partial(model.fit, shuffle=False, callbacks=[..., checkpoint])
+    if batch:  # what is left of the epoch
+        fit(data, steps_per_epoch=steps - batch, initial_epoch=epoch, epochs=epoch + 1)
+        epoch, data = epoch + 1, batches(pairs, tokenizer, seed=1, first_epoch=epoch + 1)
+    fit(data, steps_per_epoch=steps, initial_epoch=epoch, epochs=epochs)
     ```
 
     It should come last among the callbacks, so that what these write is there when an epoch counts.
 
     Args:
-        directory: where to keep the file, the latest only.
+        directory: where to keep the files.
+        every: how many batches lie between two checkpoints; None for those of the epochs alone.
+        keep: so many of the latest epochs have their checkpoints kept as well, for `average`.
+        clock: the time of the training, to be kept as well.
+
+    Raises:
+        ValueError: `every` is below 1, or `keep` below 0.
     """
 
-    def __init__(self, directory: str | os.PathLike) -> None:
+    def __init__(
+        self,
+        directory: str | os.PathLike,
+        *,
+        every: int | None = None,
+        keep: int = 0,
+        clock: TrainingClock | None = None,
+    ) -> None:
         super().__init__()
+        if every is not None and every < 1:
+            raise ValueError(f"Expected every to be at least 1. Received: every={every}.")
+        if keep < 0:
+            raise ValueError(f"Expected keep to be at least 0. Received: keep={keep}.")
         self.directory = Path(directory)
+        self.every = every
+        self.keep = keep
+        self.clock = clock
+        self._metrics: list[np.ndarray] = []
+        self._first_batch = 0
 
     @property
-    def epochs(self) -> int:
-        """The number of epochs that are kept; 0 where there is no checkpoint."""
-        return max(self._files(), default=0)
+    def place(self) -> Place:
+        """Where the latest checkpoint was made; epoch 0 and batch 0 where there is none."""
+        return max(self._files(), default=Place())
 
-    def restore(self, model: keras.Model) -> int:
+    def restore(self, model: keras.Model) -> Place:
         """Gives a compiled model the state of the latest checkpoint, if there is one.
 
+        The metrics follow when the epoch begins, after Keras has reset them.
+
         Args:
-            model: of the same shape, with the same kind of optimizer.
+            model: of the same shape, compiled with the same kind of optimizer.
 
         Returns:
-            the number of epochs that the model was trained.
+            the place to go on from.
+
+        Raises:
+            ValueError: the checkpoint is of another model or optimizer.
         """
-        epochs = self.epochs
-        if epochs:
+        place = self.place
+        if path := self._files().get(place):
             model.optimizer.build(model.trainable_variables)
-            model.load_weights(self._files()[epochs])
-        return epochs
+            state = _state(model)
+            arrays = _read(path)
+            shapes = [variable.shape for variable in state]
+            if [array.shape for array in arrays[: len(state)]] != shapes:
+                raise ValueError(
+                    f"Expected a checkpoint of this model and its optimizer. Received: {path}, "
+                    "whose weights have other shapes. Resume with the recipe of the run."
+                )
+            for variable, array in zip(state, arrays, strict=False):
+                variable.assign(array)
+            *self._metrics, clock = arrays[len(state) :]
+            self._first_batch = place.batch
+            if self.clock:
+                self.clock.set(*map(float, clock))
+        return place
+
+    def average(self, model: keras.Model) -> int:
+        """Gives a model the mean of the weights of the latest epochs, as many as are kept.
+
+        Source: Junczys-Dowmunt, Dwojak and Sennrich (2016), "The AMU-UEDIN submission to the WMT16
+        news translation task", section 4.1, checkpoint averaging.
+
+        Args:
+            model: that of the training.
+
+        Returns:
+            the number of epochs; with less than two the weights stay as they are.
+        """
+        epochs = self._kept_epochs()
+        if len(epochs) > 1:
+            weights = model.trainable_variables
+            places = [[w is v for v in _state(model)].index(True) for w in weights]
+            sums = [np.zeros(weight.shape, "float64") for weight in weights]
+            for place in epochs:
+                arrays = _read(self._files()[place])
+                for number, index in enumerate(places):
+                    sums[number] += arrays[index]
+            for weight, total in zip(weights, sums, strict=True):
+                weight.assign(total / len(epochs))
+        return len(epochs)
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Go on with the metrics of the epoch that was interrupted."""
+        self._epoch, self._done = epoch, self._first_batch
+        if self._first_batch:
+            for variable, array in zip(_metrics(self.model), self._metrics, strict=True):
+                variable.assign(array)
+        self._first_batch = 0
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        """Write a checkpoint where one is due, but after the last batch, as the epoch has one."""
+        self._done += 1
+        if self.every and self._done % self.every == 0 and batch + 1 != self.params["steps"]:
+            self._write(Place(self._epoch, self._done))
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Write the checkpoint, and delete those before it."""
-        with atomic_write(self.directory / f"epoch_{epoch + 1:04d}.weights.h5") as path:
-            self.model.save_weights(path)
-        for number, path in self._files().items():
-            if number != epoch + 1:
+        """Write the checkpoint of the epoch."""
+        self._write(Place(epoch + 1))
+
+    def _write(self, place: Place) -> None:
+        """Write a checkpoint, and delete those that it takes the place of."""
+        if keras.backend.backend() == "jax":
+            self.model.jax_state_sync()  # during an epoch the variables are not up to date
+        arrays = [_array(variable) for variable in _state(self.model) + _metrics(self.model)]
+        clock = (self.clock.seconds, self.clock.cpu_seconds) if self.clock else (0.0, 0.0)
+        name = f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
+        with atomic_write(self.directory / name) as path:
+            np.savez(path, *arrays, np.array(clock))
+        kept = {place, *self._kept_epochs()}
+        for other, path in self._files().items():
+            if other not in kept:
                 path.unlink()
 
-    def _files(self) -> dict[int, Path]:
-        """The checkpoints by their number of epochs."""
+    def _kept_epochs(self) -> list[Place]:
+        epochs = sorted(place for place in self._files() if not place.batch)
+        return epochs[max(len(epochs) - self.keep, 0) :]
+
+    def _files(self) -> dict[Place, Path]:
+        """The checkpoints by their place."""
         names = {
-            path: re.fullmatch(r"epoch_(\d+)\.weights\.h5", path.name)
+            path: re.fullmatch(r"epoch_(\d+)_batch_(\d+)\.npz", path.name)
             for path in self.directory.glob("epoch_*")
         }
-        return {int(match[1]): path for path, match in names.items() if match}
+        return {Place(int(m[1]), int(m[2])): path for path, m in names.items() if m}
+
+
+def _state(model: keras.Model) -> list[Any]:
+    """The variables that a training changes: weights, random generators, the optimizer's."""
+    return [*model.variables, *model.optimizer.variables]
+
+
+def _metrics(model: keras.Model) -> list[Any]:
+    return [variable for metric in model.metrics for variable in metric.variables]
+
+
+def _array(variable: Any) -> np.ndarray:
+    array = keras.ops.convert_to_numpy(variable)
+    # NumPy's files know no bfloat16.
+    return array.astype("float32") if array.dtype.name == "bfloat16" else array
+
+
+def _read(path: Path) -> list[np.ndarray]:
+    with np.load(path) as file:
+        return [file[f"arr_{number}"] for number in range(len(file.files))]

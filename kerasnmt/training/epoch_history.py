@@ -3,12 +3,12 @@
 import json
 import math
 import os
-import time
 from pathlib import Path
 
 import keras
 
 from kerasnmt.atomic_write import atomic_write
+from kerasnmt.training.training_clock import TrainingClock
 
 
 class EpochHistory(keras.callbacks.Callback):
@@ -21,37 +21,46 @@ class EpochHistory(keras.callbacks.Callback):
     Args:
         path: the file.
         initial_epoch: the number of epochs to keep of an earlier history in the file.
+        clock: the time of the training; None for one that goes on where the earlier history ends.
     """
 
-    def __init__(self, path: str | os.PathLike, *, initial_epoch: int = 0) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        *,
+        initial_epoch: int = 0,
+        clock: TrainingClock | None = None,
+    ) -> None:
         super().__init__()
         self.path = Path(path)
         self.records: list[dict] = []
         if initial_epoch:
             lines = self.path.read_text(encoding="utf-8").splitlines()
             self.records = [json.loads(line) for line in lines[:initial_epoch]]
+        self.clock = clock or TrainingClock()
+        if clock is None:
+            self.clock.set(self.seconds, self.cpu_seconds)
 
     @property
     def seconds(self) -> float:
-        """The seconds of training so far."""
+        """The seconds of training so far, at the end of the latest epoch."""
         return self.records[-1]["seconds"] if self.records else 0.0
 
     @property
     def cpu_seconds(self) -> float:
-        """The seconds of processor time so far, over all threads."""
+        """The seconds of processor time so far, over all threads, likewise."""
         return self.records[-1]["cpu_seconds"] if self.records else 0.0
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Start the clocks where they stood."""
-        self._start = time.perf_counter() - self.seconds
-        self._cpu_start = time.process_time() - self.cpu_seconds
+        """Start the clock."""
+        self.clock.start()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the epoch and write the file."""
         record = {
             "epoch": epoch + 1,
-            "seconds": round(time.perf_counter() - self._start, 3),
-            "cpu_seconds": round(time.process_time() - self._cpu_start, 3),
+            "seconds": round(self.clock.seconds, 3),
+            "cpu_seconds": round(self.clock.cpu_seconds, 3),
         }
         for name, value in (logs or {}).items():
             record[name] = float(value) if math.isfinite(value) else None

@@ -123,11 +123,17 @@ class _Training(_Section):
     )
     epochs: PositiveInt = Field(10, description="Passes over the training data.")
     learning_rate: PositiveFloat = Field(0.001, description="The highest rate of the schedule.")
-    learning_rate_schedule: Literal["constant", "cosine"] = Field(
-        "constant", description="How the rate goes on after the warm-up."
+    learning_rate_schedule: Literal["constant", "cosine", "inverse_sqrt", "plateau"] = Field(
+        "constant", description="How the rate goes on after the warm-up; plateau has no warm-up."
     )
     warmup_steps: NonNegativeInt = Field(
         0, description="Steps over which the rate rises linearly from zero."
+    )
+    plateau_factor: float = Field(
+        0.5, gt=0, lt=1, description="What the rate is multiplied by, on a plateau."
+    )
+    plateau_patience: PositiveInt = Field(
+        2, description="Epochs without a better one, of monitor, that make a plateau."
     )
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="Probability taken from the reference token for all others."
@@ -140,8 +146,49 @@ class _Training(_Section):
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Largest norm of the gradients together; null for no limit."
     )
+    accumulate_batches: PositiveInt = Field(
+        1, description="Batches whose gradients are averaged for one update."
+    )
+    precision: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="What is computed in; weights and losses are float32 in any case."
+    )
+    monitor: Literal["bleu", "chrf", "loss"] = Field(
+        "bleu", description="By which score of the validation data the best model is kept."
+    )
+    early_stopping: PositiveInt | None = Field(
+        None, description="Epochs without a better one, of monitor, after which the training stops."
+    )
+    moving_average: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Momentum, such as 0.999, of a moving average of the weights, which is what is "
+        "scored and kept; null for the weights themselves.",
+    )
+    average_epochs: PositiveInt | None = Field(
+        None,
+        description="So many last epochs' weights are averaged at the end, and kept if they score "
+        "better than the best epoch.",
+    )
+    checkpoint_every: PositiveInt = Field(
+        500, description="Batches between two checkpoints, beside those of the epochs."
+    )
     cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
     seed: NonNegativeInt = Field(1, description="Of weights, dropout and the order of the data.")
+
+    @model_validator(mode="after")
+    def _schedules_and_warmups(self) -> Self:
+        if self.learning_rate_schedule == "plateau" and self.warmup_steps:
+            raise ValueError("should have warmup_steps: 0, to go with plateau")
+        if self.learning_rate_schedule == "inverse_sqrt" and not self.warmup_steps:
+            raise ValueError("should have warmup_steps, such as 1000, to go with inverse_sqrt")
+        return self
+
+    @model_validator(mode="after")
+    def _one_average(self) -> Self:
+        if self.moving_average and self.average_epochs:
+            raise ValueError("should have either moving_average or average_epochs")
+        return self
 
     @model_validator(mode="after")
     def _one_batch_size(self) -> Self:

@@ -58,6 +58,19 @@ class RunFolder:
                 "Begin one without resume."
             )
 
+    def check_trained(self) -> None:
+        """Makes sure that there is a trained model with its recipe.
+
+        Raises:
+            ValueError: there is none.
+        """
+        for path in (self.model, self.recipe, self.tokenizers):
+            if not path.exists():
+                raise ValueError(
+                    f"Expected the folder of a run with a trained model. Received: {self.path}, "
+                    f"which has no {path.name}."
+                )
+
     @staticmethod
     def write_text(path: Path, text: str) -> None:
         """Writes a file of the run, whole or not at all."""

@@ -14,7 +14,12 @@ class Throughput(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Start the clock."""
-        self._start, self._rate = time.perf_counter(), None
+        self._start, self._rate, self._tokens = time.perf_counter(), None, 0.0
+
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
+        """See how many tokens were counted before, in an epoch that was interrupted."""
+        if batch == 0:
+            self._tokens = float(self.model.perplexity.tokens)
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         """Stop the clock where validation begins, before Keras resets the metrics for it."""
@@ -29,5 +34,5 @@ class Throughput(keras.callbacks.Callback):
     def _stop(self) -> None:
         if getattr(self, "_rate", 0.0) is None:
             # Read first: on an accelerator this waits for the steps to end.
-            tokens = float(self.model.perplexity.tokens)
+            tokens = float(self.model.perplexity.tokens) - self._tokens
             self._rate = tokens / (time.perf_counter() - self._start)

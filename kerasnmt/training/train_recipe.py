@@ -3,7 +3,8 @@
 import json
 import os
 import statistics
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import keras
@@ -14,19 +15,25 @@ from kerasnmt.data import BatchStatistics, batches, describe_batches
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.best_model import BestModel
-from kerasnmt.training.checkpoint import Checkpoint
+from kerasnmt.training.checkpoint import Checkpoint, Place
 from kerasnmt.training.corpora import read_alignments, read_pairs, texts
 from kerasnmt.training.epoch_history import EpochHistory
 from kerasnmt.training.model_section import check_model
+from kerasnmt.training.moving_average import MovingAverage
 from kerasnmt.training.recipe import Recipe
+from kerasnmt.training.replayed import Replayed
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.schedules import learning_rate_schedule
 from kerasnmt.training.scoring import translation_scores
 from kerasnmt.training.throughput import Throughput
 from kerasnmt.training.tokenizer_section import load_tokenizers, save_tokenizers, train_tokenizers
+from kerasnmt.training.training_clock import TrainingClock
 from kerasnmt.training.training_progress import TrainingProgress
 from kerasnmt.training.translation_quality import TranslationQuality
 from kerasnmt.zoo import get_model
+
+# The names of what `training.monitor` chooses among, in the logs, and whether more is better.
+_MONITORED = {"bleu": ("val_bleu", "max"), "chrf": ("val_chrf", "max"), "loss": ("val_loss", "min")}
 
 
 def train(
@@ -34,31 +41,40 @@ def train(
     output: str | os.PathLike,
     *,
     resume: bool = False,
+    init_from: str | os.PathLike | None = None,
     console: Console | None = None,
 ) -> dict[str, Any]:
     """Trains and scores a model.
 
     After each epoch the validation sources are translated greedily, and the model is kept if its
-    BLEU is the best so far, or equals the best with a lower loss; the best model is scored in the
-    end, by the recipe's search, on the test data, or on the validation data where the recipe has no
-    test data.
+    BLEU (or what `training.monitor` says) is the best so far, or equals the best with a lower loss;
+    the best model is scored in the end, by the recipe's search, on the test data, or on the
+    validation data where the recipe has no test data.
+
+    A training that was interrupted, or killed, goes on from its latest checkpoint as if nothing had
+    happened: same batches, same random numbers.
 
     Args:
         recipe: what to train, on what, and how.
         output: the folder of the run, see `RunFolder`.
-        resume: whether to continue the run in `output` after its last whole epoch. A run that is
+        resume: whether to continue the run in `output` after its latest checkpoint. A run that is
             done stays as it is, unless the recipe asks for more epochs.
+        init_from: the folder of a run whose best model's weights, and tokenizers, are begun with,
+            to train it further on other data; the recipe's `model` and `tokenizer` are those of
+            that run.
         console: where progress is shown; None for nowhere.
 
     Returns:
         The results, as in `results.json`: `model`, `parameters`, `seed`; `test`, which data was
         scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `perplexity`; `train_seconds`
-        and `train_cpu_seconds`, with validation and without reading the data; `epochs`;
-        `target_tokens_per_second` of the training steps; `history`, see `EpochHistory`.
+        and `train_cpu_seconds`, with validation and without reading the data; `epochs`, and whether
+        `early_stopping` came before the last; `average`, where epochs were averaged, with its
+        `val_bleu` and whether it is what was `kept`; `target_tokens_per_second` of the training
+        steps; `history`, see `EpochHistory`.
 
     Raises:
         ValueError: something in the recipe does not suit the data or the zoo, `output` already
-            holds a run, or there is none to resume.
+            holds a run, there is none to resume, or `init_from` is another model.
     """
     console = console or Console(quiet=True)
     run = RunFolder(output)
@@ -67,7 +83,7 @@ def train(
         _check_same_recipe(run, recipe)
         if run.results.exists():
             results = json.loads(run.results.read_text(encoding="utf-8"))
-            if results["epochs"] >= recipe.training.epochs:
+            if results["early_stopping"] or results["epochs"] >= recipe.training.epochs:
                 console.print(
                     f"{run.path}: the training is done, there is nothing to resume",
                     markup=False,
@@ -78,12 +94,8 @@ def train(
     else:
         run.check_unused()
     check_model(recipe.model.name, recipe.model.keywords)
-
-    checkpoint = Checkpoint(run.checkpoints)
-    done = checkpoint.epochs if resume else 0
-    # Resumed, the epochs go on with other random numbers than those of the epochs that are done.
-    seed = recipe.training.seed + done
-    keras.utils.set_random_seed(seed)
+    earlier = None if init_from is None or resume else _earlier_model(init_from, recipe)
+    keras.utils.set_random_seed(recipe.training.seed)
 
     pairs = {
         split: read_pairs(section, split)
@@ -92,55 +104,104 @@ def train(
     }
     if resume:
         tokenizers = load_tokenizers(run.tokenizers)
+    elif earlier:
+        tokenizers = load_tokenizers(RunFolder(init_from).tokenizers)
     else:
         with _working(console, "training the tokenizers"):
             tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
-    # One tokenizer or two, in the constructor's order.
-    model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
+    with _precision(recipe.training.precision):
+        # One tokenizer or two, in the constructor's order.
+        model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
     _check_options(recipe, model)
-    guide = {}
+    if earlier:
+        model.set_weights(earlier.get_weights())
+
+    options = {"seed": recipe.training.seed, "cache": recipe.training.cache}
     if recipe.training.guided_attention is not None:
-        guide["alignments"] = read_alignments(recipe.data.train)
-    train_batches, batch_statistics = _batches(
-        recipe, model, pairs, "train", shuffle=True, seed=seed, cache=recipe.training.cache, **guide
-    )
-    validation_batches, _ = _batches(recipe, model, pairs, "validation", cache=True)
+        options["alignments"] = read_alignments(recipe.data.train)
+    counts = _count(_batches(recipe, model, pairs, "train", **options), "train")
+    validation_batches = _batches(recipe, model, pairs, "validation", shuffle=False, cache=True)
+    _count(validation_batches, "validation")
     console.print(
         f"{recipe.model.name}: {model.count_params():,} parameters; "
-        f"{_share(batch_statistics.sentences, len(pairs['train']))} in "
-        f"{batch_statistics.batches:,} batches, "
-        f"{batch_statistics.padding_share:.1%} of the positions padding",
+        f"{_share(counts.sentences, len(pairs['train']))} in {counts.batches:,} batches, "
+        f"{counts.padding_share:.1%} of the positions padding",
         highlight=False,
         soft_wrap=True,
     )
-    _compile(model, recipe, steps=recipe.training.epochs * batch_statistics.batches)
+    _compile(model, recipe, steps=recipe.training.epochs * counts.batches)
 
     if not resume:
         save_tokenizers(run.tokenizers, tokenizers)
     run.write_text(run.recipe, recipe.to_yaml())
-    if resume:
-        checkpoint.restore(model)
-    history = EpochHistory(run.history, initial_epoch=done)
-    progress = TrainingProgress(console, batch_statistics.batches)
-    with progress:
+    clock = TrainingClock()
+    checkpoint = Checkpoint(
+        run.checkpoints,
+        every=recipe.training.checkpoint_every,
+        keep=recipe.training.average_epochs or 0,
+        clock=clock,
+    )
+    place = checkpoint.restore(model) if resume else Place()
+    history = EpochHistory(run.history, initial_epoch=place.epoch, clock=clock)
+    monitor, mode = _MONITORED[recipe.training.monitor]
+    quality = TranslationQuality(*texts(pairs["validation"]), **_greedy_search(recipe))
+    best = BestModel(run.model, monitor=monitor, earlier=history.records)
+    evaluation = [quality, best]
+    if model.has_attention:
+        evaluation.append(AttentionImages(run.logs, validation_batches))
+    if recipe.training.moving_average:
+        evaluation = [MovingAverage(evaluation)]
+    reactions = []
+    if recipe.training.learning_rate_schedule == "plateau":
+        # What it was reduced by is found again from the epochs on record.
+        model.optimizer.learning_rate = recipe.training.learning_rate
+        reactions.append(
+            keras.callbacks.ReduceLROnPlateau(
+                monitor,
+                mode=mode,
+                factor=recipe.training.plateau_factor,
+                patience=recipe.training.plateau_patience,
+                min_delta=0.0,
+            )
+        )
+    if recipe.training.early_stopping:
+        patience = recipe.training.early_stopping
+        reactions.append(keras.callbacks.EarlyStopping(monitor, mode=mode, patience=patience))
+    progress = TrainingProgress(console, recipe.training.epochs)
+    callbacks = [
+        Throughput(),
+        *evaluation,
+        *(Replayed(reaction, history.records) for reaction in reactions),
+        keras.callbacks.TensorBoard(run.logs, write_graph=False),
+        history,
+        checkpoint,
+        progress,
+    ]
+
+    def fit(place: Place, epochs: int) -> None:
+        data = _batches(recipe, model, pairs, "train", first_epoch=place.epoch, **options)
         model.fit(
-            train_batches,
+            data.skip(place.batch),
+            steps_per_epoch=counts.batches - place.batch,
             validation_data=validation_batches,
-            epochs=recipe.training.epochs,
-            initial_epoch=done,
+            epochs=epochs,
+            initial_epoch=place.epoch,
             shuffle=False,
             verbose=0,
-            callbacks=[
-                Throughput(),
-                TranslationQuality(*texts(pairs["validation"]), **_greedy_search(recipe)),
-                BestModel(run.model, earlier=history.records),
-                *([AttentionImages(run.logs, validation_batches)] if model.has_attention else []),
-                keras.callbacks.TensorBoard(run.logs, write_graph=False),
-                history,
-                checkpoint,
-                progress,
-            ],
+            callbacks=callbacks,
         )
+
+    with progress:
+        if place.batch:  # what is left of an epoch
+            fit(place, place.epoch + 1)
+            # `fit` has ended with the moving average in the place of the weights.
+            place = checkpoint.restore(model)
+        if not model.stop_training:
+            fit(place, recipe.training.epochs)
+    average = None
+    if recipe.training.average_epochs:
+        with _working(console, "averaging the last epochs"):
+            average = _average(model, checkpoint, validation_batches, quality, best)
     test = "test" if recipe.data.test else "validation"
     with _working(console, f"scoring the best model on the {test} data"):
         scores = _evaluate(run, recipe, pairs, test)
@@ -153,6 +214,8 @@ def train(
         "train_seconds": history.seconds,
         "train_cpu_seconds": history.cpu_seconds,
         "epochs": len(history.records),
+        "early_stopping": len(history.records) < recipe.training.epochs,
+        **({"average": average} if average else {}),
         # Each epoch has the same tokens, so this is all tokens over all seconds.
         "target_tokens_per_second": statistics.harmonic_mean(
             record["target_tokens_per_second"] for record in history.records
@@ -195,31 +258,71 @@ def _flat(section: dict, prefix: str = "") -> dict[str, Any]:
 
 
 def _batches(
-    recipe: Recipe,
-    model: Seq2Seq,
-    pairs: dict[str, tf.data.Dataset],
-    split: str,
-    *,
-    shuffle: bool = False,
-    **options: Any,
-) -> tuple[tf.data.Dataset, BatchStatistics]:
-    """Batches of ids as the recipe has them, counted; Keras likes to know their number."""
+    recipe: Recipe, model: Seq2Seq, pairs: dict[str, tf.data.Dataset], split: str, **options: Any
+) -> tf.data.Dataset:
+    """Batches of ids as the recipe has them."""
     try:
-        dataset = batches(
+        return batches(
             pairs[split],
             model.source_tokenizer,
             model.target_tokenizer,
             tokens_per_batch=recipe.training.tokens_per_batch or 4096,
             batch_size=recipe.training.batch_size,
             max_length=recipe.data.max_length,
-            shuffle=shuffle,
             extended_vocabulary=model.copies,
             **options,
         )
-        counts = describe_batches(dataset)
     except ValueError as error:
         raise ValueError(f"data.{split}: {error}") from error
-    return dataset.apply(tf.data.experimental.assert_cardinality(counts.batches)), counts
+
+
+def _count(dataset: tf.data.Dataset, split: str) -> BatchStatistics:
+    """Goes through the batches of an epoch; there has to be one."""
+    try:
+        return describe_batches(dataset)
+    except ValueError as error:
+        raise ValueError(f"data.{split}: {error}") from error
+
+
+@contextmanager
+def _precision(name: str) -> Iterator[None]:
+    """What is computed in by the layers that are made meanwhile."""
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("float32" if name == "float32" else f"mixed_{name}")
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
+def _earlier_model(path: str | os.PathLike, recipe: Recipe) -> Seq2Seq:
+    """The best model of a run, which has to be what the recipe asks for."""
+    run = RunFolder(path)
+    run.check_trained()
+    before = Recipe.load(run.recipe)
+    for section in ("model", "tokenizer"):
+        old, new = (getattr(part, section).model_dump() for part in (before, recipe))
+        if old != new:
+            raise ValueError(
+                f"Expected the {section} of the run to begin from, in {run.recipe}: "
+                f"{old}. Received: {new}. Change the recipe, or begin without init_from."
+            )
+    return keras.saving.load_model(run.model, compile=False)
+
+
+def _average(
+    model: Seq2Seq,
+    checkpoint: Checkpoint,
+    validation_batches: tf.data.Dataset,
+    quality: TranslationQuality,
+    best: BestModel,
+) -> dict[str, Any]:
+    """Averages the last epochs, and keeps the average if it is the best model."""
+    epochs = checkpoint.average(model)
+    losses = model.evaluate(validation_batches, verbose=0, return_dict=True)
+    logs = {f"val_{name}": value for name, value in losses.items()}
+    quality.on_epoch_end(0, logs)
+    return {"epochs": epochs, **logs, "kept": best.offer(logs)}
 
 
 def _share(kept: int, pairs: int) -> str:
@@ -246,14 +349,20 @@ def _check_options(recipe: Recipe, model: Seq2Seq) -> None:
 def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
     """Compiles a model for a training of so many steps."""
     training = recipe.training
+    schedule = training.learning_rate_schedule
     learning_rate = learning_rate_schedule(
         training.learning_rate,
         steps,
-        schedule=training.learning_rate_schedule,
+        schedule="constant" if schedule == "plateau" else schedule,
         warmup_steps=training.warmup_steps,
     )
+    options = {"global_clipnorm": training.clip_norm}
+    if training.accumulate_batches > 1:
+        options["gradient_accumulation_steps"] = training.accumulate_batches
+    if training.moving_average:
+        options |= {"use_ema": True, "ema_momentum": training.moving_average}
     model.compile(
-        keras.optimizers.Adam(learning_rate, global_clipnorm=training.clip_norm),
+        keras.optimizers.Adam(learning_rate, **options),
         label_smoothing=training.label_smoothing,
         guided_attention=training.guided_attention or 0.0,
     )
@@ -274,6 +383,6 @@ def _evaluate(
     sources, references = texts(pairs[split])
     translations = model.translate(sources, **recipe.search.options)
     model.compile()
-    dataset, _ = _batches(recipe, model, pairs, split)
+    dataset = _batches(recipe, model, pairs, split, shuffle=False)
     losses = model.evaluate(dataset, verbose=0, return_dict=True)
     return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}

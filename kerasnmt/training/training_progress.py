@@ -17,15 +17,15 @@ class TrainingProgress(keras.callbacks.Callback):
 
     Args:
         console: where to print.
-        steps: the number of batches of an epoch.
+        epochs: the number of epochs of the whole training.
     """
 
     _SHOWN = ("loss", "perplexity", "val_loss", "val_perplexity", "val_bleu", "val_chrf")
 
-    def __init__(self, console: Console, steps: int) -> None:
+    def __init__(self, console: Console, epochs: int) -> None:
         super().__init__()
         self.console = console
-        self.steps = steps
+        self.epochs = epochs
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -36,7 +36,7 @@ class TrainingProgress(keras.callbacks.Callback):
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("", total=steps, state="")
+        self._task = self._progress.add_task("", total=None, state="")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -52,8 +52,10 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Start the bar anew."""
-        description = f"epoch {epoch + 1}/{self.params['epochs']}"
-        self._progress.reset(self._task, description=description, state="")
+        description = f"epoch {epoch + 1}/{self.epochs}"
+        self._progress.reset(
+            self._task, total=self.params["steps"], description=description, state=""
+        )
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Move the bar."""
@@ -71,7 +73,7 @@ class TrainingProgress(keras.callbacks.Callback):
         if "target_tokens_per_second" in logs:
             parts.append(f"{logs['target_tokens_per_second']:,.0f} tokens/s")
         self.console.print(
-            f"epoch {epoch + 1}/{self.params['epochs']}  {'  '.join(parts)}",
+            f"epoch {epoch + 1}/{self.epochs}  {'  '.join(parts)}",
             highlight=False,
             soft_wrap=True,
         )

@@ -47,20 +47,28 @@ def run(monkeypatch, train, *arguments):
 def test_arguments_and_results(folder, monkeypatch, capsys):
     calls = []
 
-    def train(recipe, output, *, resume, console):
-        calls.append((recipe, output, resume))
+    def train(recipe, output, *, resume, init_from, console):
+        calls.append((recipe, output, resume, init_from))
         console.print("progress")
         return RESULTS
 
     code = run(
-        monkeypatch, train, "a recipe.yaml", "model.units=8", "training.epochs=3", "--output", "[r]"
+        monkeypatch,
+        train,
+        "a recipe.yaml",
+        "model.units=8",
+        "training.epochs=3",
+        "--output",
+        "[r]",
+        "--init-from",
+        "other",
     )
     assert code == 0
-    ((recipe, output, resume),) = calls
+    ((recipe, output, resume, init_from),) = calls
     assert recipe.model.keywords == {"units": 8}
     assert recipe.training.epochs == 3
     assert recipe.data.train.pairs == folder / "train.tsv"
-    assert (str(output), resume) == ("[r]", False)
+    assert (str(output), resume, str(init_from)) == ("[r]", False, "other")
     out, err = capsys.readouterr()
     assert err == "progress\n"
     lines = dict(line.split("  ", 1) for line in out.splitlines())
@@ -81,7 +89,7 @@ def test_arguments_and_results(folder, monkeypatch, capsys):
 
 
 def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
-    def train(recipe, output, *, resume, console):
+    def train(recipe, output, *, resume, init_from, console):
         output.mkdir()
         (output / "recipe.yaml").touch()
         raise KeyboardInterrupt
@@ -93,7 +101,7 @@ def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
 
 
 def test_an_interruption_before_there_is_a_run(folder, monkeypatch, capsys):
-    def train(recipe, output, *, resume, console):
+    def train(recipe, output, *, resume, init_from, console):
         raise KeyboardInterrupt
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 130

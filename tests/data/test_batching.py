@@ -189,6 +189,29 @@ def test_the_seed_fixes_the_whole_sequence_of_epochs():
     assert first != epochs(seed=6)
 
 
+def test_epochs_go_on_at_any_place():
+    def dataset(first_epoch, seed=5, cache=False):
+        options = {"batch_size": 8, "seed": seed, "first_epoch": first_epoch, "cache": cache}
+        return batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, **options)
+
+    once = batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, batch_size=8)
+    steps = describe_batches(once).batches
+    whole = list(dataset(0).take(4 * steps).as_numpy_iterator())
+    for cache in (False, True):
+        tf.random.set_seed(int(cache))  # which does not matter
+        later = dataset(1, cache=cache).skip(5).take(2 * steps).as_numpy_iterator()
+        for found, expected in zip(later, whole[steps + 5 :], strict=False):
+            tf.nest.map_structure(np.testing.assert_array_equal, found, expected)
+
+    def rows(part):
+        return [row[row > 0].tolist() for _, targets, _ in part for row in targets]
+
+    epochs = [rows(whole[number * steps : (number + 1) * steps]) for number in range(4)]
+    assert all(sorted(epoch) == sorted(epochs[0]) for epoch in epochs)  # each pair once
+    assert len({str(epoch) for epoch in epochs}) == 4  # in another order
+    assert rows(dataset(0, seed=6).take(steps).as_numpy_iterator()) not in epochs
+
+
 def test_batches_of_all_widths_come_mixed():
     dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=200, seed=1)
     widths = np.array(widths_of(dataset))

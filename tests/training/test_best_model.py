@@ -72,3 +72,10 @@ def test_epochs_without_the_score(model, tmp_path):
     callback.set_model(model)
     callback.on_epoch_end(0, {"loss": 1.0})
     assert not list(tmp_path.iterdir())
+
+
+def test_the_lowest_loss(model, tmp_path):
+    callback = BestModel(tmp_path / "model.keras", monitor="val_loss")
+    callback.set_model(model)
+    logs = [{"val_loss": loss, "val_bleu": 0.0} for loss in (2.0, 2.5, 1.5, float("nan"), 1.5)]
+    assert [callback.offer(one) for one in logs] == [True, False, True, False, False]

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kerasnmt.training import EpochHistory, epoch_history
+from kerasnmt.training import EpochHistory, training_clock
 
 
 @pytest.fixture
@@ -10,7 +10,7 @@ def clock(monkeypatch):
     """Clocks that stand still until moved: seconds and CPU seconds."""
     now = {"perf_counter": 1000.0, "process_time": 500.0}
     for name in now:
-        monkeypatch.setattr(epoch_history.time, name, lambda name=name: now[name])
+        monkeypatch.setattr(training_clock.time, name, lambda name=name: now[name])
 
     def move(seconds, cpu_seconds):
         now["perf_counter"] += seconds

@@ -67,9 +67,18 @@ class TestLoad:
             "learning_rate": 0.001,
             "learning_rate_schedule": "constant",
             "warmup_steps": 0,
+            "plateau_factor": 0.5,
+            "plateau_patience": 2,
             "label_smoothing": 0.1,
             "guided_attention": None,
             "clip_norm": 1.0,
+            "accumulate_batches": 1,
+            "precision": "float32",
+            "monitor": "bleu",
+            "early_stopping": None,
+            "moving_average": None,
+            "average_epochs": None,
+            "checkpoint_every": 500,
             "cache": True,
             "seed": 1,
         }
@@ -285,8 +294,9 @@ class TestValues:
             ("training.learning_rate", "'1'", "a valid number."),
             (
                 "training.learning_rate_schedule",
-                "plateau",
-                "'constant' or 'cosine'. Received: training.learning_rate_schedule='plateau'",
+                "linear",
+                "'constant', 'cosine', 'inverse_sqrt' or 'plateau'. "
+                "Received: training.learning_rate_schedule='linear'",
             ),
             ("training.warmup_steps", "-1", "greater than or equal to 0."),
             ("training.label_smoothing", "1", "less than 1."),
@@ -337,6 +347,21 @@ class TestValues:
                 "'training' should have either tokens_per_batch or batch_size "
                 "(null switches one off). "
                 "Received: training={'tokens_per_batch': 3, 'batch_size': 4}",
+            ),
+            (
+                "training={learning_rate_schedule: plateau, warmup_steps: 3}",
+                "'training' should have warmup_steps: 0, to go with plateau. "
+                "Received: training={'learning_rate_schedule': 'plateau', 'warmup_steps': 3}",
+            ),
+            (
+                "training={learning_rate_schedule: inverse_sqrt}",
+                "'training' should have warmup_steps, such as 1000, to go with inverse_sqrt. "
+                "Received: training={'learning_rate_schedule': 'inverse_sqrt'}",
+            ),
+            (
+                "training={moving_average: 0.9, average_epochs: 2}",
+                "'training' should have either moving_average or average_epochs. "
+                "Received: training={'moving_average': 0.9, 'average_epochs': 2}",
             ),
             (
                 "search={dictionary: {a: b}}",

@@ -1,6 +1,6 @@
 import pytest
 
-from kerasnmt.training import learning_rate_schedule
+from kerasnmt.training import InverseSquareRoot, learning_rate_schedule
 
 
 def rates(schedule, *steps):
@@ -34,3 +34,23 @@ def test_a_warm_up_without_end():
 def test_unknown_schedule():
     with pytest.raises(ValueError, match="Received: schedule='linear'"):
         learning_rate_schedule(0.1, 50, schedule="linear")
+
+
+def test_inverse_square_root_by_hand():
+    schedule = learning_rate_schedule(0.1, 500, schedule="inverse_sqrt", warmup_steps=4)
+    assert rates(schedule, 0, 1, 3, 15, 99) == pytest.approx([0.025, 0.05, 0.1, 0.05, 0.02])
+    config = schedule.get_config()
+    assert rates(InverseSquareRoot.from_config(config), 1, 99) == pytest.approx([0.05, 0.02])
+
+
+def test_inverse_square_root_is_the_published_one():
+    """Vaswani et al. (2017), equation 3, with d_model = 512 and 4000 steps of warm-up."""
+    schedule = InverseSquareRoot((512 * 4000) ** -0.5, 4000)
+    steps = (1, 100, 4000, 100_000)
+    published = [512**-0.5 * min(n**-0.5, n * 4000**-1.5) for n in steps]
+    assert rates(schedule, *(n - 1 for n in steps)) == pytest.approx(published, rel=1e-5)
+
+
+def test_inverse_square_root_without_a_warm_up():
+    with pytest.raises(ValueError, match=r"4000 is usual\. Received: warmup_steps=0$"):
+        learning_rate_schedule(0.1, 50, schedule="inverse_sqrt")

@@ -19,6 +19,7 @@ def training(monkeypatch):
 def test_validation_is_left_out(training):
     callback, perplexity, clock = training
     callback.on_epoch_begin(0)
+    callback.on_train_batch_begin(0)
     clock.seconds, perplexity.tokens = 104.0, 800.0
     callback.on_test_begin()
     clock.seconds, perplexity.tokens = 150.0, 30.0  # the metric counts validation now
@@ -41,3 +42,15 @@ def test_without_validation(training):
 def test_evaluation_outside_of_training(training):
     callback, _, _ = training
     callback.on_test_begin()  # no clock runs, and nothing is raised
+
+
+def test_what_was_counted_before_an_interruption_is_left_out(training):
+    callback, perplexity, clock = training
+    callback.on_epoch_begin(0)
+    perplexity.tokens = 300.0  # a checkpoint brought them back
+    callback.on_train_batch_begin(0)
+    callback.on_train_batch_begin(1)
+    clock.seconds, perplexity.tokens = clock.seconds + 2.0, 700.0
+    logs = {}
+    callback.on_epoch_end(0, logs)
+    assert logs == {"target_tokens_per_second": 200.0}

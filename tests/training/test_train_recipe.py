@@ -25,8 +25,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:text .* was cut")
 RESULTS = {
     *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
     *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),
-    "history",
+    *("history", "early_stopping"),
 }
+
+
+EPOCH_AND_BATCHES = ["epoch_0001_batch_00000003.npz"]
 
 
 def recipe(**training):
@@ -40,7 +43,13 @@ def recipe(**training):
                 "validation": {"builtin": 12},
                 "test": {"builtin": 4},
             },
-            "training": {"epochs": 3, "tokens_per_batch": 1000, "learning_rate": 0.02, **training},
+            "training": {
+                "epochs": 3,
+                "tokens_per_batch": 1000,
+                "learning_rate": 0.02,
+                "checkpoint_every": 3,
+                **training,
+            },
             "search": {"beam_size": 2, "max_length": 30},
         }
     )
@@ -48,21 +57,29 @@ def recipe(**training):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A run that was interrupted in its second epoch and resumed to its end."""
+    """A run that was interrupted within its second epoch and resumed to its end."""
     run = RunFolder(tmp_path_factory.mktemp("runs") / "run")
     output = io.StringIO()
     console = Console(file=output)
 
     def interrupt(self, batch, logs=None):
-        if len(run.history.read_text().splitlines() if run.history.exists() else []) == 1:
+        epochs = len(run.history.read_text().splitlines()) if run.history.exists() else 0
+        if (epochs, batch) == (1, 4):
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(TrainingProgress, "on_train_batch_end", interrupt)
         train(recipe(), run.path, console=console)
     assert not run.results.exists()
+    assert [path.name for path in run.checkpoints.glob("*")] == EPOCH_AND_BATCHES
     results = train(recipe(), run.path, resume=True, console=console)
     return run, results, output.getvalue()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The same run without an interruption."""
+    return train(recipe(), tmp_path_factory.mktemp("whole") / "run")
 
 
 def best_epoch(results):
@@ -76,6 +93,79 @@ def test_results(finished):
     assert (results["model"], results["seed"], results["test"]) == ("bahdanau_gru", 1, "test")
     assert results["epochs"] == 3
     assert results["target_tokens_per_second"] > 0
+
+
+def test_an_interruption_changes_nothing(finished, whole):
+    """The model has dropout, so this needs the same random numbers as well as the same batches."""
+    names = ("loss", "perplexity", "val_loss", "val_perplexity", "val_chrf")
+    for found, expected in zip(finished[1]["history"], whole["history"], strict=True):
+        for name in names:
+            assert found[name] == pytest.approx(expected[name], rel=1e-4), name
+
+
+def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
+    run, _, _ = finished
+    before = keras.saving.load_model(run.model, compile=False)
+    begun = []
+    fit_of_keras = Seq2Seq.fit
+
+    def fit(self, *arguments, **options):
+        begun.append(self.get_weights())
+        return fit_of_keras(self, *arguments, **options)
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    further = recipe(epochs=2, learning_rate=0.001, average_epochs=2, early_stopping=5)
+    results = train(further, tmp_path / "run", init_from=run.path)
+    for weight, expected in zip(begun[0], before.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, expected)
+    assert results["history"][0]["loss"] < finished[1]["history"][0]["loss"]
+    assert (tmp_path / "run" / "tokenizer.json").read_bytes() == run.tokenizers.read_bytes()
+
+    # The average of both epochs is scored, and kept where it is better.
+    average = results["average"]
+    assert (average["epochs"], results["early_stopping"]) == (2, False)
+    best = max(record["val_bleu"] for record in results["history"])
+    assert average["kept"] == (average["val_bleu"] > best)
+    files = sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())
+    assert files == [f"epoch_000{number}_batch_00000000.npz" for number in (1, 2)]
+    sums = [np.load(tmp_path / "run" / "checkpoints" / file)["arr_0"] for file in files]
+    kept = keras.saving.load_model(tmp_path / "run" / "model.keras", compile=False)
+    assert any(np.allclose(kept.get_weights()[0], one) for one in (*sums, sum(sums) / 2))
+
+    other = recipe().model_dump(mode="json", exclude_none=True)
+    other["model"]["units"] = 16
+    with pytest.raises(ValueError, match=r"Expected the model of the run to begin .*units': 8"):
+        train(Recipe.from_dict(other), tmp_path / "other", init_from=run.path)
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
+        train(recipe(), tmp_path / "other", init_from=tmp_path)
+
+
+def test_means_of_training_go_together(tmp_path):
+    """Half precision, accumulated gradients, a moving average, plateaus, an early end."""
+    options = {
+        "precision": "bfloat16",
+        "accumulate_batches": 2,
+        "moving_average": 0.5,
+        "learning_rate_schedule": "plateau",
+        "plateau_patience": 1,
+        "monitor": "loss",
+        "early_stopping": 2,
+        # So high that each epoch is worse than the first one.
+        "learning_rate": 5.0,
+        "epochs": 6,
+    }
+    results = train(recipe(**options), tmp_path / "run")
+    history = results["history"]
+    losses = [record["val_loss"] for record in history]
+    assert losses.index(min(losses)) == len(losses) - 3
+    assert results["early_stopping"] and results["epochs"] == len(history) < 6
+    rates = [record["learning_rate"] for record in history]
+    assert rates[0] == 5.0 and rates[-1] < 5.0
+    model = keras.saving.load_model(tmp_path / "run" / "model.keras", compile=False)
+    assert model.encoder.compute_dtype == "bfloat16"
+    assert keras.config.dtype_policy().name == "float32"
+    assert train(recipe(**options), tmp_path / "run", resume=True) == results  # it is done
 
 
 def test_history_has_no_gap(finished):
@@ -135,7 +225,7 @@ def test_what_the_run_holds(finished):
         *("model.keras", "logs", "results.json"),
     }
     assert Recipe.load(run.recipe) == recipe()
-    assert [path.name for path in run.checkpoints.iterdir()] == ["epoch_0003.weights.h5"]
+    assert [path.name for path in run.checkpoints.iterdir()] == ["epoch_0003_batch_00000000.npz"]
     assert list(json.loads(run.tokenizers.read_text())) == ["shared"]
 
 
@@ -222,8 +312,9 @@ def test_guided_attention_is_trained(tmp_path, monkeypatch):
     document = recipe(guided_attention=2.0).model_dump(mode="json", exclude_none=True)
     seen = []
 
-    def fit(self, dataset, **options):
-        seen.append([inputs["alignments"].numpy() for inputs, _, _ in dataset])
+    def fit(self, dataset, *, steps_per_epoch, **options):
+        epoch = dataset.take(steps_per_epoch)
+        seen.append([inputs["alignments"].numpy() for inputs, _, _ in epoch])
         assert self.guided_attention == 2.0
         raise KeyboardInterrupt
 
@@ -343,8 +434,8 @@ def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 100}}
     largest = []
 
-    def fit(self, dataset, *, validation_data, **options):
-        for batches in (dataset, validation_data):
+    def fit(self, dataset, *, steps_per_epoch, validation_data, **options):
+        for batches in (dataset.take(steps_per_epoch), validation_data):
             for inputs, targets, _ in batches:
                 assert inputs["source_ids"].numpy().max() < 100
                 assert inputs["target_ids"].numpy().max() < 100

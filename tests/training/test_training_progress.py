@@ -6,8 +6,8 @@ from kerasnmt.training import TrainingProgress
 
 
 def run(console):
-    with TrainingProgress(console, 3) as progress:
-        progress.set_params({"epochs": 2})
+    with TrainingProgress(console, 2) as progress:
+        progress.set_params({"steps": 3})
         progress.on_epoch_begin(1)
         progress.on_train_batch_end(1, {"loss": 2.5})
         progress.on_test_begin()

@@ -1,0 +1,66 @@
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt.training import Replayed
+
+INPUTS = np.zeros((2, 1), "float32")
+
+
+class Score(keras.callbacks.Callback):
+    """Puts given scores into the logs of the epochs."""
+
+    def __init__(self, scores, records):
+        super().__init__()
+        self.scores, self.records = scores, records
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs["val_bleu"] = self.scores[epoch]
+
+
+class Record(keras.callbacks.Callback):
+    """Keeps the logs and the learning rate, as of a history on disk."""
+
+    def __init__(self, records):
+        super().__init__()
+        self.records, self.rates = records, []
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.records.append({"epoch": epoch + 1, **logs})
+        self.rates.append(float(self.model.optimizer.learning_rate))
+
+
+def train(callback, scores, records, epochs):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.8), loss="mse")
+    record = Record(records)
+    options = {"initial_epoch": len(records), "epochs": epochs, "verbose": 0}
+    callbacks = [Score(scores, records), Replayed(callback, records), record]
+    model.fit(INPUTS, INPUTS, callbacks=callbacks, **options)
+    return record.rates
+
+
+@pytest.mark.parametrize("interrupted", [1, 2, 3, 4, 5])
+def test_a_plateau_is_found_across_an_interruption(interrupted):
+    scores = [10.0, 11.0, 10.5, 10.6, 10.9, 10.8, 12.0, 11.0]
+
+    def plateau():
+        options = {"mode": "max", "factor": 0.5, "patience": 2, "min_delta": 0.0}
+        return keras.callbacks.ReduceLROnPlateau("val_bleu", **options)
+
+    # Two epochs below the 11.0, and two more.
+    expected = [0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2]
+    np.testing.assert_allclose(train(plateau(), scores, [], 8), expected)
+    records = []
+    rates = train(plateau(), scores, records, interrupted)
+    rates += train(plateau(), scores, records, 8)
+    np.testing.assert_allclose(rates, expected)
+
+
+def test_a_training_stops_early_across_an_interruption():
+    scores = [10.0, 11.0, 10.5, 10.6, 10.7, 12.0]
+    records = []
+    for epochs in (4, 6):
+        stopping = keras.callbacks.EarlyStopping("val_bleu", mode="max", patience=3)
+        train(stopping, scores, records, epochs)
+    assert [record["epoch"] for record in records] == [1, 2, 3, 4, 5]
