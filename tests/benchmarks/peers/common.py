@@ -18,7 +18,6 @@ CLIP_NORM = 1.0
 BATCH_SIZE = 64
 MAX_LENGTH = 60
 LENGTH_PENALTY = 1.0
-VALIDATE_EVERY = 454  # steps: an epoch of the 29,000 pairs
 
 
 class Clock:
@@ -72,6 +71,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--cpu-minutes", type=float, default=30.0, help="of fit")
+    parser.add_argument(
+        "--validate-every", type=int, default=454, help="steps of fit; an epoch has 454"
+    )
     parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="of decode")
     parser.add_argument("--sentences", type=int, default=1000, help="of decode, the first so many")

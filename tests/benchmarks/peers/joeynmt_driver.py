@@ -75,8 +75,6 @@ def configuration(home: Path) -> dict:
             "decrease_factor": 0.5,
             "early_stopping_metric": "bleu",
             "epochs": 1000,
-            "validation_freq": common.VALIDATE_EVERY,
-            "logging_freq": 10**9,
             "overwrite": True,
             "shuffle": True,
             "print_valid_sents": [0],
@@ -105,8 +103,9 @@ def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
     run = Path(config["model_dir"])
     run.mkdir(parents=True, exist_ok=True)
+    validate_every = arguments.validate_every if fits else 10**9
+    config["training"] |= {"validation_freq": validate_every, "logging_freq": validate_every // 2}
     if not fits:
-        config["training"]["validation_freq"] = 10**9
         config["training"]["updates"] = arguments.warmup + arguments.steps
     args = parse_global_args(config, rank=0, mode="train")
     model, train_data, dev_data, _ = prepare(args, rank=0, mode="train")

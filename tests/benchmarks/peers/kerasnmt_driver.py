@@ -102,7 +102,14 @@ def main() -> None:
         result = common.steps_result(steps.clock, arguments.steps, steps.tokens)
         common.answer({"parameters": model.count_params()} | result)
     curve = common.Curve(run / "curve.jsonl", arguments.cpu_minutes)
-    model.fit(dataset, epochs=1000, callbacks=[Validation(curve, data)], verbose=0, shuffle=False)
+    model.fit(
+        dataset.repeat(),
+        steps_per_epoch=arguments.validate_every,
+        epochs=1000,
+        callbacks=[Validation(curve, data)],
+        verbose=0,
+        shuffle=False,
+    )
     model.save(run / "model.keras")
     common.answer({"parameters": model.count_params()})
 

@@ -51,6 +51,11 @@ def configuration(home: Path) -> dict:
     }
 
 
+def make_runner(config: dict) -> opennmt.Runner:
+    build = opennmt.config.load_model_from_file(str(HERE / "opennmt_model.py"), as_builder=True)
+    return opennmt.Runner(build, config, auto_config=False, seed=42)
+
+
 class Translator:
     """A model with OpenNMT-tf's search, compiled once, for lines of text."""
 
@@ -96,8 +101,8 @@ def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
     shutil.rmtree(config["model_dir"], ignore_errors=True)
     if fits:
-        config["train"]["save_checkpoints_steps"] = common.VALIDATE_EVERY
-    runner = opennmt.Runner(opennmt.load_model_from_file(str(HERE / "opennmt_model.py")), config)
+        config["train"]["save_checkpoints_steps"] = arguments.validate_every
+    runner = make_runner(config)
     data = arguments.home / "data"
     curve = common.Curve(arguments.home / "runs" / "opennmt_curve.jsonl", arguments.cpu_minutes)
     clock, counts = common.Clock(), {"steps": 0, "tokens": 0}
@@ -118,7 +123,7 @@ def train(arguments, config: dict) -> None:
     def saved(trainer, step, moving_average=None):
         nonlocal parameters, translator
         parameters = int(trainer._model.count_params())
-        if not fits or step % common.VALIDATE_EVERY:
+        if not fits or step % arguments.validate_every:
             return
         curve.clock.stop()
         save(trainer, step, moving_average)
@@ -144,7 +149,7 @@ def train(arguments, config: dict) -> None:
 
 def decode(arguments, config: dict) -> None:
     config["params"]["beam_width"] = arguments.beam_size
-    runner = opennmt.Runner(opennmt.load_model_from_file(str(HERE / "opennmt_model.py")), config)
+    runner = make_runner(config)
     merged = runner._finalize_config()
     model = runner._init_model(merged)
     checkpoint = opennmt.utils.checkpoint.Checkpoint.from_config(merged, model)
