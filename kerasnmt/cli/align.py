@@ -33,7 +33,13 @@ def align(
 
     sources, targets = texts(read_parallel(source, target))
     if gold is not None:
-        truth = parse_pharaoh_lines(texts(read_parallel(source, gold))[1], str(gold))
+        lines = texts(read_parallel(gold, gold))[0]
+        if len(lines) != len(sources):
+            raise ValueError(
+                f"Expected a line of --gold for each of {len(sources)} pairs. "
+                f"Received: {gold} with {len(lines)} lines."
+            )
+        truth = parse_pharaoh_lines(lines, str(gold))
     console = progress_console()
     with console.status("loading the model"):
         model, _ = load_run(run)

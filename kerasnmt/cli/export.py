@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.loading import check_one_beam_size, load_run
 from kerasnmt.cli.options import SearchOptions, WithRuns
 
 
@@ -39,6 +39,7 @@ def export(
     """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
     with progress_console().status("exporting"):
         # Before what imports TensorFlow: it loads it quietly.
+        check_one_beam_size(beam_size, search)
         model, options = load_run(run, with_run, search)
         from kerasnmt.serving import export_lite, export_next_version
 

@@ -63,6 +63,19 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
     return model, options
 
 
+def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> None:
+    """Refuse two numbers for one thing.
+
+    Raises:
+        ValueError: both --beam-size and --search say how large the beam is.
+    """
+    for option in search or []:
+        if beam_size is not None and option.startswith("beam_size="):
+            raise ValueError(
+                f"Expected one beam size. Received: --beam-size {beam_size} and --search {option}."
+            )
+
+
 def load_translator(
     directory: Path,
     beam_size: int | None = None,
@@ -88,6 +101,7 @@ def load_translator(
     from kerasnmt.training import RunFolder
 
     if RunFolder(directory).model.exists():
+        check_one_beam_size(beam_size, search)
         model, options = load_run(directory, others, search)
         if beam_size is not None:
             options["beam_size"] = beam_size
@@ -155,7 +169,8 @@ def connect_translator(
         except ModuleNotFoundError as error:
             raise ValueError(
                 f"Expected the package {error.name}, which gRPC needs: "
-                "pip install tensorflow-serving-api, or take the server's REST port."
+                "pip install tensorflow-serving-api (the extra `serving`), or take the server's "
+                "REST port."
             ) from error
     else:
         raise ValueError(

@@ -1,9 +1,11 @@
 """The options of a search."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 from keras import ops
+
+from kerasnmt.nearest_name import unknown_name_message
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class SearchOptions:
             none; for models with attention.
         min_length: fewest tokens of a sequence, the end token included.
         max_length: most tokens of a sequence, the end token included; what is open then is taken
-            as it is.
+            as it is. Of text, the source is cut there as well.
         max_length_ratio: if given, a sequence has at most this many times as many tokens as its
             source, plus `max_length_margin`, and never more than `max_length`.
         max_length_margin: see `max_length_ratio`.
@@ -97,6 +99,20 @@ class SearchOptions:
                     f"Expected samples=1 or more with {name}, which says how they are drawn. "
                     f"Received: {name}={getattr(self, name)} without samples."
                 )
+
+    @classmethod
+    def from_keywords(cls, keywords: dict[str, Any]) -> Self:
+        """Makes the options of keywords that a user gave.
+
+        Raises:
+            ValueError: there is no such option, or one is out of range, or does not go with
+                another.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise ValueError(unknown_name_message(name, known, "search option"))
+        return cls(**keywords)
 
     @property
     def hypotheses(self) -> int:

@@ -65,7 +65,7 @@ class SearchModel(keras.Model):
             ValueError: an option or `n_best` is out of range, or a coverage penalty is asked of a
                 model without attention.
         """
-        search_options = SearchOptions(**options)
+        search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
             self._need_attention()
         source_ids = ops.cast(source_ids, "int32")
@@ -120,7 +120,7 @@ class SearchModel(keras.Model):
                 TensorFlow.
         """
         self._need_tokenizers()
-        SearchOptions(**options)  # and no other options
+        SearchOptions.from_keywords(options)  # and no other options
         translator = self._graphs.translator(
             self, replace_unknown=replace_unknown, dictionary=dictionary, **options
         )

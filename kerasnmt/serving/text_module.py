@@ -72,7 +72,7 @@ class TextModule(tf.Module):
                 "Expected a model with tokenizers, to take text. Received: a model made of "
                 "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
             )
-        search_options = SearchOptions(**options)
+        search_options = SearchOptions.from_keywords(options)
         if search_options.max_length < 2:
             raise ValueError(
                 "Expected max_length >= 2, as a text has at least one token and its end. "

@@ -169,7 +169,7 @@ class Translator:
         for number, length in enumerate(lengths, first_number):
             if length > limit:
                 warnings.warn(
-                    f"text {number} has {length} tokens and was cut to {limit}, the most "
-                    "that this model takes",
+                    f"text {number} has {length} tokens and was cut to {limit}, the max_length "
+                    "of this search",
                     stacklevel=4,
                 )

@@ -37,7 +37,7 @@ def test_error_rate(kerasnmt, run_folder, files, tmp_path):
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ("0-0\n\n", "Expected as many lines"),
+        ("0-0\n\n", "Expected a line of --gold for each of 3 pairs"),
         ("0-0\n\n1:2\n", "line 3: "),
     ],
 )

@@ -42,6 +42,8 @@ def test_the_newest_version_is_taken(export_folder, tmp_path):
 def test_beam_size(run_folder, export_folder):
     assert load_translator(run_folder, beam_size=2).description["beam_size"] == 2
     assert load_translator(export_folder, beam_size=3).description["beam_size"] == 3
+    with pytest.raises(ValueError, match=r"Received: --beam-size 2 and --search beam_size=4\."):
+        load_translator(run_folder, beam_size=2, search=["top_k=0", "beam_size=4"])
     with pytest.raises(ValueError, match=r"fixed in the export, 3\. Received: --beam-size 2\."):
         load_translator(export_folder, beam_size=2)
 

@@ -45,3 +45,11 @@ def test_max_lengths():
     np.testing.assert_array_equal(options.max_lengths(lengths), [4, 7, 17, 20])
     options = SearchOptions(max_length_ratio=0.5, max_length_margin=0, min_length=3)
     np.testing.assert_array_equal(options.max_lengths(lengths), [3, 3, 5, 25])
+
+
+def test_an_unknown_option_names_the_nearest():
+    with pytest.raises(
+        ValueError, match=r"^unknown search option 'beam'; did you mean 'beam_size'"
+    ):
+        SearchOptions.from_keywords({"beam": 3})
+    assert SearchOptions.from_keywords({"beam_size": 3}) == SearchOptions(beam_size=3)
