@@ -158,8 +158,8 @@ def test_alpha_makes_the_best_cut_more_likely(captions):
         drawn = tokenizer.sample(corpus, alpha).to_list()
         return sum(one == other for one, other in zip(drawn, best.to_list(), strict=True))
 
-    # All cuts alike are near to single characters; a large alpha takes the best.
-    assert same(0.0) < 30 < same(1.0) < same(100.0) == 300
+    # All cuts alike are near to single characters; a large alpha takes the best, but for ties.
+    assert same(0.0) < 30 < same(1.0) < 290 < same(100.0)
     lengths = [len(tokenizer.sample(corpus, alpha).flat_values) for alpha in (0.0, 0.5)]
     assert lengths[0] > lengths[1] > len(best.flat_values)
     # Sampling leaves the tokenizer as it was.
