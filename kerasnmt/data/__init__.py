@@ -12,6 +12,7 @@ _HOMES = {
     "describe_batches": "kerasnmt.data.batch_statistics",
     "read_parallel": "kerasnmt.data.reading",
     "read_tsv": "kerasnmt.data.reading",
+    "word_dropout": "kerasnmt.data.dropping",
 }
 
 __all__ = sorted(_HOMES)

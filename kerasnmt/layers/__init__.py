@@ -37,6 +37,7 @@ from kerasnmt.layers.sigmoid_gate import SigmoidGate
 from kerasnmt.layers.simple_rnn_cell import SimpleRNNCell
 from kerasnmt.layers.softmax_gate import SoftmaxGate
 from kerasnmt.layers.stacked_cell import StackedCell
+from kerasnmt.layers.state_dropout import StateDropout
 from kerasnmt.layers.state_readout import StateReadout
 from kerasnmt.layers.thought_vector_decoder_cell import ThoughtVectorDecoderCell
 from kerasnmt.layers.tied_vocabulary_projection import TiedVocabularyProjection
@@ -81,6 +82,7 @@ __all__ = [
     "SimpleRNNCell",
     "SoftmaxGate",
     "StackedCell",
+    "StateDropout",
     "StateReadout",
     "ThoughtVectorDecoderCell",
     "TiedVocabularyProjection",

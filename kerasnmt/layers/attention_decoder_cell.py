@@ -17,10 +17,18 @@ class AttentionDecoderCell(DecoderCell):
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
         attention: an attention layer, for example `BahdanauAttention(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
-    def __init__(self, cell: keras.layers.Layer, attention: keras.layers.Layer, **kwargs) -> None:
-        super().__init__(cell, **kwargs)
+    def __init__(
+        self,
+        cell: keras.layers.Layer,
+        attention: keras.layers.Layer,
+        state_dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(cell, state_dropout, **kwargs)
         self.attention = attention
         # keras.layers.RNN asks for it; the sizes themselves come with the initial states.
         self.state_size = [0]
@@ -35,9 +43,11 @@ class AttentionDecoderCell(DecoderCell):
         """Return the cell that `keras.layers.RNN` runs over a target: this one."""
         return self
 
-    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False
+    ) -> list[Any]:
         """Add to a bridge's states what the attention remembers of earlier words, at first."""
-        states = super().initial_states(states, memory)
+        states = super().initial_states(states, memory, training)
         history = self.attention.initial_history(memory["memory_mask"])
         return [*states, *history.values()]
 

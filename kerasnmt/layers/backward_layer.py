@@ -18,6 +18,8 @@ class BackwardLayer(RecurrentLayer):
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
     directions = ("backward",)

@@ -22,10 +22,18 @@ class BahdanauDecoderCell(AttentionDecoderCell):
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
         attention: an attention layer, for example `BahdanauAttention(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
-    def __init__(self, cell: keras.layers.Layer, attention: keras.layers.Layer, **kwargs) -> None:
-        super().__init__(cell, attention, **kwargs)
+    def __init__(
+        self,
+        cell: keras.layers.Layer,
+        attention: keras.layers.Layer,
+        state_dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(cell, attention, state_dropout, **kwargs)
         self.context_projection = keras.layers.Dense(
             cell.input_size, use_bias=False, dtype=self.dtype_policy, name="context_projection"
         )

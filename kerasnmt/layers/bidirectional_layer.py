@@ -13,6 +13,8 @@ class BidirectionalLayer(RecurrentLayer):
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps of a direction, in [0, 1); see `StateDropout`.
     """
 
     directions = ("forward", "backward")

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.state_dropout import StateDropout
 
 
 class DecoderCell(keras.layers.Layer):
@@ -16,17 +17,23 @@ class DecoderCell(keras.layers.Layer):
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
     # The attention layer, where there is one; the steps of others return no weights.
     attention = None
 
-    def __init__(self, cell: keras.layers.Layer, **kwargs) -> None:
+    def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)
         self.cell = cell
+        self.state_dropout = state_dropout
         self.output_units = cell.units
         self.input_projection = keras.layers.Dense(
             cell.input_size, dtype=self.dtype_policy, name="input_projection"
+        )
+        self.state_masks = StateDropout(
+            state_dropout, cell.mask_size, dtype=self.dtype_policy, name="state_masks"
         )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
@@ -43,12 +50,15 @@ class DecoderCell(keras.layers.Layer):
         """Return the cell that `keras.layers.RNN` runs over a target."""
         return self.cell
 
-    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False
+    ) -> list[Any]:
         """Add to a bridge's states what else the steps carry along.
 
         Args:
             states: the recurrent cell's first states, `[batch, size]` each.
             memory: from `project_memory`.
+            training: whether dropout applies, so that the states have masks after them.
 
         Returns:
             the first states of `step`.
@@ -64,7 +74,7 @@ class DecoderCell(keras.layers.Layer):
                 "Choose encoder layers of fitting size, or a bridge that changes it, as "
                 "DenseBridge does."
             )
-        return list(states)
+        return self.state_masks(states, training=training)
 
     def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
         """Prepare a source for all steps.
@@ -119,7 +129,8 @@ class DecoderCell(keras.layers.Layer):
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        return {**super().get_config(), "cell": keras.saving.serialize_keras_object(self.cell)}
+        cell = keras.saving.serialize_keras_object(self.cell)
+        return {**super().get_config(), "cell": cell, "state_dropout": self.state_dropout}
 
     @classmethod
     def from_config(cls, config: dict) -> "DecoderCell":

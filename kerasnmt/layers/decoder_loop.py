@@ -69,14 +69,17 @@ class DecoderLoop(keras.layers.Layer):
         """Whether the records of `call` and `step` hold attention weights."""
         return self.cell.attention is not None
 
-    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False
+    ) -> list[Any]:
         """Turn a bridge's states, those of the recurrent cell, into the first states of `step`.
 
         Args:
             states: `[batch, size]` each.
             memory: from `project_memory`.
+            training: whether dropout of the states applies.
         """
-        return self.cell.initial_states(states, memory["cell"])
+        return self.cell.initial_states(states, memory["cell"], training)
 
     def project_memory(
         self, memory: Any, memory_mask: Any, source_ids: Any = None

@@ -11,6 +11,8 @@ class ForwardLayer(RecurrentLayer):
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
     directions = ("forward",)

@@ -40,6 +40,7 @@ class FusedCell(keras.layers.Layer):
         self.layer = layer
         self.units = self.input_size = layer.units
         self.state_size = tree.flatten(layer.cell.state_size)
+        self.mask_size = []  # cuDNN takes none
 
     def build(self, inputs_shape: tuple) -> None:
         """Make the weights for inputs `(..., units)`."""

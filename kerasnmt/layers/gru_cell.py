@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.state_dropout import mask_state
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GRUCell(keras.layers.Layer):
@@ -29,6 +31,7 @@ class GRUCell(keras.layers.Layer):
         super().__init__(**kwargs)
         self.units = units
         self.state_size = [units]
+        self.mask_size = [units]
         self.input_size = 3 * units
 
     def build(self, inputs_shape: tuple) -> None:
@@ -45,20 +48,22 @@ class GRUCell(keras.layers.Layer):
 
         Args:
             inputs: projected input `[batch, 3 * units]`, in the order z, r, h.
-            states: the list of one state `[batch, units]`.
+            states: the list of one state `[batch, units]`; after it there may be a mask of the same
+                shape, see `StateDropout`.
 
         Returns:
-            output `[batch, units]`, and the list of the new state, which is the output.
+            output `[batch, units]`, and the list of the new state, which is the output, and of the
+            mask.
         """
-        (state,) = states
-        recurrent = ops.matmul(state, self.recurrent_kernel) + self.recurrent_bias
+        state, *mask = states
+        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel) + self.recurrent_bias
         x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
         h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
         update = ops.sigmoid(x_z + h_z)
         reset = ops.sigmoid(x_r + h_r)
         candidate = ops.tanh(x_h + reset * h_h)
         output = candidate + update * (state - candidate)
-        return output, [output]
+        return output, [output, *mask]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -24,10 +24,18 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
     Args:
         cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
         attention: an attention layer, for example `Attention(GeneralScore(units))`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
-    def __init__(self, cell: keras.layers.Layer, attention: keras.layers.Layer, **kwargs) -> None:
-        super().__init__(cell, attention, **kwargs)
+    def __init__(
+        self,
+        cell: keras.layers.Layer,
+        attention: keras.layers.Layer,
+        state_dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(cell, attention, state_dropout, **kwargs)
         self.feeding_projection, self.context_projection, self.state_projection = (
             keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy, name=name)
             for units, name in (
@@ -44,10 +52,13 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
         for projection in (self.feeding_projection, self.state_projection):
             projection.build((None, self.cell.units))
 
-    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False
+    ) -> list[Any]:
         """Add the attentional state before the first word, zeros, and the attention's history."""
-        first = super().initial_states(states, memory)
-        return [*states, ops.zeros_like(states[0]), *first[len(states) :]]
+        first = super().initial_states(states, memory, training)
+        end = len(first) - len(self.attention.history)
+        return [*first[:end], ops.zeros_like(states[0]), *first[end:]]
 
     def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
         """Prepare a source for all steps: the keys, C h_i as the values, and the mask."""

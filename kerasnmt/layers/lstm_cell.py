@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.state_dropout import mask_state
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LSTMCell(keras.layers.Layer):
@@ -27,6 +29,7 @@ class LSTMCell(keras.layers.Layer):
         super().__init__(**kwargs)
         self.units = units
         self.state_size = [units, units]
+        self.mask_size = [units]
         self.input_size = 4 * units
 
     def build(self, inputs_shape: tuple) -> None:
@@ -40,17 +43,18 @@ class LSTMCell(keras.layers.Layer):
 
         Args:
             inputs: projected input `[..., 4 * units]`, in the order i, f, g, o.
-            states: h and c, each `[..., units]`.
+            states: h and c, each `[..., units]`; after them there may be a mask of h, see
+                `StateDropout`.
 
         Returns:
-            output h' `[..., units]`, and the list of h' and c'.
+            output h' `[..., units]`, and the list of h', c' and the mask.
         """
-        state, memory = states
-        gates = inputs + ops.matmul(state, self.recurrent_kernel)
+        state, memory, *mask = states
+        gates = inputs + ops.matmul(mask_state(state, mask), self.recurrent_kernel)
         entry, forget, candidate, exit_ = ops.split(gates, 4, axis=-1)
         memory = ops.sigmoid(forget + 1.0) * memory + ops.sigmoid(entry) * ops.tanh(candidate)
         output = ops.sigmoid(exit_) * ops.tanh(memory)
-        return output, [output, memory]
+        return output, [output, memory, *mask]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

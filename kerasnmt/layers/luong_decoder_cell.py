@@ -23,19 +23,27 @@ class LuongDecoderCell(AttentionDecoderCell):
         cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
         attention: an attention layer without coverage, for example
             `Attention(GeneralScore(units))`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
 
     Raises:
         ValueError: the attention has coverage, which would make it recurrent.
     """
 
-    def __init__(self, cell: keras.layers.Layer, attention: keras.layers.Layer, **kwargs) -> None:
+    def __init__(
+        self,
+        cell: keras.layers.Layer,
+        attention: keras.layers.Layer,
+        state_dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
         if attention.coverage is not None:
             raise ValueError(
                 "Expected an attention without coverage, as nothing in this decoder's attention is "
                 f"recurrent. Received: attention.coverage={attention.coverage}. Coverage goes with "
                 "input feeding (InputFeedingDecoderCell) and with BahdanauDecoderCell."
             )
-        super().__init__(cell, attention, **kwargs)
+        super().__init__(cell, attention, state_dropout, **kwargs)
 
     def loop_cell(self) -> keras.layers.Layer:
         """Return the recurrent cell alone."""
@@ -57,6 +65,7 @@ class LuongDecoderCell(AttentionDecoderCell):
         self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Run the recurrent cell over a target, then attend with all its states at once."""
-        outputs = loop(inputs, initial_state=states[: len(self.cell.state_size)])
+        end = len(states) - len(self.attention.history)
+        outputs = loop(inputs, initial_state=states[:end])
         _, weights = self.attention(outputs, **memory)
         return outputs, weights

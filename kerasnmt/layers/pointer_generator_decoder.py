@@ -80,13 +80,20 @@ class PointerGeneratorDecoder(keras.layers.Layer):
             build_once(self.pointer, shapes[1], keys.shape)
 
     @property
+    def embedding(self) -> keras.layers.Layer:
+        """The embedding of the vocabulary, the decoder's."""
+        return self.decoder.embedding
+
+    @property
     def has_attention(self) -> bool:
         """Whether there are weights to look at: always."""
         return True
 
-    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False
+    ) -> list[Any]:
         """Turn a bridge's states into the first states of `step`; see `RecurrentDecoder`."""
-        return self.decoder.initial_states(states, memory)
+        return self.decoder.initial_states(states, memory, training)
 
     def project_memory(self, memory: Any, memory_mask: Any, source_ids: Any) -> dict[str, Any]:
         """Prepare a source for `call` and `step`, once.

@@ -15,7 +15,8 @@ class RecurrentEncoder(keras.layers.Layer):
     """Embedded words, read by a stack of recurrent layers.
 
     Args:
-        embedding: `keras.layers.Embedding` of the source vocabulary.
+        embedding: `keras.layers.Embedding` of the source vocabulary; None where the words come
+            embedded, as from a decoder whose embeddings are shared.
         layers: from the words up, for example `[BidirectionalLayer(GRUCell(units))]`.
         dropout: share of the features that is dropped in training before each layer, in [0, 1).
         residual: whether each layer of the stack adds to what it reads, where the sizes are equal;
@@ -24,7 +25,7 @@ class RecurrentEncoder(keras.layers.Layer):
 
     def __init__(
         self,
-        embedding: keras.layers.Layer,
+        embedding: keras.layers.Layer | None,
         layers: Sequence[keras.layers.Layer],
         dropout: float = 0.0,
         residual: bool = False,
@@ -45,19 +46,32 @@ class RecurrentEncoder(keras.layers.Layer):
             for number, _ in enumerate(layers)
         ]
 
-    def build(self, input_shape: tuple) -> None:
-        """Make the weights for ids of shape `(batch, source_length)`."""
-        build_once(self.embedding)
-        units = self.embedding.output_dim
+    def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:
+        """Make the weights.
+
+        Args:
+            source_ids_shape: `(batch, source_length)`.
+            embedded_shape: `(batch, source_length, features)`, without an embedding of its own.
+        """
+        self._check_embedding(embedded_shape is not None)
+        if self.embedding is None:
+            units = embedded_shape[-1]
+        else:
+            build_once(self.embedding)
+            units = self.embedding.output_dim
         for layer in self.layers:
-            build_once(layer, (*input_shape, units))
+            build_once(layer, (*source_ids_shape, units))
             units = layer.units
 
-    def call(self, source_ids: Any, training: bool = False) -> tuple[Any, Any, list]:
+    def call(
+        self, source_ids: Any, embedded: Any = None, training: bool = False
+    ) -> tuple[Any, Any, list]:
         """Read the source.
 
         Args:
             source_ids: int32 `[batch, source_length]`, right-padded with 0.
+            embedded: their embeddings, `[batch, source_length, features]`, for an encoder without
+                an embedding of its own.
             training: whether dropout applies.
 
         Returns:
@@ -65,16 +79,29 @@ class RecurrentEncoder(keras.layers.Layer):
             `[batch, source_length]`, True = real token; and the last states, the topmost layer's
             first: for each layer and each of its directions the list of the cell's states
             `[batch, size]`, after the last real word or, reading backward, after the first.
+
+        Raises:
+            ValueError: embedded words come to an encoder with an embedding, or none to one without.
         """
+        self._check_embedding(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)
-        memory = self.embedding(source_ids)
+        memory = embedded if self.embedding is None else self.embedding(source_ids)
         states = []
         for number, (layer, dropout) in enumerate(zip(self.layers, self.dropouts, strict=True)):
-            outputs, last = layer(dropout(memory, training=training), source_mask=mask)
+            words = dropout(memory, training=training)
+            outputs, last = layer(words, source_mask=mask, training=training)
             adds = self.residual and number > 0 and memory.shape[-1] == layer.units
             memory = memory + outputs if adds else outputs
             states.insert(0, last)
         return memory, mask, states
+
+    def _check_embedding(self, embedded: bool) -> None:
+        if embedded != (self.embedding is None):
+            raise ValueError(
+                "Expected an encoder with an embedding of its own, or words that come embedded, as "
+                "a model with share_embeddings=True gives them. "
+                f"Received: embedding={self.embedding}, embedded words: {embedded}"
+            )
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

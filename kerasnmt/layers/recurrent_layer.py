@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from kerasnmt.layers.state_dropout import StateDropout
+
 
 class RecurrentLayer(keras.layers.Layer):
     """Reads a sequence in one or two directions; a subclass says in which.
@@ -14,14 +16,17 @@ class RecurrentLayer(keras.layers.Layer):
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`; each
             direction has one like it.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps of a direction, in [0, 1); see `StateDropout`.
     """
 
     # The names of the readings.
     directions: ClassVar[tuple[str, ...]]
 
-    def __init__(self, cell: keras.layers.Layer, **kwargs) -> None:
+    def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)
         self.cell = cell
+        self.state_dropout = state_dropout
         self.units = len(self.directions) * cell.units
         self.state_size = [list(cell.state_size) for _ in self.directions]
         self.loops = [
@@ -38,6 +43,9 @@ class RecurrentLayer(keras.layers.Layer):
         self.input_projection = keras.layers.Dense(
             len(self.directions) * cell.input_size, dtype=self.dtype_policy, name="input_projection"
         )
+        self.state_masks = StateDropout(
+            state_dropout, cell.mask_size, dtype=self.dtype_policy, name="state_masks"
+        )
 
     def build(self, inputs_shape: tuple) -> None:
         """Make the weights for inputs `(batch, length, features)`."""
@@ -45,13 +53,16 @@ class RecurrentLayer(keras.layers.Layer):
         for loop in self.loops:
             loop.build((*inputs_shape[:-1], loop.cell.input_size))
 
-    def call(self, inputs: Any, source_mask: Any = None) -> tuple[Any, list[list[Any]]]:
+    def call(
+        self, inputs: Any, source_mask: Any = None, training: bool = False
+    ) -> tuple[Any, list[list[Any]]]:
         """Read a sequence.
 
         Args:
             inputs: `[batch, length, features]`.
             source_mask: boolean `[batch, length]`, True = real token, or None. Padding leaves the
                 states as they are.
+            training: whether dropout applies.
 
         Returns:
             outputs `[batch, length, units]`, in the order of the inputs; and for each direction
@@ -60,14 +71,17 @@ class RecurrentLayer(keras.layers.Layer):
         projected = ops.split(self.input_projection(inputs), len(self.loops), axis=-1)
         outputs, states = [], []
         for loop, own in zip(self.loops, projected, strict=True):
-            output, *last = loop(own, mask=source_mask)
+            first = loop.get_initial_state(batch_size=ops.shape(own)[0])
+            first = self.state_masks(first, training=training)
+            output, *last = loop(own, initial_state=first, mask=source_mask)
             outputs.append(ops.flip(output, axis=1) if loop.go_backwards else output)
-            states.append(last)
+            states.append(last[: len(self.cell.state_size)])
         return ops.concatenate(outputs, axis=-1), states
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        return {**super().get_config(), "cell": keras.saving.serialize_keras_object(self.cell)}
+        cell = keras.saving.serialize_keras_object(self.cell)
+        return {**super().get_config(), "cell": cell, "state_dropout": self.state_dropout}
 
     @classmethod
     def from_config(cls, config: dict) -> "RecurrentLayer":

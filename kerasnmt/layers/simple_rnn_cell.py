@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.state_dropout import mask_state
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SimpleRNNCell(keras.layers.Layer):
@@ -21,6 +23,7 @@ class SimpleRNNCell(keras.layers.Layer):
         super().__init__(**kwargs)
         self.units = units
         self.state_size = [units]
+        self.mask_size = [units]
         self.input_size = units
 
     def build(self, inputs_shape: tuple) -> None:
@@ -34,13 +37,17 @@ class SimpleRNNCell(keras.layers.Layer):
 
         Args:
             inputs: projected input `[..., units]`.
-            states: the list of one state `[..., units]`.
+            states: the list of one state `[..., units]`; after it there may be a mask of the same
+                shape, see `StateDropout`.
 
         Returns:
-            output `[..., units]`, and the list of the new state, which is the output.
+            output `[..., units]`, and the list of the new state, which is the output, and of the
+            mask.
         """
-        output = ops.tanh(inputs + ops.matmul(states[0], self.recurrent_kernel))
-        return output, [output]
+        state, *mask = states
+        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel)
+        output = ops.tanh(inputs + recurrent)
+        return output, [output, *mask]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

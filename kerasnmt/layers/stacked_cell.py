@@ -34,6 +34,7 @@ class StackedCell(keras.layers.Layer):
         self.units = cells[-1].units
         self.input_size = cells[0].input_size
         self.state_size = [size for cell in reversed(cells) for size in cell.state_size]
+        self.mask_size = [size for cell in reversed(cells) for size in cell.mask_size]
         self.input_projections = [
             keras.layers.Dense(
                 cell.input_size, dtype=self.dtype_policy, name=f"input_projection_{number}"
@@ -53,24 +54,29 @@ class StackedCell(keras.layers.Layer):
 
         Args:
             inputs: projected for the first cell, `[..., input_size]`.
-            states: of `state_size`, the topmost cell's first, `[..., size]` each.
+            states: of `state_size`, the topmost cell's first, `[..., size]` each; after them
+                there may be masks of `mask_size` in the same order, see `StateDropout`.
 
         Returns:
-            output of the topmost cell, `[..., units]`, and the list of new states.
+            output of the topmost cell, `[..., units]`, and the list of new states and of
+            the masks.
         """
-        states, new_states = list(states), []
+        count = len(self.state_size)
+        states, masks = list(states[:count]), list(states[count:])
+        new_states, new_masks = [], []
         output = None
         for number, cell in enumerate(self.cells):
-            count = len(cell.state_size)
-            states, own = states[:-count], states[-count:]
+            states, own = _without_last(states, len(cell.state_size))
+            masks, own_masks = _without_last(masks, len(cell.mask_size))
             below = output
             if number:
                 inputs = self.input_projections[number - 1](below)
-            output, own = cell(inputs, own)
-            new_states = [*own, *new_states]
+            output, own = cell(inputs, [*own, *own_masks])
+            own, own_masks = own[: len(cell.state_size)], own[len(cell.state_size) :]
+            new_states, new_masks = [*own, *new_states], [*own_masks, *new_masks]
             if self.residual and number and below.shape[-1] == cell.units:
                 output = output + below
-        return output, new_states
+        return output, [*new_states, *new_masks]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
@@ -82,3 +88,8 @@ class StackedCell(keras.layers.Layer):
         """Make the layer from `get_config`."""
         deserialize = keras.saving.deserialize_keras_object
         return cls(**{**config, "cells": [deserialize(cell) for cell in config["cells"]]})
+
+
+def _without_last(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:
+    """Split a list into all but its last values and these; an empty one into nothing twice."""
+    return values[: len(values) - count], values[len(values) - count :]

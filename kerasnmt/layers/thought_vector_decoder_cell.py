@@ -21,10 +21,12 @@ class ThoughtVectorDecoderCell(DecoderCell):
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
     """
 
-    def __init__(self, cell: keras.layers.Layer, **kwargs) -> None:
-        super().__init__(cell, **kwargs)
+    def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
+        super().__init__(cell, state_dropout, **kwargs)
         self.context_projection = keras.layers.Dense(
             cell.input_size, use_bias=False, dtype=self.dtype_policy, name="context_projection"
         )
@@ -34,9 +36,11 @@ class ThoughtVectorDecoderCell(DecoderCell):
         super().build(input_shape, memory_shape)
         self.context_projection.build((None, self.cell.units))
 
-    def initial_states(self, states: list[Any], memory: dict[str, Any]) -> list[Any]:
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False
+    ) -> list[Any]:
         """Add the projected thought vector to the recurrent cell's first states."""
-        states = super().initial_states(states, memory)
+        states = super().initial_states(states, memory, training)
         return [*states, self.context_projection(states[0])]
 
     def step(

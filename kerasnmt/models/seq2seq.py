@@ -8,6 +8,7 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import build_once
 from kerasnmt.models.guided_attention_loss import guided_attention_loss
+from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.search_model import SearchModel
 
@@ -37,13 +38,22 @@ class Seq2Seq(SearchModel):
             `RecurrentEncoder`.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
         decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
-            `copies`, `added_losses`, `next_log_probability` and `log_probability`, for example
-            `RecurrentDecoder`.
+            `embedding`, `copies`, `added_losses`, `next_log_probability` and `log_probability`, for
+            example `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
         target_tokenizer: likewise; None takes the source's.
+        share_embeddings: whether the source's words are embedded by the decoder's embedding, for an
+            encoder without one (`RecurrentEncoder(None, ...)`). With `TiedVocabularyProjection`
+            one matrix is source embedding, target embedding and output.
 
     Raises:
-        ValueError: the decoder copies, and the target's tokenizer is another than the source's.
+        ValueError: the decoder copies or embeddings are shared, and the target's tokenizer is
+            another than the source's; or the encoder has an embedding of its own beside the shared
+            one, or none at all.
+
+    References:
+        Press and Wolf (2017), "Using the output embedding to improve language models", section 3,
+        for embeddings that are shared three ways.
     """
 
     def __init__(
@@ -53,6 +63,7 @@ class Seq2Seq(SearchModel):
         decoder: keras.layers.Layer,
         source_tokenizer: Any = None,
         target_tokenizer: Any = None,
+        share_embeddings: bool = False,
         **kwargs,
     ) -> None:
         super().__init__(source_tokenizer, target_tokenizer or source_tokenizer, **kwargs)
@@ -64,8 +75,17 @@ class Seq2Seq(SearchModel):
                 "Expected one tokenizer for both sides, as the decoder copies words of the source, "
                 "which need the same ids in the target. Received: a target_tokenizer of its own."
             )
+        if share_embeddings and self.target_tokenizer is not self.source_tokenizer:
+            raise ValueError(
+                "Expected one tokenizer for both sides with share_embeddings=True, as one matrix "
+                "embeds the words of both. Received: a target_tokenizer of its own."
+            )
+        self.share_embeddings = share_embeddings
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
+        self.scheduled_sampling = 0.0
+        # Its state is a seed, which `compile` draws, and the number of batches trained on.
+        self.sampling_generator = keras.random.SeedGenerator(0)
         self.perplexity = Perplexity()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
@@ -74,7 +94,10 @@ class Seq2Seq(SearchModel):
 
     def build(self, input_shape: Any = None) -> None:
         """Make all weights; their shapes do not depend on the inputs."""
-        build_once(self.encoder, (None, None))
+        shapes = [(None, None)]
+        if self.share_embeddings:
+            shapes.append((None, None, self.decoder.embedding.output_dim))
+        build_once(self.encoder, *shapes)
         build_once(self.bridge, self.encoder.state_size)
         build_once(self.decoder, (None, None, self.encoder.memory_units))
 
@@ -91,10 +114,12 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        memory, memory_mask, states = self.encoder(source_ids, training=training)
+        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
+        memory, memory_mask, states = self.encoder(source_ids, **shared, training=training)
         copied = source_ids if extended_source_ids is None else extended_source_ids
         memory = self.decoder.project_memory(memory, memory_mask, copied)
-        return self.decoder.initial_states(self.bridge(states), memory), memory
+        states = self.decoder.initial_states(self.bridge(states), memory, training)
+        return states, memory
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
         """Predict every target word from the source and the words before it.
@@ -111,14 +136,41 @@ class Seq2Seq(SearchModel):
         states, memory = self.encode(
             inputs["source_ids"], inputs.get("extended_source_ids"), training=training
         )
-        outputs, records = self.decoder(inputs["target_ids"], states, memory, training=training)
-        for loss in self.decoder.added_losses(records, inputs["target_ids"]):
+        target_ids = inputs["target_ids"]
+        if training and self.scheduled_sampling:
+            target_ids = self._sampled(target_ids, states, memory)
+        outputs, records = self.decoder(target_ids, states, memory, training=training)
+        for loss in self.decoder.added_losses(records, target_ids):
             self.add_loss(loss)
         if "alignments" in inputs:
             self._need_attention()
             loss = guided_attention_loss(records["weights"], inputs["alignments"])
             self.add_loss(self.guided_attention * loss)
         return outputs
+
+    def _sampled(self, target_ids: Any, states: list[Any], memory: dict[str, Any]) -> Any:
+        """Put the model's own predictions in the place of some words; see `compile`."""
+        probability = self.scheduled_sampling
+        if callable(probability):
+            batches = ops.cast(self.sampling_generator.state[1], "int32")
+            probability = probability(batches // self._batches_per_update)
+        uniform = keras.random.uniform(ops.shape(target_ids), seed=self.sampling_generator)
+        outputs, _ = self.decoder(target_ids, states, memory)
+        predicted = ops.argmax(self.decoder.next_log_probability(outputs), axis=-1)
+        vocabulary_size = self.decoder.embedding.input_dim
+        return mixed_inputs(target_ids, predicted, uniform < probability, vocabulary_size)
+
+    @property
+    def _batches_per_update(self) -> int:
+        return self.optimizer.gradient_accumulation_steps or 1
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """Prepare `fit`: scheduled sampling goes on where the optimizer stands."""
+        if self.scheduled_sampling:
+            seed, _ = ops.convert_to_numpy(self.sampling_generator.state)
+            batches = int(self.optimizer.iterations) * self._batches_per_update
+            self.sampling_generator.state.assign([seed, batches])
+        return super().make_train_function(force)
 
     @property
     def has_attention(self) -> bool:
@@ -188,6 +240,7 @@ class Seq2Seq(SearchModel):
         *,
         label_smoothing: float = 0.1,
         guided_attention: float = 1.0,
+        scheduled_sampling: float | keras.optimizers.schedules.LearningRateSchedule = 0.0,
         **kwargs,
     ) -> None:
         """Configure training.
@@ -201,6 +254,11 @@ class Seq2Seq(SearchModel):
                 vocabulary, in [0, 1). Perplexity is measured without it.
             guided_attention: what the loss of guided attention counts beside that of the words,
                 where the inputs hold `alignments`; at least 0.
+            scheduled_sampling: probability, in [0, 1), with which a word that the decoder is fed in
+                training is not that of the target, but the one that the model itself predicts there
+                after the target's words, see `kerasnmt.models.mixed_inputs`; or a schedule that
+                makes it of the number of the optimizer's steps. It takes a second pass of the
+                decoder, through which no gradient flows.
             **kwargs: as in `keras.Model.compile`.
         """
         if not 0.0 <= label_smoothing < 1.0:
@@ -212,7 +270,19 @@ class Seq2Seq(SearchModel):
             raise ValueError(
                 f"Expected guided_attention >= 0. Received: guided_attention={guided_attention}"
             )
+        constant = not isinstance(
+            scheduled_sampling, keras.optimizers.schedules.LearningRateSchedule
+        )
+        if constant and not 0.0 <= scheduled_sampling < 1.0:
+            raise ValueError(
+                "Expected 0 <= scheduled_sampling < 1, or a schedule of "
+                "keras.optimizers.schedules that makes it of the optimizer's steps. "
+                f"Received: scheduled_sampling={scheduled_sampling}"
+            )
         super().compile(optimizer=optimizer, **kwargs)
+        self.scheduled_sampling = scheduled_sampling
+        if scheduled_sampling:
+            self.sampling_generator.state.assign(keras.random.SeedGenerator().state)
         self.label_smoothing = label_smoothing
         self.guided_attention = guided_attention
 
@@ -257,7 +327,11 @@ class Seq2Seq(SearchModel):
         if self.target_tokenizer is not self.source_tokenizer:
             names.append("target_tokenizer")
         serialize = keras.saving.serialize_keras_object
-        return {**super().get_config(), **{name: serialize(getattr(self, name)) for name in names}}
+        return {
+            **super().get_config(),
+            **{name: serialize(getattr(self, name)) for name in names},
+            "share_embeddings": self.share_embeddings,
+        }
 
     @classmethod
     def from_config(cls, config: dict) -> "Seq2Seq":
@@ -279,6 +353,7 @@ class Seq2Seq(SearchModel):
         own = {
             "label_smoothing": self.label_smoothing,
             "guided_attention": self.guided_attention,
+            "scheduled_sampling": keras.saving.serialize_keras_object(self.scheduled_sampling),
         }
         return {**config, **own} if config else config
 

@@ -1,6 +1,7 @@
 """SentencePiece."""
 
 import base64
+import copy
 import io
 import re
 import uuid
@@ -125,6 +126,36 @@ class SentencePieceTokenizer(Tokenizer):
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._pieces.tokenize(text)
+
+    def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
+        """Turns text into ids as `tokenize` does, but cuts it into pieces at random.
+
+        Training on another cut of the same sentence in every epoch (subword regularization) makes
+        a model more robust, most of all where there is little data. The numbers are
+        SentencePiece's own: no seed makes them the same again, and a dataset must not cache them.
+
+        References:
+            Kudo, 2018, "Subword Regularization: Improving Neural Network Translation Models with
+            Multiple Subword Candidates", section 3, sampling from all cuts.
+
+        Args:
+            text: string, `[batch]`; or a list of `str`.
+            alpha: a cut of probability p is drawn in proportion to p^alpha: 0 draws all alike, 1 as
+                the unigram model has them, large numbers the best one nearly always. Of a BPE model
+                that was trained elsewhere, the share of merges that is left out.
+
+        Returns:
+            int32, `[batch, (length)]`.
+
+        Raises:
+            ValueError: if `alpha` is below 0.
+        """
+        if alpha < 0:
+            raise ValueError(f"Expected alpha >= 0; a usual value is 0.1. Received: alpha={alpha}")
+        # The best cut and the others come of one model: only these two arguments differ.
+        drawn = copy.copy(self._pieces)
+        drawn.nbest_size, drawn.alpha = -1, alpha
+        return drawn.tokenize(tf.convert_to_tensor(text, tf.string))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the model's bytes, in base64, so that JSON can hold them, and the counts."""

@@ -87,6 +87,17 @@ class Tokenizer(tf.Module):
         """
         return self._tokenize(tf.convert_to_tensor(text, tf.string))
 
+    def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
+        """Turns text into ids, cut into pieces at random; see `SentencePieceTokenizer.sample`.
+
+        Raises:
+            ValueError: if this tokenizer knows one cut only.
+        """
+        raise ValueError(
+            "Expected a SentencePieceTokenizer, which can cut a text in several ways. Received: a "
+            f"tokenizer of kind {self.kind!r}, which knows one way only."
+        )
+
     def tokenize_source(self, text: tf.Tensor | Sequence[str]) -> ExtendedSource:
         """Turns source text into ids, and gives ids to the words outside the vocabulary.
 

@@ -7,7 +7,7 @@ import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.vocabulary import sizes_and_tokenizers
+from kerasnmt.zoo.vocabulary import need_one_vocabulary, sizes_and_tokenizers
 
 LARGE_EMBEDDINGS = 0.6
 
@@ -24,6 +24,7 @@ def recurrent_model(
     embedding_dim: int,
     dropout: float,
     tie_embeddings: bool,
+    share_embeddings: bool,
     embedding_scale: float = 0.05,
     residual: bool = False,
     gate: keras.layers.Layer | None = None,
@@ -42,6 +43,7 @@ def recurrent_model(
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings.
         embedding_scale: the features of embedded words begin in [-embedding_scale,
             embedding_scale]. From Keras' own 0.05 next to nothing, and no gradient, comes through
             two LSTM cells to a score or to a readout that hears the state alone: such models
@@ -52,6 +54,9 @@ def recurrent_model(
 
     Returns:
         a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: embeddings are to be shared by two vocabularies.
     """
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
     generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
@@ -65,7 +70,7 @@ def recurrent_model(
     )
     model = Seq2Seq(
         encoder=layers.RecurrentEncoder(
-            word_embedding(vocabulary.source, embedding_dim, embedding_scale),
+            source_embedding(source, target, embedding_dim, embedding_scale, share_embeddings),
             encoder_layers,
             dropout=dropout,
             residual=residual,
@@ -76,6 +81,7 @@ def recurrent_model(
         if gate is None
         else layers.PointerGeneratorDecoder(decoder, gate, name="pointer_generator"),
         **tokenizers,
+        share_embeddings=share_embeddings,
         name=name,
     )
     start_from_frequencies(decoder.generator, model.target_tokenizer)
@@ -92,6 +98,21 @@ def word_embedding(
         embeddings_initializer=keras.initializers.RandomUniform(-embedding_scale, embedding_scale),
         name="embedding",
     )
+
+
+def source_embedding(
+    source: Any, target: Any, embedding_dim: int, embedding_scale: float, shared: bool
+) -> keras.layers.Layer | None:
+    """Return the encoder's embedding, None where it is the decoder's.
+
+    Raises:
+        ValueError: it is to be shared by two vocabularies.
+    """
+    if shared:
+        need_one_vocabulary("share_embeddings=True embeds both with one matrix", source, target)
+        return None
+    sizes, _ = sizes_and_tokenizers(source, target)
+    return word_embedding(sizes.source, embedding_dim, embedding_scale)
 
 
 def start_from_frequencies(generator: keras.layers.Layer, tokenizer: Any) -> None:

@@ -19,7 +19,9 @@ def bahdanau_gru(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """RNNsearch: a bidirectional GRU encoder and a GRU decoder with additive attention.
 
@@ -41,10 +43,17 @@ def bahdanau_gru(
             at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: embeddings are to be shared by two vocabularies.
     """
     return bahdanau_model(
         "bahdanau_gru",
@@ -55,7 +64,9 @@ def bahdanau_gru(
         embedding_dim=embedding_dim,
         units=units,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -68,7 +79,9 @@ def bahdanau_lstm(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """RNNsearch with LSTM cells in place of GRU: see `bahdanau_gru`.
 
@@ -88,10 +101,17 @@ def bahdanau_lstm(
             at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: embeddings are to be shared by two vocabularies.
     """
     return bahdanau_model(
         "bahdanau_lstm",
@@ -102,7 +122,9 @@ def bahdanau_lstm(
         embedding_dim=embedding_dim,
         units=units,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         embedding_scale=LARGE_EMBEDDINGS,
     )
 
@@ -116,7 +138,9 @@ def concat_gru(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """RNNsearch that predicts words from the state alone.
 
@@ -136,10 +160,17 @@ def concat_gru(
             at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: embeddings are to be shared by two vocabularies.
     """
     return bahdanau_model(
         "concat_gru",
@@ -150,7 +181,9 @@ def concat_gru(
         embedding_dim=embedding_dim,
         units=units,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         embedding_scale=LARGE_EMBEDDINGS,
         readout=layers.StateReadout(name="readout"),
     )
@@ -165,7 +198,9 @@ def dense_scorer_gru(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Bahdanau's decoder with dense layers, applied at every source position, as the score.
 
@@ -185,10 +220,17 @@ def dense_scorer_gru(
             at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
+
+    Raises:
+        ValueError: embeddings are to be shared by two vocabularies.
     """
     return bahdanau_model(
         "dense_scorer_gru",
@@ -203,7 +245,9 @@ def dense_scorer_gru(
         embedding_dim=embedding_dim,
         units=units,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -216,6 +260,7 @@ def bahdanau_model(
     *,
     embedding_dim: int,
     units: int,
+    state_dropout: float,
     readout: keras.layers.Layer | None = None,
     **options,
 ) -> Seq2Seq:
@@ -224,9 +269,13 @@ def bahdanau_model(
         name,
         source,
         target,
-        encoder_layers=[layers.BidirectionalLayer(cell(units, name="cell"), name="layer_0")],
+        encoder_layers=[
+            layers.BidirectionalLayer(cell(units, name="cell"), state_dropout, name="layer_0")
+        ],
         bridge=layers.BackwardStateBridge(units, name="bridge"),
-        decoder_cell=layers.BahdanauDecoderCell(cell(units, name="cell"), attention, name="cell"),
+        decoder_cell=layers.BahdanauDecoderCell(
+            cell(units, name="cell"), attention, state_dropout, name="cell"
+        ),
         readout=readout or layers.MaxoutReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
         **options,

@@ -17,7 +17,9 @@ def encoder_decoder_gru(
     units: int = 256,
     num_layers: int = 1,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """The RNN encoder-decoder: a thought vector, fed to the decoder at every word.
 
@@ -35,13 +37,17 @@ def encoder_decoder_gru(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `num_layers` is less than 1.
+        ValueError: `num_layers` is less than 1, or embeddings are to be shared by two vocabularies.
     """
     check_num_layers(num_layers)
     cell = stack(layers.GRUCell, units, num_layers)
@@ -50,15 +56,18 @@ def encoder_decoder_gru(
         source,
         target,
         encoder_layers=[
-            layers.ForwardLayer(layers.GRUCell(units, name="cell"), name=f"layer_{number}")
+            layers.ForwardLayer(
+                layers.GRUCell(units, name="cell"), state_dropout, name=f"layer_{number}"
+            )
             for number in range(num_layers)
         ],
         bridge=layers.DenseBridge(cell.state_size, name="bridge"),
-        decoder_cell=layers.ThoughtVectorDecoderCell(cell, name="cell"),
+        decoder_cell=layers.ThoughtVectorDecoderCell(cell, state_dropout, name="cell"),
         readout=layers.MaxoutReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         residual=True,
     )
 
@@ -72,7 +81,9 @@ def encoder_decoder_lstm(
     units: int = 256,
     num_layers: int = 1,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Sequence to sequence learning: the source reversed, its last state the decoder's first.
 
@@ -90,13 +101,17 @@ def encoder_decoder_lstm(
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `num_layers` is less than 1.
+        ValueError: `num_layers` is less than 1, or embeddings are to be shared by two vocabularies.
     """
     check_num_layers(num_layers)
     return recurrent_model(
@@ -104,17 +119,20 @@ def encoder_decoder_lstm(
         source,
         target,
         encoder_layers=[
-            layers.BackwardLayer(layers.LSTMCell(units, name="cell"), name=f"layer_{number}")
+            layers.BackwardLayer(
+                layers.LSTMCell(units, name="cell"), state_dropout, name=f"layer_{number}"
+            )
             for number in range(num_layers)
         ],
         bridge=layers.LastStateBridge(name="bridge"),
         decoder_cell=layers.FirstStateDecoderCell(
-            stack(layers.LSTMCell, units, num_layers), name="cell"
+            stack(layers.LSTMCell, units, num_layers), state_dropout, name="cell"
         ),
         readout=layers.StateReadout(name="readout"),
         embedding_dim=embedding_dim,
         dropout=dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         embedding_scale=LARGE_EMBEDDINGS,
         residual=True,
     )

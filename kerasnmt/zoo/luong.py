@@ -29,7 +29,9 @@ def luong_dot_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the dot score.
 
@@ -53,14 +55,20 @@ def luong_dot_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_dot_lstm",
@@ -75,7 +83,9 @@ def luong_dot_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -91,7 +101,9 @@ def luong_scaled_dot_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the scaled dot score.
 
@@ -115,14 +127,20 @@ def luong_scaled_dot_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_scaled_dot_lstm",
@@ -137,7 +155,9 @@ def luong_scaled_dot_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -153,7 +173,9 @@ def luong_cosine_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the cosine as the score.
 
@@ -177,14 +199,20 @@ def luong_cosine_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_cosine_lstm",
@@ -199,7 +227,9 @@ def luong_cosine_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -215,7 +245,9 @@ def luong_general_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the general score.
 
@@ -239,14 +271,20 @@ def luong_general_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_general_lstm",
@@ -261,7 +299,9 @@ def luong_general_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -277,7 +317,9 @@ def luong_general_gru(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after a GRU cell, with the general score.
 
@@ -301,14 +343,20 @@ def luong_general_gru(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_general_gru",
@@ -323,7 +371,9 @@ def luong_general_gru(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -339,7 +389,9 @@ def luong_concat_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the concat score.
 
@@ -363,14 +415,20 @@ def luong_concat_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_concat_lstm",
@@ -385,7 +443,9 @@ def luong_concat_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -401,7 +461,9 @@ def luong_location_lstm(
     input_feeding: bool = False,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, with the location score.
 
@@ -423,7 +485,12 @@ def luong_location_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
@@ -445,7 +512,9 @@ def luong_location_lstm(
         coverage=None,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
     )
 
 
@@ -462,7 +531,9 @@ def luong_local_m_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, within the monotonic window.
 
@@ -487,14 +558,20 @@ def luong_local_m_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_local_m_lstm",
@@ -509,7 +586,9 @@ def luong_local_m_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         window=layers.LocalMonotonicWindow(width, name="window"),
     )
 
@@ -527,7 +606,9 @@ def luong_local_p_lstm(
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """Attention after an LSTM cell, within the predictive window.
 
@@ -553,14 +634,20 @@ def luong_local_p_lstm(
             see `kerasnmt.layers.FusedCell`; without input feeding and with one layer.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`;
+            not with `fused`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings; for
+            one tokenizer (or size) on both sides.
 
     Returns:
         a `Seq2Seq`, not compiled.
 
     Raises:
         ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it or with several layers.
+            `fused` with it, with several layers or with dropout of states; or embeddings are to be
+            shared by two vocabularies.
     """
     return _luong(
         "luong_local_p_lstm",
@@ -575,7 +662,9 @@ def luong_local_p_lstm(
         coverage=coverage,
         fused=fused,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         window=layers.LocalPredictiveWindow(units, width, name="window"),
     )
 
@@ -593,6 +682,7 @@ def _luong(
     input_feeding: bool,
     coverage: float | None,
     fused: bool,
+    state_dropout: float,
     window: keras.layers.Layer | None = None,
     **options,
 ) -> Seq2Seq:
@@ -608,6 +698,11 @@ def _luong(
             "Expected fused=False with input feeding or with several layers, which run step by "
             f"step. Received: fused=True, input_feeding={input_feeding}, num_layers={num_layers}"
         )
+    if fused and state_dropout:
+        raise ValueError(
+            "Expected state_dropout=0 with fused=True, a cell that takes no masks of its states. "
+            f"Received: fused=True, state_dropout={state_dropout}"
+        )
     attention = layers.Attention(score, window, coverage_layer(coverage), name="attention")
     decoder_cell, readout = (
         (layers.InputFeedingDecoderCell, layers.StateReadout(name="readout"))
@@ -619,13 +714,16 @@ def _luong(
         source,
         target,
         encoder_layers=[
-            layers.BidirectionalLayer(cell(units // 2, name="cell"), name=f"layer_{number}")
+            layers.BidirectionalLayer(
+                cell(units // 2, name="cell"), state_dropout, name=f"layer_{number}"
+            )
             for number in range(num_layers)
         ],
         bridge=layers.LastStateBridge(name="bridge"),
         decoder_cell=decoder_cell(
             fused_cell(cell, units) if fused else stack(cell, units, num_layers),
             attention,
+            state_dropout,
             name="cell",
         ),
         readout=readout,

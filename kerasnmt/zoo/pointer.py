@@ -4,10 +4,17 @@ from typing import Any
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.assembly import LARGE_EMBEDDINGS, coverage_layer, word_embedding
+from kerasnmt.zoo.assembly import (
+    LARGE_EMBEDDINGS,
+    coverage_layer,
+    source_embedding,
+    word_embedding,
+)
 from kerasnmt.zoo.bahdanau import bahdanau_model
 from kerasnmt.zoo.registry import register
 from kerasnmt.zoo.vocabulary import need_one_vocabulary, sizes_and_tokenizers
+
+COPIES = "{} copies words of the source, which need the same ids in the target"
 
 
 @register
@@ -19,7 +26,9 @@ def pointer_generator_gru(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """RNNsearch that copies what it has no word for.
 
@@ -41,7 +50,10 @@ def pointer_generator_gru(
             at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings.
 
     Returns:
         a `Seq2Seq`, not compiled.
@@ -49,7 +61,7 @@ def pointer_generator_gru(
     Raises:
         ValueError: `target` is another vocabulary than `source`.
     """
-    need_one_vocabulary("pointer_generator_gru", source, target)
+    need_one_vocabulary(COPIES.format("pointer_generator_gru"), source, target)
     return bahdanau_model(
         "pointer_generator_gru",
         source,
@@ -59,7 +71,9 @@ def pointer_generator_gru(
         embedding_dim=embedding_dim,
         units=units,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         gate=layers.SoftmaxGate(name="gate"),
     )
 
@@ -73,7 +87,9 @@ def pointer_generator_lstm(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
     tie_embeddings: bool = False,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """The pointer-generator: what it has no word for is copied from the source.
 
@@ -95,7 +111,10 @@ def pointer_generator_lstm(
             at 1, to a trained model.
         dropout: share of the features of embedded words, of the encoder's layers and of the readout
             that is dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
         tie_embeddings: whether the target embeddings are the output projection as well.
+        share_embeddings: whether the words of the source are embedded by the target embeddings.
 
     Returns:
         a `Seq2Seq`, not compiled.
@@ -103,7 +122,7 @@ def pointer_generator_lstm(
     Raises:
         ValueError: `target` is another vocabulary than `source`.
     """
-    need_one_vocabulary("pointer_generator_lstm", source, target)
+    need_one_vocabulary(COPIES.format("pointer_generator_lstm"), source, target)
     return bahdanau_model(
         "pointer_generator_lstm",
         source,
@@ -113,7 +132,9 @@ def pointer_generator_lstm(
         embedding_dim=embedding_dim,
         units=units,
         dropout=dropout,
+        state_dropout=state_dropout,
         tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
         embedding_scale=LARGE_EMBEDDINGS,
         gate=layers.SigmoidGate(name="gate"),
     )
@@ -128,6 +149,8 @@ def pointer_network_lstm(
     units: int = 256,
     coverage: float | None = None,
     dropout: float = 0.2,
+    state_dropout: float = 0.0,
+    share_embeddings: bool = False,
 ) -> Seq2Seq:
     """The pointer network: every word of the output is one of the source.
 
@@ -150,6 +173,9 @@ def pointer_network_lstm(
             once. None for the paper's, which knows the word before and its own state.
         dropout: share of the features of embedded words and of the encoder's layers that is
             dropped in training.
+        state_dropout: share of the features of the recurrent cells' states that is dropped in
+            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
+        share_embeddings: whether the words of the source are embedded by the target embeddings.
 
     Returns:
         a `Seq2Seq`, not compiled.
@@ -157,15 +183,17 @@ def pointer_network_lstm(
     Raises:
         ValueError: `target` is another vocabulary than `source`.
     """
-    need_one_vocabulary("pointer_network_lstm", source, target)
+    need_one_vocabulary(COPIES.format("pointer_network_lstm"), source, target)
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
     cell = layers.LSTMCell(units, name="cell")
     attention = layers.BahdanauAttention(units, coverage_layer(coverage), name="attention")
     decoder_cell = layers.LuongDecoderCell if coverage is None else layers.InputFeedingDecoderCell
-    encoder_layer = layers.BidirectionalLayer(layers.LSTMCell(units, name="cell"), name="layer_0")
+    encoder_layer = layers.BidirectionalLayer(
+        layers.LSTMCell(units, name="cell"), state_dropout, name="layer_0"
+    )
     return Seq2Seq(
         encoder=layers.RecurrentEncoder(
-            word_embedding(vocabulary.source, embedding_dim, LARGE_EMBEDDINGS),
+            source_embedding(source, target, embedding_dim, LARGE_EMBEDDINGS, share_embeddings),
             [encoder_layer],
             dropout=dropout,
             name="encoder",
@@ -173,10 +201,11 @@ def pointer_network_lstm(
         bridge=layers.DenseBridge(cell.state_size, name="bridge"),
         decoder=layers.PointerDecoder(
             word_embedding(vocabulary.target, embedding_dim, LARGE_EMBEDDINGS),
-            decoder_cell(cell, attention, name="cell"),
+            decoder_cell(cell, attention, state_dropout, name="cell"),
             dropout=dropout,
             name="decoder",
         ),
         **tokenizers,
+        share_embeddings=share_embeddings,
         name="pointer_network_lstm",
     )

@@ -36,15 +36,19 @@ def sizes_and_tokenizers(source: Any, target: Any) -> tuple[VocabularySizes, dic
     return VocabularySizes(source, target), {}
 
 
-def need_one_vocabulary(name: str, source: Any, target: Any) -> None:
-    """Refuse two vocabularies, for a model that copies.
+def need_one_vocabulary(why: str, source: Any, target: Any) -> None:
+    """Refuse two vocabularies, for a model that copies or shares embeddings.
+
+    Args:
+        why: what needs the same ids on both sides, as the error says it.
+        source: a tokenizer or a vocabulary size.
+        target: likewise; None shares the source's.
 
     Raises:
         ValueError: the target's is another than the source's.
     """
     if target is not None and target is not source and target != source:
         raise ValueError(
-            f"Expected one tokenizer (or size) for both sides: {name} copies words of the source, "
-            f"which need the same ids in the target. Received: source={source!r}, "
+            f"Expected one tokenizer (or size) for both sides: {why}. Received: source={source!r}, "
             f"target={target!r}. Train one tokenizer on both sides, and leave out the target."
         )

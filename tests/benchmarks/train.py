@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--vocabulary-size", type=int, default=8000)
     parser.add_argument("--units", type=int, default=256)
+    parser.add_argument("--scheduled-sampling", type=float, default=0.0)
     parser.add_argument("--jit-compile", action="store_true", help="compile the step with XLA")
     arguments = parser.parse_args()
 
@@ -78,6 +79,7 @@ def main() -> None:
     model.compile(
         keras.optimizers.Adam(1e-3, global_clipnorm=1.0),
         label_smoothing=0.1,
+        scheduled_sampling=arguments.scheduled_sampling,
         jit_compile=arguments.jit_compile,
     )
     dataset = batches(pairs, tokenizer, batch_size=arguments.batch_size, seed=1, cache=True)
@@ -89,6 +91,7 @@ def main() -> None:
             {
                 "model": " ".join([arguments.model, *arguments.option]),
                 "parameters": model.count_params(),
+                "scheduled_sampling": arguments.scheduled_sampling,
                 "steps": arguments.steps,
                 "batch_size": arguments.batch_size,
                 "seconds": round(window.seconds, 2),

@@ -12,18 +12,21 @@ PARTS = {
         layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), name="a"
     ),
     "LuongDecoderCell": lambda: layers.LuongDecoderCell(
-        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), name="a"
+        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), state_dropout=0.3, name="a"
     ),
+    "StateDropout": lambda: layers.StateDropout(0.3, [4, 5], name="a"),
     "StateReadout": lambda: layers.StateReadout(name="a"),
     "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
     "Attention": lambda: layers.Attention(
         layers.AdditiveScore(5), layers.LocalPredictiveWindow(5), layers.Coverage(), name="a"
     ),
-    "BackwardLayer": lambda: layers.BackwardLayer(layers.GRUCell(4), name="a"),
+    "BackwardLayer": lambda: layers.BackwardLayer(layers.GRUCell(4), 0.3, name="a"),
     "BidirectionalLayer": lambda: layers.BidirectionalLayer(layers.GRUCell(4), name="a"),
     "Coverage": lambda: layers.Coverage(0.5, name="a"),
     "DenseBridge": lambda: layers.DenseBridge([3, 4], name="a"),
-    "FirstStateDecoderCell": lambda: layers.FirstStateDecoderCell(layers.GRUCell(4), name="a"),
+    "FirstStateDecoderCell": lambda: layers.FirstStateDecoderCell(
+        layers.GRUCell(4), state_dropout=0.3, name="a"
+    ),
     "ForwardLayer": lambda: layers.ForwardLayer(layers.GRUCell(4), name="a"),
     "FusedCell": lambda: layers.FusedCell(
         keras.layers.GRU(4, return_sequences=True, name="b"), name="a"

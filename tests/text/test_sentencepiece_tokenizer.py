@@ -1,3 +1,4 @@
+import base64
 import io
 
 import numpy as np
@@ -126,3 +127,81 @@ def test_frequencies_are_those_of_the_text():
     np.testing.assert_allclose(tokenizer.log_frequencies, np.log(shares), rtol=1e-5)
     again = SentencePieceTokenizer.from_config(tokenizer.get_config())
     np.testing.assert_array_equal(again.log_frequencies, tokenizer.log_frequencies)
+
+
+@pytest.fixture(scope="module")
+def captions():
+    corpus = [pair.target for pair in builtin_corpus(300)]
+    return SentencePieceTokenizer.train(corpus, vocabulary_size=400), corpus
+
+
+def test_samples_are_other_cuts_of_the_same_text(captions):
+    tokenizer, corpus = captions
+    text = [*corpus, "", "  two  spaces ", "un€€known ☃", "a" * 300]
+    expected = tokenizer.detokenize(tokenizer.tokenize(text)).numpy().tolist()
+    for alpha in (0.0, 0.1, 0.5):
+        ids = tokenizer.sample(text, alpha)
+        assert ids.dtype == tf.int32
+        assert tokenizer.detokenize(ids).numpy().tolist() == expected
+        assert ids.to_list() != tokenizer.tokenize(text).to_list()
+        assert ids[300].shape == 0
+    # An unknown character is in no piece.
+    assert 1 in ids[302]
+    assert tokenizer.sample([b"\xff two"]).nrows() == 1
+
+
+def test_alpha_makes_the_best_cut_more_likely(captions):
+    tokenizer, corpus = captions
+    best = tokenizer.tokenize(corpus)
+
+    def same(alpha):
+        drawn = tokenizer.sample(corpus, alpha).to_list()
+        return sum(one == other for one, other in zip(drawn, best.to_list(), strict=True))
+
+    # All cuts alike are near to single characters; a large alpha takes the best, but for ties.
+    assert same(0.0) < 30 < same(1.0) < 290 < same(100.0)
+    lengths = [len(tokenizer.sample(corpus, alpha).flat_values) for alpha in (0.0, 0.5)]
+    assert lengths[0] > lengths[1] > len(best.flat_values)
+    # Sampling leaves the tokenizer as it was.
+    assert tokenizer.tokenize(corpus).to_list() == best.to_list()
+
+
+def test_samples_by_their_probability():
+    # "ab" is "▁ab" or "▁a" "b" or "▁" "a" "b" …: as the model has them, by exp of their scores.
+    tokenizer = SentencePieceTokenizer.train(["ab a b"] * 9 + ["abab"], 10)
+    processor = sentencepiece.SentencePieceProcessor(
+        model_proto=base64.b64decode(tokenizer.get_config()["model"])
+    )
+    cuts = {tuple(cut): 0 for cut in processor.nbest_encode("ab", nbest_size=50)}
+    score = {cut: sum(processor.get_score(i) for i in cut) for cut in cuts}
+    for cut in tokenizer.sample(["ab"] * 4000, 0.5).to_list():
+        cuts[tuple(cut)] += 1
+    weights = np.exp(0.5 * np.array(list(score.values())))
+    assert len(cuts) > 2
+    # Four deviations of a share of 4,000 are 0.032 at most.
+    np.testing.assert_allclose(
+        np.array(list(cuts.values())) / 4000, weights / weights.sum(), atol=0.032
+    )
+
+
+def test_samples_in_graph_and_after_seeding(captions):
+    tokenizer, corpus = captions
+    text = tf.constant(corpus[:40])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def twice(text):
+        return tokenizer.sample(text).to_tensor(), tokenizer.sample(text).to_tensor()
+
+    one, other = twice(text)
+    assert one.shape != other.shape or np.any(one != other)  # not made one, nor a constant
+    tf.random.set_seed(7)
+    again, _ = twice(text)
+    assert again.shape != one.shape or np.any(again != one)
+    dataset = tf.data.Dataset.from_tensors(text).repeat(2)
+    first, second = dataset.map(lambda text: tokenizer.sample(text).flat_values)
+    assert first.shape != second.shape or np.any(first != second)
+
+
+def test_alpha_out_of_range(captions):
+    with pytest.raises(ValueError, match=r"Expected alpha >= 0; .* Received: alpha=-0\.5"):
+        captions[0].sample(["a"], -0.5)

@@ -192,3 +192,10 @@ def test_it_travels_in_a_saved_model(tokenizer, tmp_path):
     np.testing.assert_array_equal(
         found["tokens"], tokenizer.tokens(tokenizer.tokenize(SENTENCES).to_tensor())
     )
+
+
+def test_one_cut_only(tokenizer):
+    if tokenizer.kind == "sentencepiece":
+        return
+    with pytest.raises(ValueError, match=f"SentencePieceTokenizer.* of kind '{tokenizer.kind}'"):
+        tokenizer.sample(["two dogs"])

@@ -1,0 +1,58 @@
+"""Dropping whole words."""
+
+import tensorflow as tf
+
+from kerasnmt.ids import END_ID, UNKNOWN_ID
+
+
+def word_dropout(
+    dataset: tf.data.Dataset, rate: float, *, seed: int = 0, first_batch: int = 0
+) -> tf.data.Dataset:
+    """Makes some words of sources and of decoder inputs unknown, each at random.
+
+    Start, end and padding stay, and so do the targets, `extended_source_ids` and what else a batch
+    holds: what is asked for does not change, only what is known of it.
+
+    Which words these are depends on the seed and the number of the batch alone, so that training
+    that goes on at batch k with `first_batch=k` drops the same words as without interruption. Each
+    pass over the dataset numbers its batches anew: to go on with other words in each epoch, where
+    batches come in the same order, repeat the dataset first.
+
+    ```python
+    train = word_dropout(batches(pairs, tokenizer).repeat(), 0.1, seed=1)
+    model.fit(train, steps_per_epoch=1000, epochs=10)
+    ```
+
+    References:
+        Bowman et al., 2016, "Generating Sentences from a Continuous Space", section 3.1, for the
+        decoder's inputs; Gal and Ghahramani, 2016, "A Theoretically Grounded Application of Dropout
+        in Recurrent Neural Networks", section 4.2, for both sides (there of types of words, here of
+        each word).
+
+    Args:
+        dataset: of `(inputs, targets, sample_weight)`, as `batches` gives it.
+        rate: the probability of each word to become unknown, in [0, 1).
+        seed: makes it the same in every run.
+        first_batch: the number of the dataset's first batch.
+
+    Returns:
+        A dataset of the same shapes.
+
+    Raises:
+        ValueError: if `rate` is out of range.
+    """
+    if not 0.0 <= rate < 1.0:
+        raise ValueError(f"Expected 0 <= rate < 1; a usual value is 0.1. Received: rate={rate}")
+    if not rate:
+        return dataset
+
+    def drop(number: tf.Tensor, batch: tuple[dict[str, tf.Tensor], ...]) -> tuple:
+        inputs, *rest = batch
+        dropped = {}
+        for side, name in enumerate(("source_ids", "target_ids")):
+            ids = inputs[name]
+            uniform = tf.random.stateless_uniform(tf.shape(ids), seed=[seed, 2 * number + side])
+            dropped[name] = tf.where((uniform < rate) & (ids > END_ID), UNKNOWN_ID, ids)
+        return inputs | dropped, *rest
+
+    return dataset.enumerate(first_batch).map(drop, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)

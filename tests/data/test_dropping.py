@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.data import batches, word_dropout
+from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
+
+LETTERS = CharacterTokenizer("abcdefghij")
+PAIRS = [("abcdefghij" * 3, "jihgfedcba" * 3)] * 120
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return batches(PAIRS, LETTERS, batch_size=20, shuffle=False)
+
+
+def in_numpy(dataset):
+    return [tf.nest.map_structure(np.asarray, batch) for batch in dataset]
+
+
+def assert_equal(one, other):
+    tf.nest.map_structure(np.testing.assert_array_equal, one, other)
+
+
+def test_only_words_of_the_inputs_become_unknown(dataset):
+    whole, dropped = in_numpy(dataset), in_numpy(word_dropout(dataset, 0.2, seed=1))
+    assert word_dropout(dataset, 0.2).element_spec == dataset.element_spec
+    assert len(dropped) == len(whole) == 6
+    shares = {"source_ids": [], "target_ids": []}
+    for (inputs, *rest), (plain, *others) in zip(dropped, whole, strict=True):
+        assert_equal(rest, others)
+        assert inputs.keys() == plain.keys()
+        for name, found in shares.items():
+            changed = inputs[name] != plain[name]
+            assert set(inputs[name][changed]) == {UNKNOWN_ID}
+            assert plain[name][changed].min() > END_ID
+            found.append(changed[plain[name] > END_ID])
+    # 3,600 words a side: within 3 deviations of a fifth.
+    for found in shares.values():
+        assert np.mean(np.concatenate(found)) == pytest.approx(0.2, abs=0.02)
+    # The sides have draws of their own, and so have rows and batches.
+    source, target = (np.concatenate(shares[name]) for name in shares)
+    assert np.mean(source == target) < 0.8
+    assert np.mean(source[:600] == source[600:1200]) < 0.8
+    assert np.mean(source[:30] == source[30:60]) < 1
+
+
+def test_the_same_seed_and_number_drop_the_same(dataset):
+    first = in_numpy(word_dropout(dataset, 0.5, seed=1))
+    assert_equal(in_numpy(word_dropout(dataset, 0.5, seed=1)), first)
+    # After an interruption at batch 4, in the second of two epochs.
+    both = in_numpy(word_dropout(dataset.repeat(2), 0.5, seed=1))
+    rest = word_dropout(dataset.repeat(2).skip(4), 0.5, seed=1, first_batch=4)
+    assert_equal(in_numpy(rest), both[4:])
+    other = in_numpy(word_dropout(dataset, 0.5, seed=2))
+    assert np.any(other[0][0]["source_ids"] != first[0][0]["source_ids"])
+    # Repeated first, the second epoch has other words than the first.
+    assert np.any(both[6][0]["source_ids"] != both[0][0]["source_ids"])
+
+
+def test_what_a_copying_model_is_to_copy_stays():
+    tokenizer = WordTokenizer(["a", "b"])
+    pairs = [("a x b y", "x a b")] * 50
+    dataset = batches(pairs, tokenizer, batch_size=50, extended_vocabulary=True)
+    ((inputs, targets, weights),) = in_numpy(dataset)
+    ((dropped, *rest),) = in_numpy(word_dropout(dataset, 0.9))
+    assert_equal(rest, [targets, weights])
+    assert_equal(dropped["extended_source_ids"], inputs["extended_source_ids"])
+    assert np.mean(dropped["source_ids"] == inputs["source_ids"]) < 0.9
+    np.testing.assert_array_equal(dropped["target_ids"][:, 0], 2)
+
+
+def test_no_dropout_is_the_dataset(dataset):
+    assert word_dropout(dataset, 0.0) is dataset
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0])
+def test_rates_out_of_range(dataset, rate):
+    with pytest.raises(ValueError, match=rf"0 <= rate < 1; .* Received: rate={rate}"):
+        word_dropout(dataset, rate)

@@ -1,0 +1,164 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt import zoo
+from kerasnmt.models.mixed_inputs import mixed_inputs
+
+ALWAYS = 1 - 1e-7  # the largest uniform number below 1 is 1 - 2^-24, or 1 - 2^-23
+LATE = keras.optimizers.schedules.PiecewiseConstantDecay([1, 3], [0.0, 0.5, ALWAYS])
+
+
+def fed(model, inputs, drawn):
+    """The inputs with the model's predictions where they are drawn, the hard way."""
+    predicted = np.argmax(model(inputs), axis=-1)
+    vocabulary_size = model.decoder.embedding.input_dim
+    mixed = mixed_inputs(inputs["target_ids"], predicted, drawn, vocabulary_size)
+    return {**inputs, "target_ids": np.asarray(mixed)}
+
+
+def drawn_next(model, shape):
+    """The uniform numbers of the model's next batch."""
+    generator = keras.random.SeedGenerator(0)
+    generator.state.assign(model.sampling_generator.state)
+    return keras.random.uniform(shape, seed=generator).numpy()
+
+
+def test_off_it_is_not_there(make_model, batch):
+    inputs, _, _ = batch
+    model = make_model()
+    model.compile("sgd")
+    assert model.scheduled_sampling == 0.0
+    graph = tf.function(lambda: model(inputs, training=True)).get_concrete_function().graph
+    kinds = [operation.type for operation in graph.get_operations()]
+    assert not [kind for kind in kinds if "Random" in kind or kind == "ArgMax"]
+    assert sum("While" in kind for kind in kinds) == 3  # two readings and one decoding
+    np.testing.assert_array_equal(model(inputs, training=True), model(inputs))
+
+
+def test_nearly_always(make_model, batch):
+    inputs, _, _ = batch
+    model = make_model(seed=3)
+    model.compile("sgd", scheduled_sampling=ALWAYS)
+    everywhere = fed(model, inputs, np.ones((3, 4), bool))
+    assert np.any(everywhere["target_ids"] != inputs["target_ids"])
+    np.testing.assert_allclose(model(inputs, training=True), model(everywhere), atol=1e-5)
+    # In training only.
+    assert np.abs(model(inputs) - model(everywhere)).max() > 0.1
+
+
+def test_the_gradient_is_that_of_the_second_pass(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model(seed=3)
+    model.compile("sgd", scheduled_sampling=0.6, label_smoothing=0.1)
+
+    def gradients(inputs, training):
+        with tf.GradientTape() as tape:
+            loss = model.compute_loss(inputs, targets, model(inputs, training=training), weights)
+        found = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
+        return float(loss), [tf.convert_to_tensor(gradient).numpy() for gradient in found]
+
+    mixed = fed(model, inputs, drawn_next(model, (3, 4)) < 0.6)
+    changed = mixed["target_ids"] != inputs["target_ids"]
+    assert changed.any() and not changed.all()
+    loss, received = gradients(inputs, True)
+    expected_loss, expected = gradients(mixed, False)
+    assert loss == pytest.approx(expected_loss, rel=1e-6)
+    for one, other in zip(received, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.parametrize("how", [{"run_eagerly": True}, {"jit_compile": True}])
+def test_a_schedule_of_the_optimizers_steps(make_model, batch, tmp_path, how):
+    inputs, targets, weights = batch
+    model = make_model(seed=3)
+    data = tf.data.Dataset.from_tensors(batch)
+    nothing = keras.optimizers.SGD(0.0)  # the weights stay, so that the losses tell the inputs
+
+    def loss_of(inputs):
+        return float(model.compute_loss(inputs, targets, model(inputs), weights))
+
+    model.compile(nothing, scheduled_sampling=LATE, **how)
+    plain, always = loss_of(inputs), loss_of(fed(model, inputs, np.ones((3, 4), bool)))
+    assert abs(always - plain) > 0.01
+    losses = model.fit(data, epochs=6, verbose=0).history["loss"]
+    np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
+    np.testing.assert_allclose(losses[4:], always, rtol=1e-5)  # steps 4 and 5
+    # Another fit goes on where the optimizer is, and so does a model from a file.
+    np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    assert copy.scheduled_sampling.get_config() == LATE.get_config()
+    np.testing.assert_allclose(copy.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
+    # A new optimizer begins anew.
+    model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=LATE, run_eagerly=True)
+    np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], plain, rtol=1e-5)
+
+
+def test_accumulated_gradients_are_one_step(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model(seed=3)
+    optimizer = keras.optimizers.SGD(0.0, gradient_accumulation_steps=3)
+    model.compile(optimizer, scheduled_sampling=LATE, run_eagerly=True)
+    plain = float(model.compute_loss(inputs, targets, model(inputs), weights))
+    data = tf.data.Dataset.from_tensors(batch)
+    losses = model.fit(data, epochs=13, verbose=0).history["loss"]
+    np.testing.assert_allclose(losses[:6], plain, rtol=1e-5)  # steps 0 and 1, thrice each
+    assert abs(losses[12] - plain) > 0.01
+
+
+def test_the_same_step_draws_the_same(make_model, batch):
+    data = tf.data.Dataset.from_tensors(batch)
+
+    def losses(epochs):
+        keras.utils.set_random_seed(5)
+        model = make_model(seed=3)
+        model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=0.5, run_eagerly=True)
+        return [
+            loss
+            for count in epochs
+            for loss in model.fit(data, epochs=count, verbose=0).history["loss"]
+        ]
+
+    in_one = losses([6])
+    assert len(set(in_one)) > 2
+    np.testing.assert_allclose(losses([2, 4]), in_one, rtol=1e-6)
+
+
+def test_constant_through_a_file(make_model, tmp_path):
+    model = make_model()
+    model.compile("adam", scheduled_sampling=0.25)
+    model.save(tmp_path / "model.keras")
+    assert keras.saving.load_model(tmp_path / "model.keras").scheduled_sampling == 0.25
+
+
+@pytest.mark.parametrize("name", ["pointer_generator_lstm", "pointer_network_lstm"])
+def test_copied_words_become_unknown(name):
+    model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
+    rng = np.random.default_rng(4)
+    model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
+    # Nothing in this source is in the vocabulary: what is copied of it is 13, 14 or 15.
+    inputs = {
+        "source_ids": np.array([[1, 1, 1]], "int32"),
+        "extended_source_ids": np.array([[13, 14, 15]], "int32"),
+        "target_ids": np.array([[2, 5, 6, 0]], "int32"),
+    }
+    if name == "pointer_generator_lstm":  # it always copies
+        model.decoder.gate.projection.bias.assign([-50.0])
+    model.compile("sgd", scheduled_sampling=ALWAYS, run_eagerly=True)
+    mixed = {**inputs, "target_ids": np.array([[2, 1, 1, 0]], "int32")}
+    received, expected = (
+        model.decoder.next_log_probability(outputs)
+        for outputs in (model(inputs, training=True), model(mixed))
+    )
+    np.testing.assert_allclose(received, expected, rtol=1e-5, atol=1e-5)
+    targets = np.array([[13, 6, 3, 0]], "int32")
+    history = model.fit(inputs, targets, epochs=2, verbose=0).history
+    assert np.isfinite(history["loss"]).all()
+
+
+@pytest.mark.parametrize("probability", [-0.1, 1.0, 3])
+def test_no_probability(make_model, probability):
+    with pytest.raises(ValueError, match=rf"0 <= scheduled_sampling < 1.*sampling={probability}"):
+        make_model().compile(scheduled_sampling=probability)

@@ -1,0 +1,88 @@
+"""Dropout of states in every model of the zoo."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt import zoo
+from tests.zoo.test_every_model import OPTIONS, example, log_probabilities, make
+
+CASES = [case for case in OPTIONS if "fused" not in case]
+every = pytest.mark.parametrize(("name", "options"), [OPTIONS[case] for case in CASES], ids=CASES)
+
+
+@every
+def test_in_training_only(name, options):
+    plain, model = make(name, **options), make(name, state_dropout=0.5, **options)
+    inputs, _ = example(model)
+    expected = log_probabilities(plain, plain(inputs))
+    np.testing.assert_array_equal(log_probabilities(model, model(inputs)), expected)
+    one, other = (
+        np.asarray(log_probabilities(model, model(inputs, training=True))) for _ in range(2)
+    )
+    assert np.isfinite(one).all()
+    assert np.abs(one - expected).max() > 0.01 and np.abs(one - other).max() > 0.01
+    # Search takes the same states as without.
+    states, _ = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+    others, _ = plain.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+    for state, unmasked in zip(states, others, strict=True):
+        np.testing.assert_array_equal(state, unmasked)
+    # In training there is a mask for each cell of the decoder beside them.
+    cell = (model.decoder.decoder if hasattr(model.decoder, "gate") else model.decoder).cell
+    training, _ = model.encode(inputs["source_ids"], training=True)
+    assert len(training) - len(states) == len(cell.cell.mask_size) > 0
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+@pytest.mark.parametrize("name", ["bahdanau_gru", "luong_dot_lstm"])
+def test_its_random_numbers_are_variables_of_the_model(name, rate):
+    model = make(name, state_dropout=rate)
+    generators = [v for v in model.variables if v.name == "seed_generator_state"]
+    # Of scheduled sampling, and of the encoder's layer and the decoder's cell.
+    assert len(generators) == (3 if rate else 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "jit_compile"),
+    [
+        ("bahdanau_gru", {"coverage": 0.1}, True),
+        ("encoder_decoder_gru", {"num_layers": 2}, False),
+        ("luong_local_m_lstm", {"input_feeding": True, "num_layers": 2}, True),
+    ],
+)
+def test_training(name, options, jit_compile):
+    model = make(name, state_dropout=0.3, **options)
+    model.compile(keras.optimizers.Adam(0.05), jit_compile=jit_compile)
+    inputs, targets = example(model)
+    data = tf.data.Dataset.from_tensors((inputs, targets))
+    losses = model.fit(data, epochs=8, verbose=0).history["loss"]
+    assert np.isfinite(losses).all()
+    assert losses[-1] < losses[0]
+
+
+def test_learns_to_learn_every_weight():
+    model = make("luong_dot_lstm", state_dropout=0.3, num_layers=2, embedding_dim=4)
+    model.compile()
+    inputs, targets = example(model)
+    with tf.GradientTape() as tape:
+        loss = model.compute_loss(inputs, targets, model(inputs, training=True))
+    gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
+    for weight, gradient in zip(model.trainable_weights, gradients, strict=True):
+        assert np.abs(tf.convert_to_tensor(gradient)).max() > 0, weight.path
+
+
+def test_through_a_file(tmp_path):
+    model = make("pointer_generator_lstm", state_dropout=0.25)
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    assert copy.encoder.layers[0].state_dropout == copy.decoder.decoder.cell.state_dropout == 0.25
+    inputs, _ = example(model)
+    states, _ = copy.encode(inputs["source_ids"], training=True)
+    assert len(states) == 3
+
+
+def test_not_with_the_cell_of_cudnn():
+    message = r"state_dropout=0 with fused=True.*Received: fused=True, state_dropout=0\.2"
+    with pytest.raises(ValueError, match=message):
+        zoo.luong_dot_lstm(11, units=4, fused=True, state_dropout=0.2)
