@@ -26,6 +26,7 @@ def batches(
     seed: int | None = None,
     cache: bool = False,
     extended_vocabulary: bool = False,
+    subword_sampling: float | None = None,
     first_epoch: int | None = None,
 ) -> tf.data.Dataset:
     """Tokenizes pairs of sentences and gathers those of like length into batches for `fit`.
@@ -63,6 +64,8 @@ def batches(
         cache: whether to keep all ids in memory, to tokenize in the first epoch only.
         extended_vocabulary: for models that copy, whether words outside the vocabulary have ids of
             their own in each pair, see `Tokenizer.tokenize_source`; one tokenizer for both sides.
+        subword_sampling: None, or alpha of `SentencePieceTokenizer.sample`, by which each sentence
+            is cut into other pieces in each epoch; not with `cache` or `extended_vocabulary`.
         first_epoch: None for the batches of one epoch, in another order each time they are gone
             through; a number, from 0, for the batches of this epoch and of all after it without
             end, where the order of each depends on `seed` and its number alone. So a training goes
@@ -82,7 +85,8 @@ def batches(
 
     Raises:
         ValueError: if `pairs` are no pairs of strings, there are not as many `alignments`, a size
-            is too small, or `extended_vocabulary` comes with two tokenizers.
+            is too small, `extended_vocabulary` comes with two tokenizers, or `subword_sampling`
+            with what it does not go with.
     """
     pairs = _as_dataset(pairs)
     _check_at_least("tokens_per_batch", tokens_per_batch, 1)
@@ -93,6 +97,11 @@ def batches(
     target_tokenizer = target_tokenizer or source_tokenizer
     if extended_vocabulary:
         _check_one_tokenizer(source_tokenizer, target_tokenizer)
+    if subword_sampling is not None and (cache or extended_vocabulary):
+        raise ValueError(
+            "Expected cache=False and extended_vocabulary=False with subword_sampling, which cuts "
+            f"a sentence anew each time. Received: {cache=}, {extended_vocabulary=}."
+        )
     widths = tf.constant(_widths(max_length))
     links = None if alignments is None else _links(pairs, alignments)
 
@@ -106,6 +115,11 @@ def batches(
                 "source_ids": extended.ids,
                 "targets": target_tokenizer.tokenize_target(target, extended.unknown_words),
                 "extended_source_ids": extended.extended_ids,
+            }
+        elif subword_sampling is not None:
+            ids = {
+                "source_ids": source_tokenizer.sample(source, subword_sampling),
+                "targets": target_tokenizer.sample(target, subword_sampling),
             }
         else:
             ids = {

@@ -1,5 +1,6 @@
 """The sequence-to-sequence model."""
 
+import warnings
 from typing import Any
 
 import keras
@@ -133,6 +134,7 @@ class Seq2Seq(SearchModel):
             the decoder's outputs, for a vocabulary projection logits
             `[batch, target_length, vocabulary]`; a dict where the decoder copies.
         """
+        self._check_copied(inputs, training)
         states, memory = self.encode(
             inputs["source_ids"], inputs.get("extended_source_ids"), training=training
         )
@@ -147,6 +149,27 @@ class Seq2Seq(SearchModel):
             loss = guided_attention_loss(records["weights"], inputs["alignments"])
             self.add_loss(self.guided_attention * loss)
         return outputs
+
+    def _check_copied(self, inputs: dict[str, Any], training: bool) -> None:
+        """Tell of batches whose unknown words have ids of their own where they should not, or not.
+
+        Raises:
+            ValueError: they have, and the decoder does not copy.
+        """
+        extended = "extended_source_ids" in inputs
+        if extended and not self.copies:
+            raise ValueError(
+                "Expected inputs without extended_source_ids, as this decoder does not copy. "
+                f"Received: inputs {sorted(inputs)}. Make the batches with "
+                "extended_vocabulary=False."
+            )
+        if training and self.copies and self.source_tokenizer and not extended:
+            warnings.warn(
+                "this model copies, but without extended_source_ids among its inputs it does not "
+                "learn to copy words outside the vocabulary; make the batches with "
+                "extended_vocabulary=True",
+                stacklevel=2,
+            )
 
     def _sampled(self, target_ids: Any, states: list[Any], memory: dict[str, Any]) -> Any:
         """Put the model's own predictions in the place of some words; see `compile`."""

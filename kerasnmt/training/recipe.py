@@ -143,6 +143,21 @@ class _Training(_Section):
         description="Weight of the loss that draws the attention to the alignments of the training "
         "data; null for none.",
     )
+    word_dropout: float = Field(
+        0.0, ge=0, lt=1, description="Probability of each word that is read to become unknown."
+    )
+    subword_sampling: NonNegativeFloat | None = Field(
+        None,
+        description="Alpha, such as 0.2, by which SentencePiece cuts each sentence into other "
+        "pieces in each epoch; null for the best ones. Nothing is cached then.",
+    )
+    scheduled_sampling: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Probability with which the decoder reads its own prediction in place of the "
+        "word before; rises from 0 over the training.",
+    )
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Largest norm of the gradients together; null for no limit."
     )

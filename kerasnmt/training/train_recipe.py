@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 from rich.console import Console
 
-from kerasnmt.data import BatchStatistics, batches, describe_batches
+from kerasnmt.data import BatchStatistics, batches, describe_batches, word_dropout
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.best_model import BestModel
@@ -117,6 +117,8 @@ def train(
         model.set_weights(earlier.get_weights())
 
     options = {"seed": recipe.training.seed, "cache": recipe.training.cache}
+    if recipe.training.subword_sampling is not None:
+        options |= {"cache": False, "subword_sampling": recipe.training.subword_sampling}
     if recipe.training.guided_attention is not None:
         options["alignments"] = read_alignments(recipe.data.train)
     counts = _count(_batches(recipe, model, pairs, "train", **options), "train")
@@ -180,8 +182,14 @@ def train(
 
     def fit(place: Place, epochs: int) -> None:
         data = _batches(recipe, model, pairs, "train", first_epoch=place.epoch, **options)
+        first_batch = place.epoch * counts.batches + place.batch
         model.fit(
-            data.skip(place.batch),
+            word_dropout(
+                data.skip(place.batch),
+                recipe.training.word_dropout,
+                seed=recipe.training.seed,
+                first_batch=first_batch,
+            ),
             steps_per_epoch=counts.batches - place.batch,
             validation_data=validation_batches,
             epochs=epochs,
@@ -365,6 +373,11 @@ def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
         keras.optimizers.Adam(learning_rate, **options),
         label_smoothing=training.label_smoothing,
         guided_attention=training.guided_attention or 0.0,
+        scheduled_sampling=keras.optimizers.schedules.PolynomialDecay(
+            0.0, max(steps // training.accumulate_batches, 1), training.scheduled_sampling
+        )
+        if training.scheduled_sampling
+        else 0.0,
     )
 
 

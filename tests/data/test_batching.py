@@ -212,6 +212,29 @@ def test_epochs_go_on_at_any_place():
     assert rows(dataset(0, seed=6).take(steps).as_numpy_iterator()) not in epochs
 
 
+def test_sentences_are_cut_anew_in_each_epoch():
+    pairs = [(pair.source, pair.target) for pair in builtin_corpus(200)]
+    tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=300)
+
+    def epoch(dataset):
+        rows = [row[row > 3].tolist() for _, targets, _ in dataset for row in targets.numpy()]
+        texts = tokenizer.detokenize(tf.ragged.constant(rows, tf.int32)).numpy().tolist()
+        return rows, sorted(texts)
+
+    options = {"batch_size": 16, "max_length": 300, "shuffle": False}
+    drawn = batches(pairs, tokenizer, subword_sampling=0.2, **options)
+    best = batches(pairs, tokenizer, **options)
+    (one, text), (other, again), (_, expected) = epoch(drawn), epoch(drawn), epoch(best)
+    assert text == again == expected
+    assert sorted(one) != sorted(other)
+
+    message = r"with subword_sampling, .*\. Received: cache=True, extended_vocabulary=False\.$"
+    with pytest.raises(ValueError, match=message):
+        batches(pairs, tokenizer, subword_sampling=0.2, cache=True)
+    with pytest.raises(ValueError, match="of kind 'words', which knows one way only"):
+        batches(pairs, WordTokenizer.train(pairs, 100), subword_sampling=0.2)
+
+
 def test_batches_of_all_widths_come_mixed():
     dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=200, seed=1)
     widths = np.array(widths_of(dataset))

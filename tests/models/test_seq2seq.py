@@ -1,11 +1,14 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from kerasnmt.data import batches
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.text import WordTokenizer
-from kerasnmt.zoo import bahdanau_gru
+from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
 
 OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 9, "with_records": True}
 
@@ -204,3 +207,23 @@ def test_scores_leave_nothing_on_the_model():
     (score,) = model.score(["two dogs"], ["dogs"])
     assert score < 0
     assert model.losses == []
+
+
+def test_extended_ids_for_a_model_that_does_not_copy(batch):
+    model = bahdanau_gru(13, embedding_dim=4, units=4)
+    inputs, _, _ = batch
+    with pytest.raises(ValueError, match=r"as this decoder does not copy\. Received: inputs"):
+        model({**inputs, "extended_source_ids": inputs["source_ids"]})
+
+
+def test_a_model_that_copies_says_what_it_needs_to_learn_it():
+    pairs = [("a b", "b a"), ("c a", "a c")]
+    tokenizer = WordTokenizer.train(pairs, vocabulary_size=6)
+    model = pointer_generator_gru(tokenizer, embedding_dim=4, units=4)
+    model.compile("adam")
+    with pytest.warns(UserWarning, match="extended_vocabulary=True$"):
+        model.fit(batches(pairs, tokenizer), verbose=0, shuffle=False)
+    with warnings.catch_warnings(record=True) as caught:
+        data = batches(pairs, tokenizer, extended_vocabulary=True)
+        model.fit(data, verbose=0, shuffle=False)
+    assert not [one for one in caught if "copies" in str(one.message)]
