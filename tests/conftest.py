@@ -8,9 +8,20 @@ import sys
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+# What is compiled here runs a few times only: optimizing it would take most of the time.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 
 import numpy as np
 import pytest
+
+
+def pytest_collection_finish():
+    # Likewise for the graphs of TensorFlow.
+    if "tensorflow" in sys.modules:
+        options = {"disable_meta_optimizer": True}
+        sys.modules["tensorflow"].config.optimizer.set_experimental_options(options)
 
 
 @pytest.fixture(autouse=True)
