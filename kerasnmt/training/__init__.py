@@ -5,12 +5,19 @@ from typing import Any
 
 # Loaded when first asked for: a recipe is to be read without TensorFlow.
 _HOMES = {
+    "Adam": "kerasnmt.training.adam",
     "AttentionImages": "kerasnmt.training.attention_images",
+    "AttentionStatistics": "kerasnmt.training.attention_statistics",
     "BestModel": "kerasnmt.training.best_model",
     "Checkpoint": "kerasnmt.training.checkpoint",
     "EpochHistory": "kerasnmt.training.epoch_history",
+    "GradientNorm": "kerasnmt.training.gradient_norm",
+    "Hyperparameters": "kerasnmt.training.hyperparameters",
+    "LengthHistograms": "kerasnmt.training.length_histograms",
     "Recipe": "kerasnmt.training.recipe",
     "RunFolder": "kerasnmt.training.run_folder",
+    "SampleTranslations": "kerasnmt.training.sample_translations",
+    "StepScalars": "kerasnmt.training.step_scalars",
     "Throughput": "kerasnmt.training.throughput",
     "TrainingProgress": "kerasnmt.training.training_progress",
     "TranslationQuality": "kerasnmt.training.translation_quality",
@@ -18,6 +25,7 @@ _HOMES = {
     "texts": "kerasnmt.training.corpora",
     "train": "kerasnmt.training.train_recipe",
     "translation_scores": "kerasnmt.training.scoring",
+    "write_projector": "kerasnmt.training.projector",
 }
 
 __all__ = sorted(_HOMES)
