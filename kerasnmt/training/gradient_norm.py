@@ -20,9 +20,8 @@ class GradientNorm:
     weights together, before any clipping. It is what Keras computes for `global_clipnorm`, in the
     same operations, which compilers merge; so on TensorFlow the places of a word in a batch count
     one by one in the gradient of its embedding. With gradient accumulation it is that of the mean
-    gradient, once in so many batches; with loss scaling that of the gradient without the scale, and
-    it stays where a step is skipped; on several devices the sum of what each has, which is about
-    the norm on one.
+    gradient, and stays until the next one is whole; with loss scaling that of the gradient without
+    the scale; on several devices the sum of what each has, which is about the norm on one.
     """
 
     def build(self, variables: list[Any]) -> None:
@@ -38,11 +37,13 @@ class GradientNorm:
         """Remember the norm, and make the step."""
         if not self.built:
             self.build(list(trainable_variables))
-        self.gradient_norm.assign(self._norm(grads))
+        norm, before = self._norm(grads), ops.copy(self.iterations)
         super().apply(grads, trainable_variables)
+        last = ops.convert_to_tensor(self.gradient_norm)
+        self.gradient_norm.assign(ops.where(self.iterations > before, norm, last))
 
     def _norm(self, grads: Sequence[Any]) -> Any:
-        """The norm of the gradient that this step, or the last of those accumulated, is made of."""
+        """The norm of these gradients, and of those accumulated so far, as the next step's mean."""
         steps = self.gradient_accumulation_steps or 1
         if steps > 1:
             sums = [v for v in self.variables if v.name.endswith("gradient_accumulator")]

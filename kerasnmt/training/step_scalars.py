@@ -39,13 +39,13 @@ class StepScalars(keras.callbacks.Callback):
         self.every = every
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Open the event file, and see how far the training is."""
+        """Open the event file."""
         self._writer = tf.summary.create_file_writer(self.log_dir)
         self._batches_a_step = _inner(self.model.optimizer).gradient_accumulation_steps or 1
-        self._batches = self._steps() * self._batches_a_step
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Begin where Keras begins its means anew."""
+        """See how far the training is, and that Keras begins its means anew."""
+        self._batches = self._steps() * self._batches_a_step
         self._last_batch, self._sums = -1, (0.0, 0.0)
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:

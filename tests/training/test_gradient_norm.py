@@ -53,6 +53,13 @@ def test_accumulated_gradients_have_the_norm_of_their_mean(jit_compile):
     assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
 
 
+def test_between_steps_the_last_one_stays():
+    optimizer = SGD(1e-12, gradient_accumulation_steps=2)
+    model = fitted(optimizer, batch_size=2)
+    model.fit(X[:1], Y[:1], verbose=0)  # half a step
+    assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
 def test_scaled_loss():
     optimizer = keras.optimizers.LossScaleOptimizer(SGD(0.01), initial_scale=1024.0)
     inner = fitted(optimizer).optimizer.inner_optimizer

@@ -18,7 +18,7 @@ def by_hand(steps, batch_size=2, decay=0.5):
     w, b = np.array([[0.3], [-0.2]]), np.array([0.1])
     curves = {"loss": [], "gradient_norm": [], "weight_norm": []}
     for step in range(steps):
-        rows = slice(step * batch_size % 10, step * batch_size % 10 + batch_size)
+        rows = np.arange(step * batch_size, (step + 1) * batch_size) % 10
         error = X[rows] @ w + b - Y[rows]
         gradients = 2 * X[rows].T @ error / batch_size, 2 * error.sum(axis=0) / batch_size
         w, b = (
@@ -84,6 +84,15 @@ def test_steps_of_accumulated_gradients(events, tmp_path):
     curves, expected = events(tmp_path / "steps"), by_hand(5, decay=1.0)
     assert_curve(curves["loss"], [2, 4], [np.mean(expected["loss"][i : i + 2]) for i in (0, 2)])
     assert_curve(curves["gradient_norm"], [2, 4], expected["gradient_norm"][1::2])
+
+
+def test_accumulation_over_the_end_of_an_epoch(events, tmp_path):
+    """Five batches an epoch, two a step: the third step is of the last one and the first one."""
+    model = compiled(lambda _: SGD(0.1, gradient_accumulation_steps=2))
+    fit(model, StepScalars(tmp_path, every=1), epochs=2)
+    curves, expected = events(tmp_path / "steps"), by_hand(4, batch_size=4, decay=1.0)
+    assert_curve(curves["gradient_norm"], [1, 2, 3, 4], expected["gradient_norm"])
+    assert_curve(curves["weight_norm"], [1, 2, 3, 4], expected["weight_norm"])
 
 
 def test_several_steps_in_one_execution(events, tmp_path):
