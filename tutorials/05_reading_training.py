@@ -4,9 +4,9 @@
 # What TensorBoard shows of a training, what it means, and what to do about it: losses, perplexity
 # and BLEU; learning rates that are too low or too high; overfitting; attention that sharpens.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains four small models,
-# some ten minutes on two cores; with `KERASNMT_SMALL=1` in the environment it runs on little data,
-# to show that it runs.
+# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains five small models,
+# some fifteen minutes on two cores; with `KERASNMT_SMALL=1` in the environment it runs on little
+# data, to show that it runs.
 
 # %%
 import os
@@ -65,12 +65,12 @@ def trained(run, pairs, rate, epochs):
         validation_data=validation_batches,
         epochs=epochs,
         callbacks=[
-            TranslationQuality(sources, references, max_length=50),  # BLEU and chrF
+            TranslationQuality(sources, references, max_length=60),  # BLEU and chrF
             AttentionStatistics(validation_batches),  # how sharp the attention is
             keras.callbacks.TensorBoard(logs, write_graph=False),  # what the epochs' logs hold
             StepScalars(logs, every=2 if small else 20),  # loss and norms, within the epochs
             LengthHistograms(logs, train_batches),  # the data
-            SampleTranslations(logs, sources[:5], references[:5], max_length=50),
+            SampleTranslations(logs, sources[:5], references[:5], max_length=60),
             AttentionImages(logs, validation_batches, sentences=2),
             Hyperparameters(logs, {"pairs": len(pairs), "rate": rate, "units": size}),
         ],
@@ -86,7 +86,7 @@ model = trained("base", pairs, 0.003, 2 if small else 8)
 # `tensorboard --logdir …/logs` shows it in a browser, all trainings beside each other, while they
 # run as well. A recipe's training writes the same to `RUN/logs`.
 #
-# ![TensorBoard: loss, gradient norm and BLEU of four trainings](images/tensorboard_scalars.png)
+# ![TensorBoard: curves of the trainings below](images/tensorboard_scalars.png)
 
 # %%
 print(f"tensorboard --logdir {folder / 'logs'}")
@@ -96,16 +96,16 @@ print(f"tensorboard --logdir {folder / 'logs'}")
 
 
 # %%
+def read(run, part):
+    """What TensorBoard knows of one run; 0 is for all, where it would draw a sample."""
+    return EventAccumulator(str(folder / "logs" / run / part), {"tensors": 0}).Reload()
+
+
 def curve(run, part, tag):
     """The steps and the values of a curve."""
-    events = EventAccumulator(str(folder / "logs" / run / part)).Reload().Tensors(tag)
-    return [event.step for event in events], [
-        float(tf.make_ndarray(event.tensor_proto)) for event in events
-    ]
-
-
-def plot(axes, run, part, tag, **options):
-    axes.plot(*curve(run, part, tag), label=run, **options)
+    events = read(run, part).Tensors(tag)
+    values = [float(tf.make_ndarray(event.tensor_proto)) for event in events]
+    return [event.step for event in events], values
 
 
 # %% [markdown]
@@ -117,7 +117,7 @@ def plot(axes, run, part, tag, **options):
 # translated badly, whatever the curves say.
 
 # %%
-events = EventAccumulator(str(folder / "logs" / "base" / "data")).Reload()
+events = read("base", "data")
 for side in ("source", "target"):
     bars = tf.make_ndarray(events.Tensors(f"length/{side}")[0].tensor_proto)
     lengths = np.repeat(np.round(bars[:, :2].mean(axis=1)), bars[:, 2].astype(int))
@@ -141,13 +141,15 @@ print(f"least loss with label smoothing {smoothing} and {vocabulary} words: {lea
 # %% [markdown]
 # **Perplexity** is measured without the smoothing: among how many equally likely tokens the model
 # chooses, on average, when it has read the right ones before. 1 is certainty. A model that knows
-# only how frequent the tokens are begins in the hundreds. It compares epochs and models with *the
-# same tokens*, never models with different vocabularies.
+# only how frequent the tokens are has about two hundred here. It compares epochs and models with
+# *the same tokens*, never models with different vocabularies. (The numbers of training are means
+# over an epoch in which the model was still learning, those of validation are taken at its end: so
+# validation may look better at first.)
 #
 # **BLEU** is about whole translations, which the model wrote itself, so that one wrong word leads
 # to the next. It stays near 0 until the model attends, long after the perplexity has begun to fall,
-# and it goes on rising when the loss is flat. Choose the model by BLEU; judge by perplexity in the
-# first epochs, when BLEU says nothing.
+# and it goes on rising when the loss is nearly flat. Choose the model by BLEU; judge by perplexity
+# in the first epochs, when BLEU says nothing.
 
 # %%
 columns = {
@@ -184,47 +186,59 @@ print(
 # %% [markdown]
 # ## Learning rates
 # *Scalars of the run `steps`: `loss`, `gradient_norm`, `weight_norm`, `learning_rate`; along the
-# optimizer's steps.* A tenth of the rate above, and thirty times as much.
+# optimizer's steps.* The same training with a tenth of the rate above, with ten times and with
+# thirty times as much.
 
 # %%
-epochs = 1 if small else 3
-trained("rate too low", pairs, 0.0003, epochs)
-trained("rate too high", pairs, 0.1, epochs)
+rates = {"rate x 0.1": 0.0003, "rate x 10": 0.03, "rate x 30": 0.1}
+for run, rate in rates.items():
+    trained(run, pairs, rate, 1 if small else 2)
 
+runs = ["base", *rates]
 figure = Figure(figsize=(10, 3.4), dpi=110, layout="constrained")
 for axes, tag in zip(figure.subplots(1, 3), ("loss", "gradient_norm", "weight_norm"), strict=True):
-    for run in ("base", "rate too low", "rate too high"):
-        plot(axes, run, "steps", tag, linewidth=1.2)
+    for run in runs:
+        axes.plot(*curve(run, "steps", tag), label=run, linewidth=1.2)
     axes.set_title(tag, loc="left", fontsize=11)
     axes.set_xlabel("step")
+    axes.set_yscale("log")
     axes.spines[["top", "right"]].set_visible(False)
-    if tag != "loss":
-        axes.set_yscale("log")
 figure.axes[0].legend(frameon=False)
 figure.savefig(folder / "learning_rates.png")
 print(folder / "learning_rates.png")
 
-# %% [markdown]
-# PLACEHOLDER RATES
-
 # %%
-for run in ("rate too low", "base", "rate too high"):
-    (_, norms), (_, weights) = (
-        curve(run, "steps", name) for name in ("gradient_norm", "weight_norm")
+for run in runs:
+    loss, gradient, weight = (
+        curve(run, "steps", tag)[1] for tag in ("loss", "gradient_norm", "weight_norm")
     )
-    (_, losses), (_, bleu) = curve(run, "steps", "loss"), curve(run, "validation", "epoch_bleu")
     print(
-        f"{run:14} loss {losses[-1]:6.2f}  gradient norm {np.median(norms):8.3f} (largest "
-        f"{max(norms):8.3f})  weights {weights[0]:6.1f} to {weights[-1]:8.1f}  BLEU {bleu[-1]:5.1f}"
+        f"{run:10}  loss {loss[-1]:6.2f}  gradient norm {np.median(gradient):7.2f}, at most "
+        f"{max(gradient):8.2g}  weight norm {weight[0]:5.0f} to {weight[-1]:5.0f}"
     )
+
+# %% [markdown]
+# - **Too low**: the loss falls smoothly and slowly, the gradient norm is steady, and the weight
+#   norm stands still: the model hardly leaves the place where it began. Nothing looks broken, which is
+#   what makes it easy to miss. Compare with a rate three times as high.
+# - **Too high**: the loss falls for a moment and stays on a level that a lower rate leaves behind
+#   within an epoch. The gradient norm may look harmless, since Adam and clipping hide the size of
+#   the steps; the weight norm does not, it climbs steadily.
+# - **Far too high**: the loss jumps up, and the gradient norm rises by orders of magnitude.
+#   Clipping to 1 keeps the numbers finite, and cannot save the training.
+#
+# A gradient norm that jumps once in a while is common in recurrent models, and what clipping is
+# for. If it jumps in the first hundreds of steps only, warm up (`warmup_steps` in a recipe); if
+# later, lower the rate, or let it fall along a cosine. If it is above the clipping norm all the
+# time, clipping sets the size of every step: raise the norm. NaN never goes away by itself.
 
 # %% [markdown]
 # ## Overfitting
-# The same model on a twentieth of the data, for as many steps.
+# The same model on a twentieth of the data.
 
 # %%
 few = pairs[: len(pairs) // 20]
-trained("overfitting", few, 0.003, 2 if small else 60)
+trained("overfitting", few, 0.003, 2 if small else 30)
 
 figure = Figure(figsize=(8, 3.4), dpi=110, layout="constrained")
 for axes, run in zip(figure.subplots(1, 2, sharey=True), ("base", "overfitting"), strict=True):
@@ -239,9 +253,6 @@ figure.axes[0].legend(frameon=False)
 figure.savefig(folder / "overfitting.png")
 print(folder / "overfitting.png")
 
-# %% [markdown]
-# PLACEHOLDER OVERFITTING
-
 # %%
 for part in ("train", "validation"):
     _, values = curve("overfitting", part, "epoch_perplexity")
@@ -251,14 +262,24 @@ for part in ("train", "validation"):
     )
 
 # %% [markdown]
+# The curves part: on the training data perplexity goes on falling towards 1, on the validation data
+# it turns and rises. From there on the model learns its sentences by heart. (A *gap* is not yet
+# overfitting; the turn is. With dropout, training may even look worse than validation.) What helps
+# most is more data; then dropout, a smaller model or vocabulary, more label smoothing. Stopping at
+# the turn saves time only, as `BestModel`, and so every recipe, keeps the best epoch anyway; and it
+# keeps that of the best BLEU, which may come after the turn of the perplexity: a model that is too
+# sure of itself is punished by perplexity, and translates as before.
+#
+# If both curves are high and flat, it is the other way round: a larger model, or longer training.
+
+# %% [markdown]
 # ## What it writes, and what it learned
 # *Text: `translations`.* The same sentences after every epoch. Numbers hide what one look shows:
 # a lone "." for every source (trained too little), one phrase over and over (no attention, or
 # overlap), all right but for names (see the tutorial on copying).
 
 # %%
-events = EventAccumulator(str(folder / "logs" / "base" / "translations")).Reload()
-first, *_, last = events.Tensors("translations")
+first, *_, last = read("base", "translations").Tensors("translations")
 for event in (first, last):
     print(f"epoch {event.step + 1}")
     print(event.tensor_proto.string_val[0].decode())
@@ -282,5 +303,21 @@ for word in ("▁Hund", "▁klein", "▁gestern", "▁der"):
 # %% [markdown]
 # ![TensorBoard: the projector, with the neighbours of a word](images/tensorboard_projector.png)
 #
+# ## Where the time goes
+# `keras.callbacks.TensorBoard(logs, profile_batch=(50, 60))` writes a profile of these steps, each
+# operation with its time. To see it, `pip install xprof` in an environment of its own, and start
+# that environment's `tensorboard`.
+#
 # ## In short
-# PLACEHOLDER TABLE
+#
+# | what shows | what it means | what to do |
+# |---|---|---|
+# | a long tail or second hump of lengths | some lines are no sentences | look; `max_length` |
+# | loss falls slowly, weight norm stands still | rate too low | three times as much |
+# | loss stays high, weight norm climbs | rate too high | a third of it |
+# | gradient norm jumps by orders of magnitude, NaN | rate far too high | a tenth of it; warm-up |
+# | perplexity falls, BLEU stays 0, entropy flat | does not attend yet | longer; guided attention |
+# | BLEU rises, translations repeat or leave out words | attends to words again | `coverage=0.1` |
+# | training falls, validation turns | overfitting | more data, dropout, a smaller model |
+# | both high and flat | too small, or too short | a larger model, more epochs |
+# | all good but for names and numbers | outside the vocabulary | SentencePiece, or copying |

@@ -12,7 +12,8 @@ class StepScalars(keras.callbacks.Callback):
     """Writes loss, learning rate, and norms of gradient and weights every so many steps.
 
     They go to a run of their own in TensorBoard's folder, `steps`, at the optimizer's steps: the
-    curves of a training that is continued go on where they were.
+    curves of a training that is continued go on where it does, and TensorBoard drops what an
+    interruption left beyond that point (but for `tensorboard --load_fast=false`).
 
     - `loss`: the mean over the steps since the last value, within the epoch;
     - `learning_rate`: what the optimizer goes on with;
