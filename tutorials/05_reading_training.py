@@ -219,8 +219,8 @@ for run in runs:
 
 # %% [markdown]
 # - **Too low**: the loss falls smoothly and slowly, the gradient norm is steady, and the weight
-#   norm stands still: the model hardly leaves the place where it began. Nothing looks broken, which is
-#   what makes it easy to miss. Compare with a rate three times as high.
+#   norm stands still: the model hardly leaves the place where it began. Nothing looks broken, which
+#   is what makes it easy to miss. Compare with a rate three times as high.
 # - **Too high**: the loss falls for a moment and stays on a level that a lower rate leaves behind
 #   within an epoch. The gradient norm may look harmless, since Adam and clipping hide the size of
 #   the steps; the weight norm does not, it climbs steadily.
