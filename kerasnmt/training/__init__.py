@@ -5,17 +5,24 @@ from typing import Any
 
 # Loaded when first asked for: a recipe is to be read without TensorFlow.
 _HOMES = {
+    "Adam": "kerasnmt.training.adam",
     "AttentionImages": "kerasnmt.training.attention_images",
+    "AttentionStatistics": "kerasnmt.training.attention_statistics",
     "BestModel": "kerasnmt.training.best_model",
     "Checkpoint": "kerasnmt.training.checkpoint",
     "EpochHistory": "kerasnmt.training.epoch_history",
+    "GradientNorm": "kerasnmt.training.gradient_norm",
+    "Hyperparameters": "kerasnmt.training.hyperparameters",
     "InverseSquareRoot": "kerasnmt.training.inverse_square_root",
     "learning_rate_schedule": "kerasnmt.training.schedules",
+    "LengthHistograms": "kerasnmt.training.length_histograms",
     "MovingAverage": "kerasnmt.training.moving_average",
     "Place": "kerasnmt.training.checkpoint",
     "Recipe": "kerasnmt.training.recipe",
     "Replayed": "kerasnmt.training.replayed",
     "RunFolder": "kerasnmt.training.run_folder",
+    "SampleTranslations": "kerasnmt.training.sample_translations",
+    "StepScalars": "kerasnmt.training.step_scalars",
     "texts": "kerasnmt.training.corpora",
     "Throughput": "kerasnmt.training.throughput",
     "train": "kerasnmt.training.train_recipe",
@@ -23,6 +30,7 @@ _HOMES = {
     "TrainingProgress": "kerasnmt.training.training_progress",
     "translation_scores": "kerasnmt.training.scoring",
     "TranslationQuality": "kerasnmt.training.translation_quality",
+    "write_projector": "kerasnmt.training.projector",
 }
 
 __all__ = sorted(_HOMES)

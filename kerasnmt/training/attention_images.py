@@ -11,6 +11,9 @@ from kerasnmt.viz import attention_figure, figure_to_image
 class AttentionImages(keras.callbacks.Callback):
     """Draws the attention of a few fixed sentence pairs after each epoch, for TensorBoard.
 
+    Below each picture stands how much each source token was attended to in all; beside that of a
+    pointer-generator, the probability of generating each target token.
+
     The reference translation is fed to the model, so each epoch's pictures have the same labels.
     Batches hold ids only: words outside the vocabulary are labelled "<unk>", copied ones as well.
 
@@ -43,12 +46,14 @@ class AttentionImages(keras.callbacks.Callback):
                     name: keras.ops.convert_to_numpy(record)[0, : len(target)]
                     for name, record in records.items()
                 }
+                weights = rows["weights"][:, : len(source)]
                 figure = attention_figure(
-                    rows["weights"][:, : len(source)],
+                    weights,
                     source,
                     target,
                     f"epoch {epoch + 1}",
                     generate_probability=rows.get("generate_probability"),
+                    coverage=weights.sum(axis=0),
                 )
                 tf.summary.image(f"attention/{number}", figure_to_image(figure)[None])
         self._writer.flush()

@@ -10,6 +10,7 @@ import numpy as np
 from kerasnmt.viz.fonts import font_families
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # All sizes in inches, so that a label has the same room beside any number of tokens.
@@ -18,6 +19,7 @@ _FEW_TOKENS_WIDTH = 6.0
 _BAR_WIDTH, _BAR_GAP = 0.12, 0.18
 _COLUMN_GAP = 0.14
 _SHORTEST_BAR, _LONGEST_BAR = 0.9, 3.0
+_COVERAGE_HEIGHT, _COVERAGE_GAP = 0.6, 0.12
 _MARGIN = 0.15
 _COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
 _INK = "#1f2933"
@@ -30,6 +32,7 @@ def attention_figure(
     title: str | None = None,
     *,
     generate_probability: Sequence[float] | None = None,
+    coverage: Sequence[float] | None = None,
 ) -> Figure:
     """Draws attention weights: a row for each target token, a column for each source token.
 
@@ -43,13 +46,16 @@ def attention_figure(
         title: written above all.
         generate_probability: of a pointer-generator, p_gen of each target token, float
             `[target_length]`; drawn as a column of its own to the right, in the same colours.
+        coverage: how much each source token was attended to in all, such as
+            `weights.sum(axis=0)`, float `[source_length]`; drawn as bars below, with a line at 1,
+            which is what a word has that one target word comes from.
 
     Returns:
         A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: the shape of `weights` or `generate_probability` is not that of the tokens, or
-            there are no tokens.
+        ValueError: the shape of `weights`, `generate_probability` or `coverage` is not that of the
+            tokens, or there are no tokens.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import LinearSegmentedColormap
@@ -74,6 +80,13 @@ def attention_figure(
             )
         labels.append("p_gen")
         places.append(columns + _COLUMN_GAP / cell)
+    if coverage is not None:
+        coverage = np.asarray(coverage, "float32")
+        if coverage.shape != (columns,):
+            raise ValueError(
+                "attention_figure expects a coverage for each source token: here "
+                f"{columns}. Received: coverage.shape={coverage.shape}"
+            )
     width, height = (places[-1] + 1) * cell, rows * cell
     bar_height = np.clip(height, _SHORTEST_BAR, _LONGEST_BAR)
     # Characters are shown as they are: a dollar sign starts no formula.
@@ -117,6 +130,11 @@ def attention_figure(
     if title:
         axes.set_title(title, loc="left", fontsize=13, pad=12, **text)
 
+    if coverage is not None:
+        coverage_axes = figure.add_axes((0, 0, 1, 1))
+        coverage_axes.set_xlim(axes.get_xlim())
+        _draw_coverage(coverage_axes, coverage)
+
     bar_axes = figure.add_axes((0, 0, 1, 1))
     bar = figure.colorbar(image, cax=bar_axes, ticks=(0, 0.5, 1))
     bar.outline.set_visible(False)
@@ -129,6 +147,9 @@ def attention_figure(
         figure.set_size_inches(figure_width, figure_height)
         scale = np.array([figure_width, figure_height] * 2)
         axes.set_position(np.array([left, bottom, width, height]) / scale)
+        if coverage is not None:
+            below = bottom - _COVERAGE_GAP - _COVERAGE_HEIGHT
+            coverage_axes.set_position(np.array([left, below, width, _COVERAGE_HEIGHT]) / scale)
         bar_left, bar_bottom = left + width + _BAR_GAP, bottom + height - bar_height
         bar_axes.set_position(np.array([bar_left, bar_bottom, _BAR_WIDTH, bar_height]) / scale)
 
@@ -137,3 +158,16 @@ def attention_figure(
     box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
     place(box.width + 2 * _MARGIN, box.height + 2 * _MARGIN, _MARGIN - box.x0, _MARGIN - box.y0)
     return figure
+
+
+def _draw_coverage(axes: Axes, coverage: np.ndarray) -> None:
+    """Draws a bar for each source token, and a line at 1."""
+    top = max(1.0, float(coverage.max()))
+    axes.bar(range(len(coverage)), coverage, width=0.8, color=_COLOURS[2])
+    axes.axhline(1, color=_INK, linewidth=0.6)
+    axes.set_ylim(0, 1.08 * top)
+    axes.set_xticks([])
+    axes.set_yticks([0, int(top)], ["0", str(int(top))], fontsize=8, color=_INK)
+    axes.set_xlabel("coverage", fontsize=9, color=_INK, loc="left")
+    axes.tick_params(length=0, pad=6)
+    axes.spines[["top", "right", "left"]].set_visible(False)

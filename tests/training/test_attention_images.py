@@ -38,8 +38,9 @@ def callback(model, tmp_path):
 def test_labels_and_weights_without_padding(callback, monkeypatch):
     drawn = []
 
-    def attention_figure(weights, source, target, title, *, generate_probability):
+    def attention_figure(weights, source, target, title, *, generate_probability, coverage):
         assert generate_probability is None
+        np.testing.assert_allclose(coverage, weights.sum(axis=0))
         drawn.append((weights, source, target, title))
         return draw(weights / 10, source, target, title)
 
@@ -60,8 +61,8 @@ def test_labels_and_weights_without_padding(callback, monkeypatch):
 def test_pointer_generator(tmp_path, monkeypatch):
     drawn = []
 
-    def attention_figure(weights, source, target, title, *, generate_probability):
-        drawn.append((weights, source, target, generate_probability))
+    def attention_figure(weights, source, target, title, *, generate_probability, coverage):
+        drawn.append((weights, source, target, generate_probability, coverage))
         return draw(weights, source, target, title, generate_probability=generate_probability)
 
     draw = attention_images.attention_figure
@@ -75,13 +76,14 @@ def test_pointer_generator(tmp_path, monkeypatch):
     callback.on_train_begin()
     callback.on_epoch_end(0)
     callback.on_train_end()
-    weights, source, target, probability = drawn[0]
+    weights, source, target, probability, coverage = drawn[0]
     assert source == ["<unk>", "dogs", "run", "</s>"]
     assert target == ["<unk>", "<unk>", "run", "<unk>", "<unk>", "</s>"]
     fed = {"source_ids": [[1, 4, 5, 3]], "target_ids": [[2, 1, 1, 5, 1, 1]]}
     records = model.attend({name: np.array(ids) for name, ids in fed.items()})
     np.testing.assert_allclose(weights, records["weights"][0], atol=1e-6)
     np.testing.assert_allclose(probability, records["generate_probability"][0], atol=1e-6)
+    np.testing.assert_allclose(coverage, np.sum(records["weights"][0], axis=0), atol=1e-6)
     assert [one[3].shape for one in drawn] == [(6,), (2,)]
 
 

@@ -13,6 +13,7 @@ PICTURES = {
     "02_attention_by_hand": ["alignment.png", "attention.png", "bottleneck.png", "scores.png"],
     "03_copying_rare_words": ["copying.png"],
     "04_serving": [],
+    "05_reading_training": ["learning_rates.png", "overfitting.png"],
 }
 
 

@@ -240,3 +240,23 @@ class TestFigureToImage:
             "assert 'matplotlib.pyplot' not in sys.modules\n"
         )
         subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_coverage_stands_below_its_words():
+    figure = draw(3, 2, coverage=[0.5, 2.5], generate_probability=[0.1, 0.2, 0.3])
+    axes, below, _ = figure.axes
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    heat, bars = axes.get_window_extent(renderer), below.get_window_extent(renderer)
+    assert bars.y1 < heat.y0 and (bars.x0, bars.x1) == pytest.approx((heat.x0, heat.x1))
+    assert below.get_xlim() == axes.get_xlim()
+    assert [bar.get_height() for bar in below.patches] == pytest.approx([0.5, 2.5])
+    assert [bar.get_x() + bar.get_width() / 2 for bar in below.patches] == pytest.approx([0, 1])
+    assert below.lines[0].get_ydata() == [1, 1]
+    assert [label.get_text() for label in below.get_yticklabels()] == ["0", "2"]
+    box, (width, height) = figure.get_tightbbox(renderer), figure.get_size_inches()
+    assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.1
+
+
+def test_coverage_of_another_length():
+    with pytest.raises(ValueError, match=r"a coverage for each source token: here 2\. .*\(3,\)"):
+        draw(3, 2, coverage=[0.1, 0.2, 0.3])

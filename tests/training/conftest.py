@@ -1,0 +1,20 @@
+import pytest
+import tensorflow as tf
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+
+@pytest.fixture
+def events():
+    """What TensorBoard reads in a folder: for each tag its steps and values."""
+
+    def read(folder):
+        accumulator = EventAccumulator(str(folder), size_guidance={"tensors": 0}).Reload()
+        return {
+            tag: [
+                (event.step, tf.make_ndarray(event.tensor_proto).tolist())
+                for event in accumulator.Tensors(tag)
+            ]
+            for tag in accumulator.Tags()["tensors"]
+        }
+
+    return read

@@ -1,0 +1,122 @@
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt.training import Adam, GradientNorm
+
+X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 1.5], [2.0, 2.0]], "float32")
+Y = np.array([[1.0], [0.0], [-2.0], [3.0]], "float32")
+WEIGHTS, BIAS = np.array([[0.5], [-0.25]], "float32"), np.array([0.1], "float32")
+
+
+class SGD(GradientNorm, keras.optimizers.SGD):
+    pass
+
+
+def gradient_norm(x, y):
+    """Of the mean squared error of the linear model below, by hand."""
+    error = 2 * (x @ WEIGHTS + BIAS - y) / len(x)
+    return np.sqrt(np.square(x.T @ error).sum() + error.sum() ** 2)
+
+
+def fitted(optimizer, batch_size=4, epochs=1, **options):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.set_weights([WEIGHTS, BIAS])
+    model.compile(optimizer, loss="mse", **options)
+    model.fit(X, Y, batch_size=batch_size, epochs=epochs, shuffle=False, verbose=0)
+    return model
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"global_clipnorm": 0.1}, {"use_ema": True}, {"loss_scale_factor": 8.0}]
+)
+def test_norm_of_the_gradient_before_clipping(jit_compile, options):
+    optimizer = fitted(SGD(0.01, **options), jit_compile=jit_compile).optimizer
+    assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
+def test_each_step_has_its_own():
+    assert gradient_norm(X[2:], Y[2:]) != pytest.approx(gradient_norm(X, Y), rel=0.1)
+    optimizer = fitted(SGD(1e-12), batch_size=2).optimizer
+    assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X[2:], Y[2:]), rel=1e-5)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_accumulated_gradients_have_the_norm_of_their_mean(jit_compile):
+    optimizer = SGD(0.01, gradient_accumulation_steps=2, global_clipnorm=0.1)
+    optimizer = fitted(optimizer, batch_size=2, jit_compile=jit_compile).optimizer
+    assert int(optimizer.iterations) == 1
+    assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
+def test_between_steps_the_last_one_stays():
+    optimizer = SGD(1e-12, gradient_accumulation_steps=2)
+    model = fitted(optimizer, batch_size=2)
+    model.fit(X[:1], Y[:1], verbose=0)  # half a step
+    assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
+def test_scaled_loss():
+    optimizer = keras.optimizers.LossScaleOptimizer(SGD(0.01), initial_scale=1024.0)
+    inner = fitted(optimizer).optimizer.inner_optimizer
+    assert float(inner.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
+def test_nothing_else_changes():
+    options = {"global_clipnorm": 0.5, "use_ema": True}
+    ours, theirs = (
+        fitted(optimizer(0.01, **options), epochs=3) for optimizer in (Adam, keras.optimizers.Adam)
+    )
+    for weights, expected in zip(ours.get_weights(), theirs.get_weights(), strict=True):
+        np.testing.assert_array_equal(weights, expected)
+    assert len(ours.optimizer.variables) == len(theirs.optimizer.variables) + 1
+    ours.optimizer.build(ours.trainable_variables)  # as one does to load its state: no second one
+    assert len(ours.optimizer.variables) == len(theirs.optimizer.variables) + 1
+
+
+def test_a_word_counts_at_each_of_its_places_as_for_clipping():
+    """Embeddings of two places, each with the gradient (3, 4); clipped to a norm of 1."""
+    model = keras.Sequential([keras.Input((2,), dtype="int32"), keras.layers.Embedding(5, 2)])
+    model.compile(SGD(1.0, global_clipnorm=1.0), loss=lambda _, y: y @ np.float32([[3], [4]]) * 2)
+    before = model.get_weights()[0]
+    model.fit(np.array([[2, 2]]), np.zeros((1, 2, 1)), verbose=0)
+    norm = float(model.optimizer.gradient_norm)
+    assert norm == pytest.approx(np.sqrt(50), rel=1e-5)
+    np.testing.assert_allclose(
+        before[2] - model.get_weights()[0][2], np.array([6, 8]) / norm, rtol=1e-5
+    )
+
+
+def test_saved_with_the_model(tmp_path):
+    model = fitted(Adam(0.01))
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras").optimizer
+    assert type(again) is Adam and int(again.iterations) == 1
+    assert float(again.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
+def test_on_jax_where_there_is_no_tensorflow():
+    program = """
+import os, sys
+os.environ["KERAS_BACKEND"] = "jax"
+sys.modules["tensorflow"] = None
+import keras, numpy as np
+from kerasnmt.training import Adam
+x = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 1.5], [2.0, 2.0]], "float32")
+y = np.array([[1.0], [0.0], [-2.0], [3.0]], "float32")
+for options, batch_size in (({}, 4), ({"gradient_accumulation_steps": 2}, 2)):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.set_weights([np.float32([[0.5], [-0.25]]), np.float32([0.1])])
+    model.compile(Adam(global_clipnorm=0.1, **options), loss="mse")
+    model.fit(x, y, batch_size=batch_size, shuffle=False, verbose=0)
+    print(float(model.optimizer.gradient_norm))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    norms = [float(line) for line in done.stdout.split()]
+    np.testing.assert_allclose(norms, [gradient_norm(X, Y)] * 2, rtol=1e-5)

@@ -1,0 +1,67 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.data import batches
+from kerasnmt.text import WordTokenizer
+from kerasnmt.training import LengthHistograms
+
+PAIRS = [("a b c", "a"), ("a b", "b"), ("c", "a b c c b a"), ("a", "c"), ("b", "a b")]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordTokenizer.train(PAIRS, 7)
+
+
+def begin(folder, data, steps=0):
+    """Begin a training, of an optimizer that has made so many steps."""
+    callback = LengthHistograms(folder, data)
+    callback.set_model(SimpleNamespace(optimizer=SimpleNamespace(iterations=tf.constant(steps))))
+    callback.on_train_begin()
+
+
+def counted(bars):
+    """How many sentences have each length, of TensorBoard's bars (left, right, number)."""
+    return {
+        length: number
+        for left, right, number in bars
+        for length in range(12)
+        if left <= length < right or length == right == bars[-1][1]
+    }
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 2, "shuffle": False}, {"seed": 1}])
+def test_each_length_has_a_bar(events, tmp_path, tokenizer, options):
+    begin(tmp_path, batches(PAIRS, tokenizer, **options))
+    curves = events(tmp_path / "data")
+    ((source_step, source),) = curves.pop("length/source")
+    ((target_step, target),) = curves.pop("length/target")
+    assert not curves and source_step == target_step == 0
+    # Tokens and the end token.
+    assert counted(source) == {2: 3, 3: 1, 4: 1}
+    assert counted(target) == {2: 3, 3: 1, 4: 0, 5: 0, 6: 0, 7: 1}
+    assert len(source) == 3 and len(target) == 6
+
+
+def test_sentences_of_one_length(events, tmp_path, tokenizer):
+    begin(tmp_path, batches([("a b", "c")] * 3, tokenizer, batch_size=2))
+    ((_, bars),) = events(tmp_path / "data")["length/source"]
+    assert bars == [[3.0, 3.0, 3.0]]
+
+
+def test_many_lengths_fall_into_their_own_bars(events, tmp_path):
+    lengths = np.arange(2, 101)
+    ids = np.tril(np.full((99, 100), 4), 1)
+    begin(tmp_path, tf.data.Dataset.from_tensors(({"source_ids": ids}, ids, ids)))
+    ((_, bars),) = events(tmp_path / "data")["length/target"]
+    bars = np.array(bars)
+    assert bars.shape == (99, 3) and (bars[:, 2] == 1).all()
+    assert ((bars[:, 0] <= lengths) & (lengths <= bars[:, 1])).all()
+
+
+def test_a_training_that_goes_on_has_them_already(tmp_path, tokenizer):
+    begin(tmp_path, batches(PAIRS, tokenizer, batch_size=5), steps=1)
+    assert not (tmp_path / "data").exists()
