@@ -12,6 +12,7 @@ _HOMES = {
     "describe_batches": "kerasnmt.data.batch_statistics",
     "read_parallel": "kerasnmt.data.reading",
     "read_tsv": "kerasnmt.data.reading",
+    "split_evenly": "kerasnmt.data.splitting",
 }
 
 __all__ = sorted(_HOMES)
