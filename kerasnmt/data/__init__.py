@@ -6,12 +6,14 @@ from typing import Any
 # Loaded when first asked for: the built-in corpus is to be had without TensorFlow.
 _HOMES = {
     "BatchStatistics": "kerasnmt.data.batch_statistics",
+    "SavedBatches": "kerasnmt.data.saved_batches",
     "SyntheticPair": "kerasnmt.data.builtin",
     "batches": "kerasnmt.data.batching",
     "builtin_corpus": "kerasnmt.data.builtin",
     "describe_batches": "kerasnmt.data.batch_statistics",
     "read_parallel": "kerasnmt.data.reading",
     "read_tsv": "kerasnmt.data.reading",
+    "save_batches": "kerasnmt.data.saving",
     "split_evenly": "kerasnmt.data.splitting",
 }
 
