@@ -65,7 +65,7 @@ def part(name: str, found: dict) -> Iterator[None]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pairs", type=int, default=2_000_000)
-    parser.add_argument("--sample", type=int, default=1_000_000, help="sentences of the tokenizer")
+    parser.add_argument("--sample", type=int, default=250_000, help="sentences of the tokenizer")
     parser.add_argument("--batches", type=int, default=5000)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--model", default="bahdanau_gru", help="name in the zoo")
