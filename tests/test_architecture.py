@@ -23,7 +23,7 @@ ROOMS = {
     },
 }
 # Inside a function, and so only where it is asked for.
-LAZY = {"models": {"text", "serving", "viz"}}
+LAZY = {"models": {"text", "serving", "viz", "training"}}
 # Modules beside the rooms, for all.
 COMMON = {"atomic_write", "ids", "nearest_name", "version"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}

@@ -5,13 +5,16 @@ from typing import Any
 
 # Loaded when first asked for: the built-in corpus is to be had without TensorFlow.
 _HOMES = {
-    "BatchStatistics": "kerasnmt.data.batch_statistics",
-    "SyntheticPair": "kerasnmt.data.builtin",
     "batches": "kerasnmt.data.batching",
+    "BatchStatistics": "kerasnmt.data.batch_statistics",
     "builtin_corpus": "kerasnmt.data.builtin",
     "describe_batches": "kerasnmt.data.batch_statistics",
     "read_parallel": "kerasnmt.data.reading",
     "read_tsv": "kerasnmt.data.reading",
+    "save_batches": "kerasnmt.data.saving",
+    "SavedBatches": "kerasnmt.data.saved_batches",
+    "split_evenly": "kerasnmt.data.splitting",
+    "SyntheticPair": "kerasnmt.data.builtin",
     "word_dropout": "kerasnmt.data.dropping",
 }
 

@@ -11,6 +11,7 @@ from kerasnmt.layers import build_once
 from kerasnmt.models.guided_attention_loss import guided_attention_loss
 from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
+from kerasnmt.models.replica_mean import ReplicaMean
 from kerasnmt.models.search_model import SearchModel
 
 
@@ -33,6 +34,9 @@ class Seq2Seq(SearchModel):
     tokenizers (and TensorFlow) `translate` and `export` take text.
 
     The constructors of `kerasnmt.zoo` assemble such models under their names.
+
+    Made within the scope of a `tf.distribute.MirroredStrategy`, a model trains on several devices,
+    which share every batch, with the same losses and metrics as on one.
 
     Args:
         encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
@@ -88,6 +92,7 @@ class Seq2Seq(SearchModel):
         # Its state is a seed, which `compile` draws, and the number of batches trained on.
         self.sampling_generator = keras.random.SeedGenerator(0)
         self.perplexity = Perplexity()
+        self.replica_mean = ReplicaMean()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
         ids = keras.KerasTensor((None, None), dtype="int32")
@@ -142,12 +147,14 @@ class Seq2Seq(SearchModel):
         if training and self.scheduled_sampling:
             target_ids = self._sampled(target_ids, states, memory)
         outputs, records = self.decoder(target_ids, states, memory, training=training)
+        words = ops.not_equal(target_ids, PAD_ID)
         for loss in self.decoder.added_losses(records, target_ids):
-            self.add_loss(loss)
+            self.add_loss(self._share(words) * loss)
         if "alignments" in inputs:
             self._need_attention()
             loss = guided_attention_loss(records["weights"], inputs["alignments"])
-            self.add_loss(self.guided_attention * loss)
+            aligned = ops.any(inputs["alignments"] > 0, axis=-1)
+            self.add_loss(self.guided_attention * self._share(aligned) * loss)
         return outputs
 
     def _check_copied(self, inputs: dict[str, Any], training: bool) -> None:
@@ -342,7 +349,33 @@ class Seq2Seq(SearchModel):
             1.0 - self.label_smoothing
         ) * log_probability + self.label_smoothing * mean_log_probability
         loss = -ops.sum(weight * smoothed) / ops.maximum(ops.sum(weight), 1.0)
-        return sum(self.losses, start=loss)
+        loss = self._share(weight) * loss
+        added = self.losses
+        if self._replicas > 1:
+            # Keras has one list for all replicas. It was emptied when the last of them began, and
+            # filled after `_share`, for which they wait.
+            added = [one for one in added if one.device == loss.device]
+        # Of the replicas Keras adds up the gradients.
+        return sum(added, start=loss) / self._replicas
+
+    @property
+    def _replicas(self) -> int:
+        strategy = getattr(self, "distribute_strategy", None)  # TensorFlow's alone
+        return 1 if strategy is None else strategy.num_replicas_in_sync
+
+    def _share(self, counted: Any) -> Any:
+        """Return what a mean over this replica's words counts in that over the replicas' means.
+
+        Args:
+            counted: what the mean is over: booleans or weights of words.
+
+        Returns:
+            a float32 scalar, 1 on average over the replicas.
+        """
+        if self._replicas == 1:
+            return 1.0
+        count = ops.sum(ops.cast(counted, "float32"))
+        return ops.divide_no_nan(count, self.replica_mean(count))
 
     def get_config(self) -> dict:
         """Return the constructor's arguments, the tokenizers with their vocabularies."""
@@ -382,5 +415,8 @@ class Seq2Seq(SearchModel):
 
     def compile_from_config(self, config: dict) -> None:
         """Compile with the arguments of `get_compile_config`."""
+        if keras.backend.backend() == "tensorflow":
+            from kerasnmt.training.replica_adam import ReplicaAdam  # noqa: F401  (registers it)
+
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)

@@ -1,0 +1,34 @@
+"""Adam for several devices."""
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class ReplicaAdam(keras.optimizers.Adam):
+    """Adam whose `global_clipnorm` means the gradient of the whole batch on any number of devices.
+
+    Keras clips the gradient of each replica's share of the batch, and then adds these up. Here they
+    are added up, clipped, and handed to Keras as equal shares, for which its own clipping has
+    nothing left to do. On one device this is `keras.optimizers.Adam`, whose arguments it takes.
+    """
+
+    def apply(self, grads: list[Any], trainable_variables: list[Any] | None = None) -> None:
+        """Update the weights.
+
+        Args:
+            grads: gradients, None for weights that the loss does not depend on.
+            trainable_variables: the weights, in the same order; None for those that the optimizer
+                was built with.
+        """
+        replica = tf.distribute.get_replica_context()
+        if self.global_clipnorm and replica.num_replicas_in_sync > 1:
+            present = [grad for grad in grads if grad is not None]
+            whole = replica.all_reduce(tf.distribute.ReduceOp.SUM, present)
+            clipped, _ = tf.clip_by_global_norm(whole, self.global_clipnorm)
+            share = 1.0 / replica.num_replicas_in_sync
+            shares = (tf.math.scalar_mul(share, grad) for grad in clipped)
+            grads = [None if grad is None else next(shares) for grad in grads]
+        super().apply(grads, trainable_variables)

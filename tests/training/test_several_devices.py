@@ -1,0 +1,138 @@
+"""Training on two devices, made of one CPU in a process of its own, equals that on one."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import kerasnmt.models  # noqa: F401  (registers the classes of a saved model)
+from kerasnmt.data import split_evenly
+
+SCRIPT = """
+import json
+import sys
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, 2 * [tf.config.LogicalDeviceConfiguration()])
+
+from kerasnmt.data import split_evenly
+from kerasnmt.text import WordTokenizer
+from kerasnmt.training.replica_adam import ReplicaAdam
+from kerasnmt.zoo import bahdanau_gru
+
+tokenizer = WordTokenizer(["a", "b", "c", "d", "e"])
+rng = np.random.default_rng(0)
+
+
+def batch(rows):
+    # The first half of the rows is long, the second short: replicas have unequal shares of words.
+    sources, targets = rng.integers(4, 9, (rows, 6)), rng.integers(4, 9, (rows, 5))
+    for row in range(rows):
+        for ids, longest in ((sources, 5), (targets, 4)):
+            length = longest if row < rows / 2 else rng.integers(1, longest)
+            ids[row, length], ids[row, length + 1 :] = 3, 0
+    shifted = np.concatenate([np.full((rows, 1), 2), targets[:, :-1]], axis=1) * (targets != 0)
+    links = (rng.random((rows, 5, 6)) < 0.3) & (sources != 0)[:, None] & (targets != 0)[..., None]
+    inputs = {
+        "source_ids": sources.astype("int32"),
+        "target_ids": shifted.astype("int32"),
+        "alignments": (links / np.maximum(links.sum(-1, keepdims=True), 1)).astype("float32"),
+    }
+    return inputs, targets.astype("int32"), (targets != 0).astype("float32")
+
+
+elements = [batch(rows) for rows in (5, 8, 1)]
+spec = tf.nest.map_structure(
+    lambda array: tf.TensorSpec([None] * array.ndim, array.dtype), elements[0]
+)
+dataset = tf.data.Dataset.from_generator(lambda: iter(elements), output_signature=spec)
+dataset = split_evenly(dataset.apply(tf.data.experimental.assert_cardinality(3)), 2)
+
+
+def train(strategy):
+    keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = bahdanau_gru(tokenizer, embedding_dim=6, units=5, dropout=0.0, coverage=0.7)
+        # A large epsilon keeps gradients that are 0 but for rounding from moving a weight.
+        optimizer = ReplicaAdam(0.02, epsilon=1e-3, global_clipnorm=0.2)
+        model.compile(optimizer, label_smoothing=0.1, guided_attention=0.5)
+    history = model.fit(dataset, validation_data=dataset, epochs=2, shuffle=False, verbose=0)
+    return model, history.history
+
+
+one, one_history = train(tf.distribute.get_strategy())
+model, history = train(tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]))
+made = {}
+for name, trained in (("one", one), ("two", model)):
+    made |= {f"{name}/{weight.path}": weight.numpy() for weight in trained.weights}
+texts = ["a b", "c", "d e a b"]
+translations = model.translate(texts, beam_size=2, max_length=7)
+model.save(sys.argv[1] + "/model.keras")
+np.savez(sys.argv[1] + "/made.npz", **made)
+print(json.dumps([one_history, history, translations]))
+"""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("devices")
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), folder],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = json.loads(done.stdout.splitlines()[-1])
+    return said, dict(np.load(folder / "made.npz")), folder / "model.keras"
+
+
+def test_weights_equal_those_of_one_device(trained):
+    _, made, _ = trained
+    one = {name: weight for name, weight in made.items() if name.startswith("one/")}
+    assert len(one) == len(made) / 2 > 20
+    for name, weight in one.items():
+        other = made[name.replace("one/", "two/")]
+        np.testing.assert_allclose(other, weight, atol=1e-5, rtol=1e-5, err_msg=name)
+
+
+def test_losses_and_perplexities_equal_those_of_one_device(trained):
+    (one, two, _), _, _ = trained
+    assert {"loss", "perplexity", "val_loss", "val_perplexity"} == set(one)
+    for name, values in one.items():
+        np.testing.assert_allclose(two[name], values, rtol=1e-5, err_msg=name)
+        assert values[1] < values[0]  # learned
+
+
+def test_the_saved_model_is_as_good_on_one_device(trained):
+    (*_, translations), made, path = trained
+    model = keras.saving.load_model(path)
+    assert model.translate(["a b", "c", "d e a b"], beam_size=2, max_length=7) == translations
+    assert type(model.optimizer).__name__ == "ReplicaAdam"
+    saved = [weight for name, weight in made.items() if name.startswith("two/")]
+    for weight, expected in zip(model.get_weights(), saved, strict=True):
+        np.testing.assert_array_equal(weight, expected)
+
+
+def test_rows_are_filled_up():
+    batch = ({"source_ids": tf.ones([5, 2], tf.int32)}, tf.ones([5, 3], tf.int32), tf.ones([5, 3]))
+    (inputs, targets, weights) = next(
+        iter(split_evenly(tf.data.Dataset.from_tensors(batch), 4).as_numpy_iterator())
+    )
+    np.testing.assert_array_equal(inputs["source_ids"], [[1, 1]] * 5 + [[0, 0]] * 3)
+    np.testing.assert_array_equal(targets, weights)
+    assert weights.shape == (8, 3)
+    assert weights.sum() == 15
+    even = split_evenly(tf.data.Dataset.from_tensors(batch), 5)
+    assert next(iter(even))[1].shape == (5, 3)
+    with pytest.raises(ValueError, match=r"at least 1 replica\. Received: replicas=0"):
+        split_evenly(even, 0)
