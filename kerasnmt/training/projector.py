@@ -16,9 +16,9 @@ from kerasnmt.text import Tokenizer
 def write_projector(log_dir: str | os.PathLike, model: Seq2Seq, *, tokens: int = 5000) -> None:
     """Writes a model's embeddings for TensorBoard's projector, with the tokens as labels.
 
-    Those of the source and of the target, each as `<side>.tsv` and `<side>_tokens.tsv`, and
-    `projector_config.pbtxt`, which TensorBoard looks for. Each file is replaced whole. It can be
-    called again and again, as after each epoch:
+    Those of the source and of the target (the latter alone where the model shares them), each as
+    `<side>.tsv` and `<side>_tokens.tsv`, and `projector_config.pbtxt`, which TensorBoard looks for.
+    Each file is replaced whole. It can be called again and again, as after each epoch:
 
     ```python
     keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: write_projector("run/logs", model))
@@ -44,6 +44,8 @@ def write_projector(log_dir: str | os.PathLike, model: Seq2Seq, *, tokens: int =
         "source": (model.source_tokenizer, model.encoder.embedding),
         "target": (model.target_tokenizer, decoder.embedding),
     }
+    if model.share_embeddings:
+        del sides["source"]
     config = ProjectorConfig()
     for side, (tokenizer, layer) in sides.items():
         ids = _most_frequent(tokenizer, tokens)

@@ -188,6 +188,12 @@ class _Training(_Section):
     checkpoint_every: PositiveInt = Field(
         500, description="Batches between two checkpoints, beside those of the epochs."
     )
+    log_every: PositiveInt = Field(
+        100, description="Updates between two points of the curves of single steps in TensorBoard."
+    )
+    devices: PositiveInt = Field(
+        1, description="GPUs that share each batch, by tf.distribute.MirroredStrategy."
+    )
     cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
     seed: NonNegativeInt = Field(1, description="Of weights, dropout and the order of the data.")
 

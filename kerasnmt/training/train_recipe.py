@@ -11,20 +11,28 @@ import keras
 import tensorflow as tf
 from rich.console import Console
 
-from kerasnmt.data import BatchStatistics, batches, describe_batches, word_dropout
+from kerasnmt.data import BatchStatistics, batches, describe_batches, split_evenly, word_dropout
 from kerasnmt.models import Seq2Seq
+from kerasnmt.training.adam import Adam
 from kerasnmt.training.attention_images import AttentionImages
+from kerasnmt.training.attention_statistics import AttentionStatistics
 from kerasnmt.training.best_model import BestModel
 from kerasnmt.training.checkpoint import Checkpoint, Place
 from kerasnmt.training.corpora import read_alignments, read_pairs, texts
 from kerasnmt.training.epoch_history import EpochHistory
+from kerasnmt.training.hyperparameters import Hyperparameters
+from kerasnmt.training.length_histograms import LengthHistograms
 from kerasnmt.training.model_section import check_model
 from kerasnmt.training.moving_average import MovingAverage
+from kerasnmt.training.projector import write_projector
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.replayed import Replayed
+from kerasnmt.training.replica_adam import ReplicaAdam
 from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.training.sample_translations import SampleTranslations
 from kerasnmt.training.schedules import learning_rate_schedule
 from kerasnmt.training.scoring import translation_scores
+from kerasnmt.training.step_scalars import StepScalars
 from kerasnmt.training.throughput import Throughput
 from kerasnmt.training.tokenizer_section import load_tokenizers, save_tokenizers, train_tokenizers
 from kerasnmt.training.training_clock import TrainingClock
@@ -32,6 +40,8 @@ from kerasnmt.training.training_progress import TrainingProgress
 from kerasnmt.training.translation_quality import TranslationQuality
 from kerasnmt.zoo import get_model
 
+# So many sentences are translated for TensorBoard after each epoch.
+_SAMPLES = 8
 # The names of what `training.monitor` chooses among, in the logs, and whether more is better.
 _MONITORED = {"bleu": ("val_bleu", "max"), "chrf": ("val_chrf", "max"), "loss": ("val_loss", "min")}
 
@@ -109,7 +119,8 @@ def train(
     else:
         with _working(console, "training the tokenizers"):
             tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
-    with _precision(recipe.training.precision):
+    strategy = _strategy(recipe.training.devices)
+    with strategy.scope(), _precision(recipe.training.precision):
         # One tokenizer or two, in the constructor's order.
         model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
     _check_options(recipe, model)
@@ -131,7 +142,9 @@ def train(
         highlight=False,
         soft_wrap=True,
     )
-    _compile(model, recipe, steps=recipe.training.epochs * counts.batches)
+    with strategy.scope():
+        _compile(model, recipe, steps=recipe.training.epochs * counts.batches)
+    shared_validation_batches = split_evenly(validation_batches, recipe.training.devices)
 
     if not resume:
         save_tokenizers(run.tokenizers, tokenizers)
@@ -148,8 +161,17 @@ def train(
     monitor, mode = _MONITORED[recipe.training.monitor]
     quality = TranslationQuality(*texts(pairs["validation"]), **_greedy_search(recipe))
     best = BestModel(run.model, monitor=monitor, earlier=history.records)
-    evaluation = [quality, best]
+    samples = [side[:_SAMPLES] for side in (quality.sources, quality.references)]
+    evaluation = [
+        quality,
+        best,
+        SampleTranslations(run.logs, *samples, **_greedy_search(recipe)),
+        keras.callbacks.LambdaCallback(
+            on_epoch_end=lambda *_: write_projector(run.logs, model),
+        ),
+    ]
     if model.has_attention:
+        evaluation.append(AttentionStatistics(validation_batches))
         evaluation.append(AttentionImages(run.logs, validation_batches))
     if recipe.training.moving_average:
         evaluation = [MovingAverage(evaluation)]
@@ -169,12 +191,18 @@ def train(
     if recipe.training.early_stopping:
         patience = recipe.training.early_stopping
         reactions.append(keras.callbacks.EarlyStopping(monitor, mode=mode, patience=patience))
+    hyperparameters = Hyperparameters(
+        run.logs, recipe.model_dump(mode="json", include={"model", "training", "search"})
+    )
     progress = TrainingProgress(console, recipe.training.epochs)
     callbacks = [
         Throughput(),
         *evaluation,
         *(Replayed(reaction, history.records) for reaction in reactions),
         keras.callbacks.TensorBoard(run.logs, write_graph=False),
+        StepScalars(run.logs, every=recipe.training.log_every),
+        LengthHistograms(run.logs, _batches(recipe, model, pairs, "train", **options)),
+        hyperparameters,
         history,
         checkpoint,
         progress,
@@ -184,14 +212,17 @@ def train(
         data = _batches(recipe, model, pairs, "train", first_epoch=place.epoch, **options)
         first_batch = place.epoch * counts.batches + place.batch
         model.fit(
-            word_dropout(
-                data.skip(place.batch),
-                recipe.training.word_dropout,
-                seed=recipe.training.seed,
-                first_batch=first_batch,
+            split_evenly(
+                word_dropout(
+                    data.skip(place.batch),
+                    recipe.training.word_dropout,
+                    seed=recipe.training.seed,
+                    first_batch=first_batch,
+                ),
+                recipe.training.devices,
             ),
             steps_per_epoch=counts.batches - place.batch,
-            validation_data=validation_batches,
+            validation_data=shared_validation_batches,
             epochs=epochs,
             initial_epoch=place.epoch,
             shuffle=False,
@@ -209,7 +240,7 @@ def train(
     average = None
     if recipe.training.average_epochs:
         with _working(console, "averaging the last epochs"):
-            average = _average(model, checkpoint, validation_batches, quality, best)
+            average = _average(model, checkpoint, shared_validation_batches, quality, best)
     test = "test" if recipe.data.test else "validation"
     with _working(console, f"scoring the best model on the {test} data"):
         scores = _evaluate(run, recipe, pairs, test)
@@ -230,6 +261,7 @@ def train(
         ),
         "history": history.records,
     }
+    hyperparameters.write_scores({name: scores[name] for name in ("bleu", "chrf", "perplexity")})
     run.write_text(run.results, json.dumps(results, indent=2) + "\n")
     return results
 
@@ -303,6 +335,20 @@ def _precision(name: str) -> Iterator[None]:
         keras.config.set_dtype_policy(before)
 
 
+def _strategy(devices: int) -> tf.distribute.Strategy:
+    """What shares each batch among several devices: GPUs, or CPUs where there are none."""
+    if devices == 1:
+        return tf.distribute.get_strategy()
+    there = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
+    if len(there) < devices:
+        kinds = {device.device_type for device in there}
+        raise ValueError(
+            f"Expected training.devices to be at most {len(there)}, the number of "
+            f"{' and '.join(kinds)}s that TensorFlow sees. Received: training.devices={devices}"
+        )
+    return tf.distribute.MirroredStrategy([device.name for device in there[:devices]])
+
+
 def _earlier_model(path: str | os.PathLike, recipe: Recipe) -> Seq2Seq:
     """The best model of a run, which has to be what the recipe asks for."""
     run = RunFolder(path)
@@ -364,13 +410,14 @@ def _compile(model: Seq2Seq, recipe: Recipe, steps: int) -> None:
         schedule="constant" if schedule == "plateau" else schedule,
         warmup_steps=training.warmup_steps,
     )
+    optimizer = Adam if training.devices == 1 else ReplicaAdam
     options = {"global_clipnorm": training.clip_norm}
     if training.accumulate_batches > 1:
         options["gradient_accumulation_steps"] = training.accumulate_batches
     if training.moving_average:
         options |= {"use_ema": True, "ema_momentum": training.moving_average}
     model.compile(
-        keras.optimizers.Adam(learning_rate, **options),
+        optimizer(learning_rate, **options),
         label_smoothing=training.label_smoothing,
         guided_attention=training.guided_attention or 0.0,
         scheduled_sampling=keras.optimizers.schedules.PolynomialDecay(

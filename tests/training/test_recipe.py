@@ -82,6 +82,8 @@ class TestLoad:
             "moving_average": None,
             "average_epochs": None,
             "checkpoint_every": 500,
+            "log_every": 100,
+            "devices": 1,
             "cache": True,
             "seed": 1,
         }
