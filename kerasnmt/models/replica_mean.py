@@ -24,4 +24,4 @@ class ReplicaMean:
     def __call__(self, number: Any) -> Any:
         """Return the mean of the replicas' numbers, a float32 scalar without a gradient."""
         self.variable.assign(ops.stop_gradient(number))
-        return ops.convert_to_tensor(self.variable)
+        return ops.copy(self.variable)
