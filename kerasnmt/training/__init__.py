@@ -20,6 +20,7 @@ _HOMES = {
     "Place": "kerasnmt.training.checkpoint",
     "Recipe": "kerasnmt.training.recipe",
     "Replayed": "kerasnmt.training.replayed",
+    "ReplicaAdam": "kerasnmt.training.replica_adam",
     "RunFolder": "kerasnmt.training.run_folder",
     "SampleTranslations": "kerasnmt.training.sample_translations",
     "StepScalars": "kerasnmt.training.step_scalars",

@@ -19,7 +19,7 @@ class Throughput(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
         """See how many tokens were counted before, in an epoch that was interrupted."""
         if batch == 0:
-            self._tokens = float(self.model.perplexity.tokens)
+            self._tokens = self._counted()
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         """Stop the clock where validation begins, before Keras resets the metrics for it."""
@@ -34,5 +34,9 @@ class Throughput(keras.callbacks.Callback):
     def _stop(self) -> None:
         if getattr(self, "_rate", 0.0) is None:
             # Read first: on an accelerator this waits for the steps to end.
-            tokens = float(self.model.perplexity.tokens) - self._tokens
+            tokens = self._counted() - self._tokens
             self._rate = tokens / (time.perf_counter() - self._start)
+
+    def _counted(self) -> float:
+        # A copy is one number also where several devices hold the variable.
+        return float(keras.ops.copy(self.model.perplexity.tokens))

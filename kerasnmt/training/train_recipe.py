@@ -156,7 +156,8 @@ def train(
         keep=recipe.training.average_epochs or 0,
         clock=clock,
     )
-    place = checkpoint.restore(model) if resume else Place()
+    with strategy.scope():
+        place = checkpoint.restore(model) if resume else Place()
     history = EpochHistory(run.history, initial_epoch=place.epoch, clock=clock)
     monitor, mode = _MONITORED[recipe.training.monitor]
     quality = TranslationQuality(*texts(pairs["validation"]), **_greedy_search(recipe))
