@@ -17,13 +17,6 @@ import numpy as np
 import pytest
 
 
-def pytest_collection_finish():
-    # Likewise for the graphs of TensorFlow.
-    if "tensorflow" in sys.modules:
-        options = {"disable_meta_optimizer": True}
-        sys.modules["tensorflow"].config.optimizer.set_experimental_options(options)
-
-
 @pytest.fixture(autouse=True)
 def seeds():
     random.seed(0)

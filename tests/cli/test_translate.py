@@ -124,8 +124,8 @@ def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator
         done = kerasnmt("translate", export_folder, "--batch-size", 2, *options, stdin=text)
         assert (done.code, done.err) == (
             0,
-            f"warning: text {before + 1} has 91 tokens and was cut to 20, the most that this model "
-            "takes\n",
+            f"warning: text {before + 1} has 91 tokens and was cut to 20, the max_length "
+            "of this search\n",
         )
         assert len(done.lines) == (8 if "--n-best" in options else before + 2)
     assert done.lines == translator.translate(["no"] * 3 + [LONG[:50], "no"])

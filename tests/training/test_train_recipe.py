@@ -163,10 +163,14 @@ def test_means_of_training_go_together(tmp_path):
     results = train(recipe(**options), tmp_path / "run")
     history = results["history"]
     losses = [record["val_loss"] for record in history]
-    assert losses.index(min(losses)) == len(losses) - 3
-    assert results["early_stopping"] and results["epochs"] == len(history) < 6
+    # It ends with the second epoch in a row that is no better than the best one, or with the sixth.
+    stops = [n for n in range(3, 6) if min(losses[: n - 2]) <= min(losses[n - 2 : n])]
+    assert results["epochs"] == len(history) == min(stops, default=6)
+    assert results["early_stopping"] == bool(stops)
     rates = [record["learning_rate"] for record in history]
-    assert rates[0] == 5.0 and rates[-1] < 5.0
+    worse = any(loss >= min(losses[:n]) for n, loss in enumerate(losses[:-1]) if n)
+    assert rates[0] == 5.0
+    assert (rates[-1] < 5.0) == worse
     model = keras.saving.load_model(tmp_path / "run" / "model.keras", compile=False)
     assert model.encoder.compute_dtype == "bfloat16"
     assert keras.config.dtype_policy().name == "float32"
