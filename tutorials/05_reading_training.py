@@ -218,14 +218,14 @@ for run in runs:
     )
 
 # %% [markdown]
-# - **Too low**: the loss falls smoothly and slowly, the gradient norm is steady, and the weight
+# - **Too low**: the loss falls smoothly and slowly, the gradient norm is as usual, and the weight
 #   norm stands still: the model hardly leaves the place where it began. Nothing looks broken, which
 #   is what makes it easy to miss. Compare with a rate three times as high.
 # - **Too high**: the loss falls for a moment and stays on a level that a lower rate leaves behind
 #   within an epoch. The gradient norm may look harmless, since Adam and clipping hide the size of
 #   the steps; the weight norm does not, it climbs steadily.
-# - **Far too high**: the loss jumps up, and the gradient norm rises by orders of magnitude.
-#   Clipping to 1 keeps the numbers finite, and cannot save the training.
+# - **Far too high**: the loss jumps up in the first steps, and the gradient norm rises by orders of
+#   magnitude. Clipping to 1 keeps the numbers finite, and cannot save the training.
 #
 # A gradient norm that jumps once in a while is common in recurrent models, and what clipping is
 # for. If it jumps in the first hundreds of steps only, warm up (`warmup_steps` in a recipe); if
@@ -287,7 +287,7 @@ for event in (first, last):
 # %% [markdown]
 # *HParams:* a row for each training, a column for each hyperparameter and each curve's last value;
 # sort it by BLEU. *Projector:* the embeddings, each point with its token: words of a kind lie
-# together. Nearest by cosine, as the projector has them:
+# together. The nearest by cosine, much as the projector finds them:
 
 # %%
 write_projector(folder / "logs" / "base", model, tokens=1000)
@@ -301,7 +301,7 @@ for word in ("▁Hund", "▁klein", "▁gestern", "▁der"):
         print(word, "-", *(labels[i] for i in nearest))
 
 # %% [markdown]
-# ![TensorBoard: the projector, with the neighbours of a word](images/tensorboard_projector.png)
+# ![TensorBoard: the projector, with the nearest tokens to a word](images/tensorboard_projector.png)
 #
 # ## Where the time goes
 # `keras.callbacks.TensorBoard(logs, profile_batch=(50, 60))` writes a profile of these steps, each
