@@ -190,7 +190,7 @@ print(
 # thirty times as much.
 
 # %%
-rates = {"rate x 0.1": 0.0003, "rate x 10": 0.03, "rate x 30": 0.1}
+rates = {"rate x 30": 0.1} if small else {"rate x 0.1": 3e-4, "rate x 10": 0.03, "rate x 30": 0.1}
 for run, rate in rates.items():
     trained(run, pairs, rate, 1 if small else 2)
 
