@@ -1,4 +1,4 @@
-"""The size of the gradient at every step."""
+"""Whole gradients, and their size at every step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from keras import ops
 
 
 class GradientNorm:
-    """Lets an optimizer of Keras remember how large its last gradient was.
+    """Lets an optimizer of Keras take whole gradients, and remember how large the last one was.
 
     It goes before the optimizer's class, as in `kerasnmt.training.Adam`:
 
@@ -17,11 +17,13 @@ class GradientNorm:
     ```
 
     `gradient_norm`, a float32 scalar variable of the optimizer, is the Euclidean norm over all
-    weights together, before any clipping. It is what Keras computes for `global_clipnorm`, in the
-    same operations, which compilers merge; so on TensorFlow the places of a word in a batch count
-    one by one in the gradient of its embedding. With gradient accumulation it is that of the mean
+    weights together, before any clipping. With gradient accumulation it is that of the mean
     gradient, and stays until the next one is whole; with loss scaling that of the gradient without
     the scale; on several devices the sum of what each has, which is about the norm on one.
+
+    TensorFlow hands an optimizer the gradient of an embedding as slices, one for each place where
+    a word stands. Keras squares these one by one, for its norms and for Adam's second moment, so a
+    frequent word's counts far too little. Here they are added up first, as other backends do.
     """
 
     def build(self, variables: list[Any]) -> None:
@@ -37,6 +39,7 @@ class GradientNorm:
         """Remember the norm, and make the step."""
         if not self.built:
             self.build(list(trainable_variables))
+        grads = [_whole(gradient) for gradient in grads]
         norm, before = self._norm(grads), ops.copy(self.iterations)
         super().apply(grads, trainable_variables)
         last = ops.convert_to_tensor(self.gradient_norm)
@@ -51,3 +54,10 @@ class GradientNorm:
         squares = [ops.sum(ops.square(gradient)) for gradient in grads if gradient is not None]
         norm = ops.cast(ops.sqrt(ops.sum(ops.stack(squares))), "float32")
         return norm / (steps * (self.loss_scale_factor or 1.0))
+
+
+def _whole(gradient: Any) -> Any:
+    """A gradient with one value a weight, where it is TensorFlow's slices of an embedding's."""
+    if not hasattr(gradient, "dense_shape"):
+        return gradient
+    return ops.segment_sum(gradient.values, gradient.indices, num_segments=gradient.shape[0])

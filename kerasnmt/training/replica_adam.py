@@ -12,7 +12,8 @@ class ReplicaAdam(keras.optimizers.Adam):
 
     Keras clips the gradient of each replica's share of the batch, and then adds these up. Here they
     are added up, clipped, and handed to Keras as equal shares, for which its own clipping has
-    nothing left to do. On one device this is `keras.optimizers.Adam`, whose arguments it takes.
+    nothing left to do. The gradients of embeddings are whole, as `GradientNorm` says. On one device
+    this is `keras.optimizers.Adam`, whose arguments it takes.
     """
 
     def apply(self, grads: list[Any], trainable_variables: list[Any] | None = None) -> None:
@@ -23,6 +24,7 @@ class ReplicaAdam(keras.optimizers.Adam):
             trainable_variables: the weights, in the same order; None for those that the optimizer
                 was built with.
         """
+        grads = [None if grad is None else tf.convert_to_tensor(grad) for grad in grads]
         replica = tf.distribute.get_replica_context()
         if self.global_clipnorm and replica.num_replicas_in_sync > 1:
             present = [grad for grad in grads if grad is not None]

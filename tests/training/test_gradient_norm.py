@@ -78,19 +78,6 @@ def test_nothing_else_changes():
     assert len(ours.optimizer.variables) == len(theirs.optimizer.variables) + 1
 
 
-def test_a_word_counts_at_each_of_its_places_as_for_clipping():
-    """Embeddings of two places, each with the gradient (3, 4); clipped to a norm of 1."""
-    model = keras.Sequential([keras.Input((2,), dtype="int32"), keras.layers.Embedding(5, 2)])
-    model.compile(SGD(1.0, global_clipnorm=1.0), loss=lambda _, y: y @ np.float32([[3], [4]]) * 2)
-    before = model.get_weights()[0]
-    model.fit(np.array([[2, 2]]), np.zeros((1, 2, 1)), verbose=0)
-    norm = float(model.optimizer.gradient_norm)
-    assert norm == pytest.approx(np.sqrt(50), rel=1e-5)
-    np.testing.assert_allclose(
-        before[2] - model.get_weights()[0][2], np.array([6, 8]) / norm, rtol=1e-5
-    )
-
-
 def test_saved_with_the_model(tmp_path):
     model = fitted(Adam(0.01))
     model.save(tmp_path / "model.keras")
@@ -120,3 +107,24 @@ for options, batch_size in (({}, 4), ({"gradient_accumulation_steps": 2}, 2)):
     )
     norms = [float(line) for line in done.stdout.split()]
     np.testing.assert_allclose(norms, [gradient_norm(X, Y)] * 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"global_clipnorm": 0.5}])
+def test_a_word_that_stands_twice_has_one_gradient(options):
+    """The sum of its places', for the norm, for clipping and for Adam's moments (the equations)."""
+    model = keras.Sequential([keras.Input((3,), dtype="int32"), keras.layers.Embedding(4, 2)])
+    before = np.array(model.layers[0].embeddings)
+    model.compile(Adam(0.01, epsilon=0.1, **options), loss="mse")
+    target = np.zeros((1, 3, 2), "float32")
+    model.fit(np.array([[1, 1, 2]]), target, verbose=0)
+
+    gradient = np.zeros((4, 2))
+    for place in (1, 1, 2):
+        gradient[place] += 2 * before[place] / target.size
+    norm = np.sqrt(np.square(gradient).sum())
+    assert float(model.optimizer.gradient_norm) == pytest.approx(norm, rel=1e-5)
+    gradient *= min(1.0, options.get("global_clipnorm", np.inf) / norm)
+    # At the first step the bias corrections of Adam undo the decay: m = g and v = g².
+    scale = 0.1 / np.sqrt(1 - 0.999)  # Keras divides the second moment's root by its correction
+    expected = before - 0.01 * gradient / (np.abs(gradient) + scale)
+    np.testing.assert_allclose(np.array(model.layers[0].embeddings), expected, rtol=1e-4)

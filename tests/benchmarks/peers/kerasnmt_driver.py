@@ -10,6 +10,7 @@ import keras
 
 from kerasnmt.data import batches, read_parallel
 from kerasnmt.text import SentencePieceTokenizer
+from kerasnmt.training import Adam
 from kerasnmt.zoo import get_model
 
 OPTIONS = {"luong_general_gru": {"input_feeding": True}}
@@ -84,7 +85,7 @@ def main() -> None:
         **OPTIONS.get(arguments.model, {}),
     )
     model.compile(
-        keras.optimizers.Adam(common.LEARNING_RATE, global_clipnorm=common.CLIP_NORM),
+        Adam(common.LEARNING_RATE, global_clipnorm=common.CLIP_NORM),
         label_smoothing=common.LABEL_SMOOTHING,
     )
     dataset = batches(
