@@ -29,23 +29,22 @@ class AttentionImages(keras.callbacks.Callback):
     ) -> None:
         super().__init__()
         self.log_dir = os.path.join(log_dir, "attention")
-        self.examples = list(batches.unbatch().batch(1).take(sentences))
+        self.inputs, self.targets, _ = next(iter(batches.unbatch().padded_batch(sentences)))
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Open the event file."""
+        """Open the event file, and make the graph."""
+        self._attend = tf.function(self.model.attend)
         self._writer = tf.summary.create_file_writer(self.log_dir)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the pictures."""
+        records = {name: record.numpy() for name, record in self._attend(self.inputs).items()}
+        pairs = zip(self.inputs["source_ids"], self.targets, strict=True)
         with self._writer.as_default(step=epoch):
-            for number, (inputs, targets, _) in enumerate(self.examples, start=1):
-                source = _labels(self.model.source_tokenizer, inputs["source_ids"][0])
-                target = _labels(self.model.target_tokenizer, targets[0])
-                records = self.model.attend(inputs)
-                rows = {
-                    name: keras.ops.convert_to_numpy(record)[0, : len(target)]
-                    for name, record in records.items()
-                }
+            for number, (source_ids, target_ids) in enumerate(pairs):
+                source = _labels(self.model.source_tokenizer, source_ids)
+                target = _labels(self.model.target_tokenizer, target_ids)
+                rows = {name: record[number, : len(target)] for name, record in records.items()}
                 weights = rows["weights"][:, : len(source)]
                 figure = attention_figure(
                     weights,
@@ -55,7 +54,7 @@ class AttentionImages(keras.callbacks.Callback):
                     generate_probability=rows.get("generate_probability"),
                     coverage=weights.sum(axis=0),
                 )
-                tf.summary.image(f"attention/{number}", figure_to_image(figure)[None])
+                tf.summary.image(f"attention/{number + 1}", figure_to_image(figure)[None])
         self._writer.flush()
 
     def on_train_end(self, logs: dict | None = None) -> None:

@@ -28,7 +28,8 @@ class AttentionStatistics(keras.callbacks.Callback):
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Make the graph."""
-        self._attend = tf.function(lambda inputs: self.model.attend(inputs)["weights"])
+        inputs, _, _ = self.batches.element_spec
+        self._attend = tf.function(self.model.attend, input_signature=[inputs])
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the numbers to the logs."""
@@ -37,7 +38,7 @@ class AttentionStatistics(keras.callbacks.Callback):
         words = entropy = overlap = 0.0
         for inputs, targets, _ in self.batches:
             real = targets.numpy() != 0
-            weights = self._attend(inputs).numpy().astype("float64")
+            weights = self._attend(inputs)["weights"].numpy().astype("float64")
             before = np.cumsum(weights, axis=1) - weights
             logarithms = np.log(np.where(weights > 0, weights, 1.0))
             words += real.sum()
