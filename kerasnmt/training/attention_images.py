@@ -33,7 +33,7 @@ class AttentionImages(keras.callbacks.Callback):
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Open the event file, and make the graph."""
-        self._attend = tf.function(self.model.attend)
+        self._attend = tf.function(self.model.attend, autograph=False)
         self._writer = tf.summary.create_file_writer(self.log_dir)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:

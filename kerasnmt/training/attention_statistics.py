@@ -29,7 +29,7 @@ class AttentionStatistics(keras.callbacks.Callback):
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Make the graph."""
         inputs, _, _ = self.batches.element_spec
-        self._attend = tf.function(self.model.attend, input_signature=[inputs])
+        self._attend = tf.function(self.model.attend, input_signature=[inputs], autograph=False)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the numbers to the logs."""
