@@ -21,7 +21,7 @@ from kerasnmt.training import (
 )
 from kerasnmt.viz import format_pharaoh
 
-pytestmark = pytest.mark.filterwarnings("ignore:text .* was cut")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:text .* was cut")]
 RESULTS = {
     *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
     *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),

@@ -11,6 +11,8 @@ from kerasnmt.ids import START_ID, UNKNOWN_ID
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
+pytestmark = pytest.mark.long
+
 TINY = {"embedding_dim": 6, "units": 4, "dropout": 0.0}
 SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
 TARGETS = np.array([[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]], "int32")

@@ -21,6 +21,8 @@ from tests.zoo.test_every_model import (
     make,
 )
 
+pytestmark = pytest.mark.long
+
 TRAINED = [case for case in OPTIONS if "coverage" in case] + ["pointer_network_lstm"]
 SCRIPT = """
 import json
