@@ -69,7 +69,9 @@ def beam_search(
         return ops.where(now["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
 
     log_probabilities, records, states = first_step(step, states, memory, start_ids)
-    scores, ids, parents = _best_extensions(log_probabilities, beam_size, pad_id)
+    scores, ids, parents = _best_extensions(
+        ops.zeros_like(log_probabilities[..., 0]), log_probabilities, beam_size, pad_id
+    )
     made = (ids, parents, reorder(records if with_records else {}, parents))
     # A row that is finished before others has no more parents: its sequences keep their places.
     places = ops.broadcast_to(ops.arange(beam_size, dtype="int32"), ops.shape(ids))
@@ -102,8 +104,8 @@ def beam_search(
     def advance(now: dict) -> dict:
         ended = now["ended"]
         log_probabilities, records, states = step(now["ids"], now["states"], now["memory"])
-        totals = ops.where(ended, IMPOSSIBLE, now["scores"])[..., None] + log_probabilities
-        scores, ids, parents = _best_extensions(totals, beam_size, pad_id)
+        open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
+        scores, ids, parents = _best_extensions(open_scores, log_probabilities, beam_size, pad_id)
 
         places = ops.broadcast_to(ops.arange(beam_size, dtype="int32"), ops.shape(ids))
         order = ops.concatenate(
@@ -146,28 +148,33 @@ def beam_search(
     return Hypotheses(ids, ranks, clear(records, absent))
 
 
-def _best_extensions(totals: Any, beam_size: int, pad_id: int) -> tuple[Any, Any, Any]:
+def _best_extensions(
+    scores: Any, log_probabilities: Any, beam_size: int, pad_id: int
+) -> tuple[Any, Any, Any]:
     """Choose the best of all extensions of all hypotheses.
 
     Args:
-        totals: `[batch, hypotheses, vocabulary]`, log-probability of every extended sequence.
+        scores: `[batch, hypotheses]`, log-probability of every sequence.
+        log_probabilities: `[batch, hypotheses, vocabulary]`, of every next token.
         beam_size: how many to choose. Where there are fewer, the rest are impossible ones.
         pad_id: the token of an impossible one, which so never ends and keeps no place.
 
     Returns:
         scores, ids and parents, each `[batch, beam_size]`, best first.
     """
-    hypotheses, vocabulary_size = ops.shape(totals)[1:]
-    flat = ops.reshape(totals, (-1, hypotheses * vocabulary_size))
-    # An extended vocabulary's size is known only when the graph runs; it has a place for each.
-    known = None not in totals.shape[1:]
-    missing = max(0, beam_size - hypotheses * vocabulary_size) if known else beam_size
-    flat = ops.pad(flat, ((0, 0), (0, missing)), constant_values=IMPOSSIBLE)
-    scores, chosen = ops.top_k(flat, beam_size)
-    chosen = ops.cast(chosen, "int32")
-    parents = ops.minimum(chosen // vocabulary_size, hypotheses - 1)
-    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, chosen % vocabulary_size)
-    return scores, ids, parents
+    hypotheses, vocabulary_size = ops.shape(log_probabilities)[1:]
+    # The best of all are among the best of each, and these take one look at the vocabulary. An
+    # extended vocabulary's size may be known only when the graph runs.
+    known = isinstance(vocabulary_size, int)
+    count = (min if known else ops.minimum)(beam_size, vocabulary_size)
+    gains, ids = ops.top_k(log_probabilities, count)
+    totals = ops.reshape(scores[..., None] + gains, (-1, hypotheses * count))
+    totals = ops.pad(totals, ((0, 0), (0, beam_size)), constant_values=IMPOSSIBLE)
+    scores, chosen = ops.top_k(totals, beam_size)
+    chosen = ops.minimum(ops.cast(chosen, "int32"), hypotheses * count - 1)
+    ids = ops.take_along_axis(ops.reshape(ids, (-1, hypotheses * count)), chosen, axis=1)
+    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, ops.cast(ids, "int32"))
+    return scores, ids, chosen // count
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:

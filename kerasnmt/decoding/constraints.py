@@ -57,8 +57,9 @@ def constrained(
         log_probabilities, records, states = step(ids, states, memory)
         vocabulary = ops.arange(ops.shape(log_probabilities)[-1], dtype="int32")
         found = log_probabilities
-        for never_id in never_ids:
-            found = ops.where(vocabulary == never_id, IMPOSSIBLE, found)
+        if never_ids:
+            never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
+            found = ops.where(never, IMPOSSIBLE, found)
         time = carried.get("time")
         following = {} if time is None else {"time": time + 1}
         if options.min_length > 1:
