@@ -16,6 +16,7 @@ from kerasnmt.decoding.search_options import SearchOptions
 def sample(
     step: Callable,
     states: Any,
+    memory: Any,
     start_ids: Any,
     options: SearchOptions,
     *,
@@ -35,6 +36,7 @@ def sample(
     Args:
         step: see `search`.
         states: see `search`.
+        memory: see `search`.
         start_ids: see `search`.
         options: how tokens are drawn, the lengths and the length penalty.
         keys: uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
@@ -46,9 +48,8 @@ def sample(
         `Hypotheses`, `n_best` a row, best first; their scores are of the model's own
         log-probabilities.
     """
-    numbers = uniforms(keys, options.seed, (options.samples, options.max_length))
 
-    def choose(log_probabilities: Any, time: Any) -> tuple[Any, Any]:
+    def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
         count = ops.shape(log_probabilities)[-1]
         if options.top_k:
             known = isinstance(count, int)
@@ -71,7 +72,16 @@ def sample(
         return ops.cast(at_place(ids), "int32"), at_place(best)
 
     found = follow_paths(
-        step, states, start_ids, options, choose, options.samples, pad_id=pad_id, **arguments
+        step,
+        states,
+        memory,
+        start_ids,
+        options,
+        choose,
+        options.samples,
+        numbers=uniforms(keys, options.seed, (options.samples, options.max_length)),
+        pad_id=pad_id,
+        **arguments,
     )
     ids, scores, records = found
     equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)

@@ -75,8 +75,9 @@ class SearchModel(keras.Model):
             prefix_ids = ops.cast(prefix_ids, "int32")
         states, memory = self.encode(source_ids, extended_source_ids)
         return search(
-            lambda ids, states: self.step(ids, states, memory),
+            self.step,
             states,
+            memory,
             ops.full_like(source_ids[:, 0], START_ID),
             source_ids if extended_source_ids is None else extended_source_ids,
             search_options,
