@@ -13,6 +13,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.top_k import top_k
 
 
 def beam_search(
@@ -162,19 +163,18 @@ def _best_extensions(
     Returns:
         scores, ids and parents, each `[batch, beam_size]`, best first.
     """
-    hypotheses, vocabulary_size = ops.shape(log_probabilities)[1:]
-    # The best of all are among the best of each, and these take one look at the vocabulary. An
-    # extended vocabulary's size may be known only when the graph runs.
-    known = isinstance(vocabulary_size, int)
-    count = (min if known else ops.minimum)(beam_size, vocabulary_size)
-    gains, ids = ops.top_k(log_probabilities, count)
-    totals = ops.reshape(scores[..., None] + gains, (-1, hypotheses * count))
-    totals = ops.pad(totals, ((0, 0), (0, beam_size)), constant_values=IMPOSSIBLE)
+    # The best of all are among the best of each hypothesis.
+    gains, ids = top_k(log_probabilities, beam_size)
+    totals = scores[..., None] + gains
+    count = totals.shape[1] * beam_size
+    totals = ops.pad(
+        ops.reshape(totals, (-1, count)), ((0, 0), (0, beam_size)), constant_values=IMPOSSIBLE
+    )
     scores, chosen = ops.top_k(totals, beam_size)
-    chosen = ops.minimum(ops.cast(chosen, "int32"), hypotheses * count - 1)
-    ids = ops.take_along_axis(ops.reshape(ids, (-1, hypotheses * count)), chosen, axis=1)
-    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, ops.cast(ids, "int32"))
-    return scores, ids, chosen // count
+    chosen = ops.minimum(ops.cast(chosen, "int32"), count - 1)
+    ids = ops.take_along_axis(ops.reshape(ids, (-1, count)), chosen, axis=1)
+    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids)
+    return scores, ids, chosen // beam_size
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.paths import follow_paths
 from kerasnmt.decoding.random_numbers import uniforms
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.top_k import top_k
 
 
 def sample(
@@ -50,11 +51,10 @@ def sample(
     """
 
     def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
-        count = ops.shape(log_probabilities)[-1]
         if options.top_k:
-            known = isinstance(count, int)
-            count = min(count, options.top_k) if known else ops.minimum(count, options.top_k)
-        best, ids = ops.top_k(log_probabilities, count)
+            best, ids = top_k(log_probabilities, options.top_k)
+        else:
+            best, ids = ops.top_k(log_probabilities, ops.shape(log_probabilities)[-1])
         probabilities = ops.softmax(best / options.temperature, axis=-1)
         before = ops.cumsum(probabilities, axis=-1) - probabilities
         kept = ops.where(before < options.top_p, probabilities, 0.0)
