@@ -70,12 +70,14 @@ def beam_search(
         return ops.where(now["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
 
     log_probabilities, records, states = first_step(step, states, memory, start_ids)
+    places = ops.broadcast_to(
+        ops.arange(beam_size, dtype="int32"), (ops.shape(max_lengths)[0], beam_size)
+    )
     scores, ids, parents = _best_extensions(
-        ops.zeros_like(log_probabilities[..., 0]), log_probabilities, beam_size, pad_id
+        ops.zeros_like(log_probabilities[..., 0]), log_probabilities, places, pad_id
     )
     made = (ids, parents, reorder(records if with_records else {}, parents))
     # A row that is finished before others has no more parents: its sequences keep their places.
-    places = ops.broadcast_to(ops.arange(beam_size, dtype="int32"), ops.shape(ids))
     buffers = (allocate(ids, max_length), fill(places, max_length), allocate(made[2], max_length))
     first = {
         "memory": memory,
@@ -105,23 +107,14 @@ def beam_search(
     def advance(now: dict) -> dict:
         ended = now["ended"]
         log_probabilities, records, states = step(now["ids"], now["states"], now["memory"])
+        # The best extension goes to the first place that is open, and so on.
+        is_open = ops.cast(ops.logical_not(ended), "int32")
+        wanted = ops.cumsum(is_open, axis=1) - is_open
         open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
-        scores, ids, parents = _best_extensions(open_scores, log_probabilities, beam_size, pad_id)
-
-        places = ops.broadcast_to(ops.arange(beam_size, dtype="int32"), ops.shape(ids))
-        order = ops.concatenate(
-            [ops.where(ended, places, 3 * beam_size), beam_size + places], axis=1
-        )
-        kept = ops.argsort(order, axis=1)[:, :beam_size]
-
-        def keep(frozen: Any, extended: Any) -> Any:
-            return ops.take_along_axis(ops.concatenate([frozen, extended], axis=1), kept, axis=1)
-
-        scores = keep(now["scores"], scores)
-        ids = keep(ops.full_like(ids, pad_id), ids)
-        parents = keep(places, parents)
-        was_ended = keep(ended, ops.zeros_like(ended))
-        lengths = reorder(now["lengths"], parents) + ops.cast(ops.logical_not(was_ended), "int32")
+        scores, ids, parents = _best_extensions(open_scores, log_probabilities, wanted, pad_id)
+        scores = ops.where(ended, now["scores"], scores)
+        ids = ops.where(ended, pad_id, ids)
+        parents = ops.where(ended, ops.arange(beam_size, dtype="int32"), parents)
         made = (ids, parents, reorder(clear(records if with_records else {}, ended), parents))
         over = now["time"] + 1 >= now["max_lengths"]
         following = {
@@ -129,8 +122,8 @@ def beam_search(
             "time": now["time"] + 1,
             "ids": ids,
             "scores": scores,
-            "ended": ops.logical_or(was_ended, ops.logical_or(ids == end_id, over)),
-            "lengths": lengths,
+            "ended": ops.logical_or(ended, ops.logical_or(ids == end_id, over)),
+            "lengths": now["lengths"] + is_open,
             "states": reorder(states, parents),
             "made": write(now["made"], made, now["time"]),
         }
@@ -150,31 +143,30 @@ def beam_search(
 
 
 def _best_extensions(
-    scores: Any, log_probabilities: Any, beam_size: int, pad_id: int
+    scores: Any, log_probabilities: Any, wanted: Any, pad_id: int
 ) -> tuple[Any, Any, Any]:
-    """Choose the best of all extensions of all hypotheses.
+    """Choose among all extensions of all hypotheses.
 
     Args:
         scores: `[batch, hypotheses]`, log-probability of every sequence.
         log_probabilities: `[batch, hypotheses, vocabulary]`, of every next token.
-        beam_size: how many to choose. Where there are fewer, the rest are impossible ones.
+        wanted: int32 `[batch, beam_size]`: 0 for the best extension, 1 for the next one, and so on.
+            Where there are not as many, it is an impossible one.
         pad_id: the token of an impossible one, which so never ends and keeps no place.
 
     Returns:
-        scores, ids and parents, each `[batch, beam_size]`, best first.
+        scores, ids and parents, each `[batch, beam_size]`.
     """
     # The best of all are among the best of each hypothesis.
+    beam_size = wanted.shape[1]
     gains, ids = top_k(log_probabilities, beam_size)
-    totals = scores[..., None] + gains
-    count = totals.shape[1] * beam_size
-    totals = ops.pad(
-        ops.reshape(totals, (-1, count)), ((0, 0), (0, beam_size)), constant_values=IMPOSSIBLE
-    )
-    scores, chosen = ops.top_k(totals, beam_size)
-    chosen = ops.minimum(ops.cast(chosen, "int32"), count - 1)
-    ids = ops.take_along_axis(ops.reshape(ids, (-1, count)), chosen, axis=1)
-    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids)
-    return scores, ids, chosen // beam_size
+    totals = ops.maximum(scores[..., None] + gains, IMPOSSIBLE)
+    totals = ops.reshape(totals, (-1, totals.shape[1] * beam_size))
+    _, best = ops.top_k(totals, beam_size)
+    chosen = reorder(ops.cast(best, "int32"), wanted)
+    scores = reorder(totals, chosen)
+    ids = reorder(ops.reshape(ids, (-1, totals.shape[1])), chosen)
+    return scores, ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids), chosen // beam_size
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:
