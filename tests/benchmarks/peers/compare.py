@@ -22,7 +22,9 @@ OpenNMT-tf as Luong's, so each has a counterpart of the same structure: `bahdana
 - `decode`: 1,000 sentences greedily and with 5 beams, in batches of 64, and 100 one by one.
 
 Each system runs on one core: threads that wait for each other spend CPU seconds, and not all
-systems start as many. Times are within the clock, which starts after the warm-up.
+systems start as many. With `--all-cores`, `steps` and `decode` run as each system runs by itself,
+on all cores with the threads that it starts. Times are within the clock, which starts after the
+warm-up.
 """
 
 import argparse
@@ -113,11 +115,12 @@ def prepare(home: Path, corpus: Path) -> None:
     (data / "prepared").touch()
 
 
-def one_core() -> int:
-    return min(os.sched_getaffinity(0))
+def cores_of(arguments: argparse.Namespace) -> set[int]:
+    cores = os.sched_getaffinity(0)
+    return cores if arguments.all_cores else {min(cores)}
 
 
-def drive(home: Path, system: str, mode: str, *options: str, core: int) -> dict:
+def drive(home: Path, system: str, mode: str, *options: str, cores: set[int]) -> dict:
     """Runs a driver, and reads its answer."""
     peer = system if system in ("joeynmt", "opennmt") else None
     python = home / peer / "bin" / "python" if peer else Path(sys.executable)
@@ -125,7 +128,7 @@ def drive(home: Path, system: str, mode: str, *options: str, core: int) -> dict:
     command += [] if peer else ["--model", system]
     environment = os.environ | ({"PYTHONPATH": str(HERE.parents[2])} if not peer else {})
     if peer == "joeynmt":
-        environment |= {"OMP_NUM_THREADS": "1"}
+        environment |= {"OMP_NUM_THREADS": str(len(cores))}
     log = home / f"{system}_{mode}.log"
     with log.open("w") as errors:
         done = subprocess.run(
@@ -135,7 +138,7 @@ def drive(home: Path, system: str, mode: str, *options: str, core: int) -> dict:
             text=True,
             env=environment,
             cwd=HERE,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+            preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
     answers = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if not answers:
@@ -156,7 +159,8 @@ def steps(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
     results = {system: [] for system in SYSTEMS}
     for _ in range(arguments.rounds):
         for system in SYSTEMS:
-            results[system].append(drive(home, system, "steps", *options, core=one_core()))
+            found = drive(home, system, "steps", *options, cores=cores_of(arguments))
+            results[system].append(found)
     for system in SYSTEMS:
         yield {"system": LABELS[system]} | medians(results[system])
 
@@ -169,7 +173,7 @@ def fit(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
         core = free.pop()
         try:
             return drive(
-                home, system, "fit", "--cpu-minutes", str(arguments.cpu_minutes), core=core
+                home, system, "fit", "--cpu-minutes", str(arguments.cpu_minutes), cores={core}
             )
         finally:
             free.append(core)
@@ -215,7 +219,7 @@ def decode(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
                     }
                     flat = [str(part) for option in options.items() for part in option]
                     key = (system, batch_size, beam_size)
-                    found = drive(home, system, "decode", *flat, core=one_core())
+                    found = drive(home, system, "decode", *flat, cores=cores_of(arguments))
                     results.setdefault(key, []).append(found)
     for (system, batch_size, beam_size), found in results.items():
         setting = {"system": LABELS[system], "batch_size": batch_size, "beam_size": beam_size}
@@ -230,6 +234,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3, help="of steps and decode")
+    parser.add_argument("--all-cores", action="store_true", help="of steps and decode")
     parser.add_argument("--cpu-minutes", type=float, default=40.0, help="of fit, for each")
     arguments = parser.parse_args()
 
