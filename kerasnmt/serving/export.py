@@ -109,7 +109,7 @@ def _export(
     def write(folder: Path) -> None:
         with tf.device("CPU"):
             tf.saved_model.save(
-                module,
+                module.saved,
                 str(folder),
                 signatures={
                     name: function.get_concrete_function()

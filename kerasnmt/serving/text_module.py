@@ -116,6 +116,12 @@ class TextModule(tf.Module):
         self._copies = model.copies
         self._replaces = replace_unknown
         self._dictionary = _table(dictionary) if dictionary else None
+        # No attribute that is a traced function, as an export would trace and write it.
+        self._graph_of_forced_prefix = functools.cache(
+            lambda: tf.function(
+                self._forced_prefix, input_signature=_TEXT_AND_PREFIX, autograph=False
+            )
+        )
         if not model.has_attention:
             self.attention = None  # in place of the function, which an export would trace and write
 
@@ -124,6 +130,19 @@ class TextModule(tf.Module):
         """The traced functions by the names under which they are served."""
         signatures = {"serving_default": self.serving_default, "n_best": self.n_best}
         return signatures | ({"attention": self.attention} if self.attention else {})
+
+    @property
+    def saved(self) -> tf.Module:
+        """What an export tracks: all that signatures look up, and `source_lengths`.
+
+        Not the module itself, whose functions would be traced anew and written a second time.
+        """
+        saved = tf.Module(name=self.name)
+        saved.weights = self._weights
+        saved.tokenizers = [self.source_tokenizer, self.target_tokenizer]
+        saved.dictionary = self._dictionary
+        saved.source_lengths = self.source_lengths
+        return saved
 
     @property
     def description(self) -> dict[str, Any]:
@@ -142,13 +161,16 @@ class TextModule(tf.Module):
         """Translate: the best translation of each text and its score."""
         return self._best(self._source(text))
 
-    @functools.cached_property  # no part of an export, which traces what it finds
-    def forced_prefix(self) -> Callable[..., dict[str, tf.Tensor]]:
-        """The traced function of `text` and `prefix`: the best translation that begins so.
+    def forced_prefix(self, text: tf.Tensor, prefix: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translate: the best translation of each text that begins with its prefix, and its score.
 
-        Both are string `[batch]`; an empty prefix is none. Returns what `serving_default` does.
+        Not served.
+
+        Args:
+            text: string `[batch]`.
+            prefix: string `[batch]`, empty for none.
         """
-        return tf.function(self._forced_prefix, input_signature=_TEXT_AND_PREFIX, autograph=False)
+        return self._graph_of_forced_prefix()(text, prefix)
 
     def _forced_prefix(self, text: tf.Tensor, prefix: tf.Tensor) -> dict[str, tf.Tensor]:
         source = self._source(text)

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kerasnmt.decoding import SearchOptions
@@ -45,6 +46,15 @@ def exported(trained, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exports") / "tiny"
     assert trained.export(str(folder / "1"), **OPTIONS) == str(folder / "1")
     return folder
+
+
+def test_each_search_is_written_once(exported):
+    written = SavedModel.FromString((exported / "1" / "saved_model.pb").read_bytes())
+    functions = [f.signature.name for f in written.meta_graphs[0].graph_def.library.function]
+    names = ("serving_default", "n_best", "attention", "source_lengths")
+    counts = [sum(f"inference_{name}_" in function for function in functions) for name in names]
+    assert counts == [1, 1, 1, 1]
+    assert not [function for function in functions if "forced_prefix" in function]
 
 
 def test_export_translates_as_the_model_does(exported, trained, sentences):
