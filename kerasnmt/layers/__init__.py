@@ -14,6 +14,7 @@ from kerasnmt.layers.cosine_score import CosineScore
 from kerasnmt.layers.coverage import Coverage
 from kerasnmt.layers.dense_bridge import DenseBridge
 from kerasnmt.layers.dot_score import DotScore
+from kerasnmt.layers.feed_forward import FeedForward
 from kerasnmt.layers.first_state_decoder_cell import FirstStateDecoderCell
 from kerasnmt.layers.forward_layer import ForwardLayer
 from kerasnmt.layers.fused_cell import FusedCell
@@ -21,6 +22,7 @@ from kerasnmt.layers.general_score import GeneralScore
 from kerasnmt.layers.gru_cell import GRUCell
 from kerasnmt.layers.input_feeding_decoder_cell import InputFeedingDecoderCell
 from kerasnmt.layers.last_state_bridge import LastStateBridge
+from kerasnmt.layers.learned_positions import LearnedPositions
 from kerasnmt.layers.local_monotonic_window import LocalMonotonicWindow
 from kerasnmt.layers.local_predictive_window import LocalPredictiveWindow
 from kerasnmt.layers.location_score import LocationScore
@@ -28,21 +30,30 @@ from kerasnmt.layers.lstm_cell import LSTMCell
 from kerasnmt.layers.luong_decoder_cell import LuongDecoderCell
 from kerasnmt.layers.masked_softmax import masked_softmax
 from kerasnmt.layers.maxout_readout import MaxoutReadout
+from kerasnmt.layers.multi_head_attention import MultiHeadAttention
 from kerasnmt.layers.pointer_decoder import PointerDecoder
 from kerasnmt.layers.pointer_generator_decoder import PointerGeneratorDecoder
+from kerasnmt.layers.post_norm import PostNorm
+from kerasnmt.layers.pre_norm import PreNorm
 from kerasnmt.layers.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.recurrent_encoder import RecurrentEncoder
 from kerasnmt.layers.scaled_dot_score import ScaledDotScore
 from kerasnmt.layers.sigmoid_gate import SigmoidGate
 from kerasnmt.layers.simple_rnn_cell import SimpleRNNCell
+from kerasnmt.layers.sinusoidal_positions import SinusoidalPositions
 from kerasnmt.layers.softmax_gate import SoftmaxGate
 from kerasnmt.layers.stacked_cell import StackedCell
 from kerasnmt.layers.state_dropout import StateDropout
 from kerasnmt.layers.state_readout import StateReadout
 from kerasnmt.layers.thought_vector_decoder_cell import ThoughtVectorDecoderCell
 from kerasnmt.layers.tied_vocabulary_projection import TiedVocabularyProjection
+from kerasnmt.layers.time_cache import TimeCache
 from kerasnmt.layers.time_distributed_dense_scorer import TimeDistributedDenseScorer
 from kerasnmt.layers.token_log_probability import token_log_probability
+from kerasnmt.layers.transformer_decoder import TransformerDecoder
+from kerasnmt.layers.transformer_decoder_layer import TransformerDecoderLayer
+from kerasnmt.layers.transformer_encoder import TransformerEncoder
+from kerasnmt.layers.transformer_encoder_layer import TransformerEncoderLayer
 from kerasnmt.layers.vocabulary_projection import VocabularyProjection
 from kerasnmt.layers.zero_bridge import ZeroBridge
 
@@ -60,6 +71,7 @@ __all__ = [
     "Coverage",
     "DenseBridge",
     "DotScore",
+    "FeedForward",
     "FirstStateDecoderCell",
     "ForwardLayer",
     "FusedCell",
@@ -68,25 +80,35 @@ __all__ = [
     "InputFeedingDecoderCell",
     "LSTMCell",
     "LastStateBridge",
+    "LearnedPositions",
     "LocalMonotonicWindow",
     "LocalPredictiveWindow",
     "LocationScore",
     "LuongDecoderCell",
     "MaxoutReadout",
+    "MultiHeadAttention",
     "PointerDecoder",
     "PointerGeneratorDecoder",
+    "PostNorm",
+    "PreNorm",
     "RecurrentDecoder",
     "RecurrentEncoder",
     "ScaledDotScore",
     "SigmoidGate",
     "SimpleRNNCell",
+    "SinusoidalPositions",
     "SoftmaxGate",
     "StackedCell",
     "StateDropout",
     "StateReadout",
     "ThoughtVectorDecoderCell",
     "TiedVocabularyProjection",
+    "TimeCache",
     "TimeDistributedDenseScorer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "VocabularyProjection",
     "ZeroBridge",
     "build_once",

@@ -19,6 +19,7 @@ from kerasnmt.zoo.pointer import (
     pointer_network_lstm,
 )
 from kerasnmt.zoo.registry import get_model, list_models
+from kerasnmt.zoo.transformer import transformer_base, transformer_tiny
 
 __all__ = [
     "bahdanau_gru",
@@ -41,4 +42,6 @@ __all__ = [
     "pointer_generator_gru",
     "pointer_generator_lstm",
     "pointer_network_lstm",
+    "transformer_base",
+    "transformer_tiny",
 ]
