@@ -58,7 +58,9 @@ class TimeCache(NamedTuple):
         def write_one(buffer: Any, value: Any) -> Any:
             between = len(value.shape) - 1 - len(self.length.shape)
             shape = (*ops.shape(self.length), *[1] * between, self._steps, 1)
-            return ops.where(ops.reshape(here, shape), value[..., None, :], buffer)
+            place = ops.cast(ops.reshape(here, shape), value.dtype)
+            # What is not written is 0. As a product this takes half the time of `ops.where`.
+            return buffer + ops.matmul(place, value[..., None, :])
 
         written = tree.map_structure(write_one, self.values, values)
         return type(self)(written, self.length + 1)
