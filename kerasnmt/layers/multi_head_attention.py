@@ -16,12 +16,15 @@ class MultiHeadAttention(keras.layers.Layer):
         MultiHead(Q, K, V) = [head_1; ...; head_h] W_O
         head_i = softmax(Q W_Qi (K W_Ki)^T / sqrt(d)) V W_Vi,    d = units / h
 
-    Keys and values are two projections of one memory, made once by `project`; in self-attention the
-    memory is what the queries come from:
+    Keys and values are two projections of one memory; in self-attention the queries come from it:
+
+        context, weights = attention(query, memory, memory_mask=mask)
+        context, weights = attention(words, words, causal=True)
+
+    In a loop, project the memory once, then ask as often as there are queries:
 
         keys, values = attention.project(memory)
-        context, weights = attention(query, keys, values, memory_mask=mask)
-        context, weights = attention(words, *attention.project(words), causal=True)
+        context, weights = attention(query, keys=keys, values=values, memory_mask=mask)
 
     The projections have no biases, as in the paper.
 
@@ -59,7 +62,7 @@ class MultiHeadAttention(keras.layers.Layer):
 
         Args:
             query_shape: `(batch, query_length, query_units)`.
-            memory_shape: `(batch, memory_length, memory_units)`; None where `project` has met the
+            memory_shape: `(batch, memory_length, memory_units)`; None where `project` has seen the
                 memory before.
         """
         build_once(self.query_projection, query_shape)
@@ -79,18 +82,20 @@ class MultiHeadAttention(keras.layers.Layer):
     def call(
         self,
         query: Any,
-        keys: Any,
-        values: Any,
+        memory: Any = None,
+        keys: Any = None,
+        values: Any = None,
         memory_mask: Any = None,
         causal: bool = False,
         training: bool = False,
     ) -> tuple[Any, Any]:
-        """Attend to the values.
+        """Attend to a memory.
 
         Args:
             query: `[batch, query_length, query_units]`.
-            keys: from `project`.
-            values: from `project`.
+            memory: `[batch, memory_length, memory_units]`, or None with keys and values.
+            keys: from `project`, `[batch, heads, memory_length, units / heads]`.
+            values: likewise.
             memory_mask: boolean `[batch, memory_length]`, True = real token, or None.
             causal: whether a query sees no later positions of the memory than its own.
             training: whether dropout applies.
@@ -99,7 +104,18 @@ class MultiHeadAttention(keras.layers.Layer):
             context `[batch, query_length, units]`; and the weights before dropout, float32
             `[batch, heads, query_length, memory_length]`, exactly 0 where masked. Where a query
             sees no position at all, weights and context are zeros.
+
+        Raises:
+            ValueError: there is neither a memory, nor keys and values.
         """
+        if memory is not None:
+            keys, values = self.project(memory)
+        if keys is None or values is None:
+            raise ValueError(
+                "Expected a memory, or its keys and values. Received: memory=None without both. "
+                "Call attention(query, memory), or attention(query, keys=…, values=…) with what "
+                "attention.project(memory) returned."
+            )
         query = self._split(self.query_projection(query)) / (self.units // self.num_heads) ** 0.5
         mask = None if memory_mask is None else memory_mask[:, None, None, :]
         if causal:

@@ -80,9 +80,7 @@ class TransformerDecoderLayer(keras.layers.Layer):
             float32 `[batch, heads, target_length, source_length]`.
         """
         heard = self.residuals[0].before(words)
-        context, _ = self.self_attention(
-            heard, *self.self_attention.project(heard), causal=True, training=training
-        )
+        context, _ = self.self_attention(heard, heard, causal=True, training=training)
         words = self.residuals[0].after(words, context, training)
         return self._ask_source(words, memory, training)
 
@@ -111,7 +109,7 @@ class TransformerDecoderLayer(keras.layers.Layer):
         keys, values, written = (
             ops.reshape(one, (-1, *one.shape[2:])) for one in (*cache.values, cache.mask)
         )
-        context, _ = self.self_attention(rows, keys, values, memory_mask=written)
+        context, _ = self.self_attention(rows, keys=keys, values=values, memory_mask=written)
         words = self.residuals[0].after(words, ops.reshape(context, shape))
         return *self._ask_source(words, memory), cache
 

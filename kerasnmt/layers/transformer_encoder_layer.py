@@ -53,9 +53,7 @@ class TransformerEncoderLayer(keras.layers.Layer):
         """
         around_attention, around_feed_forward = self.residuals
         heard = around_attention.before(words)
-        context, _ = self.attention(
-            heard, *self.attention.project(heard), memory_mask=source_mask, training=training
-        )
+        context, _ = self.attention(heard, heard, memory_mask=source_mask, training=training)
         words = around_attention.after(words, context, training)
         outputs = self.feed_forward(around_feed_forward.before(words))
         return around_feed_forward.after(words, outputs, training)

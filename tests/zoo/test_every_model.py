@@ -140,9 +140,7 @@ def test_steps_equal_the_full_pass(name, options, run):
     inputs = {key: tf.constant(value, tf.int32) for key, value in inputs.items()}
     expected = log_probabilities(model, run(model)(inputs))
     attended = run(model.attend)(inputs) if model.has_attention else {}
-    states, memory = model.encode(
-        inputs["source_ids"], inputs.get("extended_source_ids"), steps=4
-    )
+    states, memory = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"), steps=4)
     states = tree.map_structure(lambda state: state[:, None], states)
     step = run(model.step)
     for t in range(4):
