@@ -173,7 +173,8 @@ def _transformer(
     share_embeddings: bool | None,
 ) -> Seq2Seq:
     """Put the layers of an encoder and of a decoder together."""
-    check_num_layers(min(encoder_layers, decoder_layers))
+    check_num_layers(encoder_layers, "encoder_layers")
+    check_num_layers(decoder_layers, "decoder_layers")
     vocabulary, tokenizers = sizes_and_tokenizers(source, target)
     if share_embeddings is None:
         share_embeddings = target is None or (bool(tokenizers) and target is source)
