@@ -40,9 +40,9 @@ def transformer_tiny(
     trained on at once. Wants a warm-up of the learning rate, `learning_rate_schedule: inverse_sqrt`
     in a recipe.
 
-    Source: Vaswani et al. (2017), "Attention is all you need", in the sizes of Wu et al. (2021),
-    "Good for misconceived reasons", for Multi30k; normalized before each sublayer, see
-    `kerasnmt.layers.PreNorm`.
+    Source: Vaswani et al. (2017), "Attention is all you need". The sizes are those of Wu et al.
+    (2021), "Good for misconceived reasons", for Multi30k; features are normalized before each
+    sublayer, see `kerasnmt.layers.PreNorm`.
 
     Args:
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
