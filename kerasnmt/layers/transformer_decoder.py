@@ -19,9 +19,8 @@ class TransformerDecoder(keras.layers.Layer):
     by the root of their size, as in `TransformerEncoder`; a `TiedVocabularyProjection` takes them
     as they are.
 
-    The attention weights that are recorded are the mean of the heads of the last layer but one (of
-    the only one, where there is one):
-    of the layers it is the one that agrees best with word alignments (Garg et al., 2019, "Jointly
+    The attention weights that are recorded are the mean of the heads of the last layer but one, or
+    of the only one: of all layers it agrees best with word alignments (Garg et al., 2019, "Jointly
     learning to align and translate with Transformer models"). `attend_by_head` returns all of them.
 
     Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1, 3.4 and 3.5.
