@@ -8,7 +8,8 @@ demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
 
 test: $(VENV)/.installed-test
-	$(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
+	$(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
+		--no-loadscope-reorder
 
 lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .

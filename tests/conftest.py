@@ -17,6 +17,10 @@ import numpy as np
 import pytest
 
 
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(autouse=True)
 def seeds():
     random.seed(0)

@@ -5,18 +5,21 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.decoding.buffers import allocate, batch_major, clear, read, reorder, write
+from kerasnmt.decoding.buffers import allocate, batch_major, clear, fill, read, reorder, write
 from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.coverage_penalty import coverage_penalty
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
+from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.top_k import top_k
 
 
 def beam_search(
     step: Callable,
     states: Any,
+    memory: Any,
     start_ids: Any,
     options: SearchOptions,
     *,
@@ -36,6 +39,7 @@ def beam_search(
     Args:
         step: see `search`.
         states: see `search`.
+        memory: see `search`.
         start_ids: see `search`.
         options: beam size, lengths, and the penalties by which ended sequences are ranked.
         end_id: see `search`.
@@ -61,71 +65,74 @@ def beam_search(
     def rank(now: dict) -> Any:
         ranks = now["scores"] / divisor(now["lengths"])
         if covers:
-            ranks = ranks + coverage_penalty(now["attended"], positions, options.coverage_penalty)
+            attended, strength = now["attended"], options.coverage_penalty
+            ranks = ranks + coverage_penalty(attended, now["positions"], strength)
         return ops.where(now["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
 
-    log_probabilities, records, states = first_step(step, states, start_ids)
-    scores, ids, parents = _best_extensions(log_probabilities, beam_size, pad_id)
+    log_probabilities, records, states = first_step(step, states, memory, start_ids)
+    places = ops.broadcast_to(
+        ops.arange(beam_size, dtype="int32"), (ops.shape(max_lengths)[0], beam_size)
+    )
+    scores, ids, parents = _best_extensions(
+        ops.zeros_like(log_probabilities[..., 0]), log_probabilities, places, pad_id
+    )
     made = (ids, parents, reorder(records if with_records else {}, parents))
+    # A row that is finished before others has no more parents: its sequences keep their places.
+    buffers = (allocate(ids, max_length), fill(places, max_length), allocate(made[2], max_length))
     first = {
+        "memory": memory,
+        "max_lengths": max_lengths,
         "time": ops.convert_to_tensor(1, "int32"),
         "ids": ids,
         "scores": scores,
         "ended": ops.logical_or(ids == end_id, max_lengths <= 1),
         "lengths": ops.ones_like(ids),
         "states": reorder(states, parents),
-        "made": write(allocate(made, max_length), made, 0),
+        "made": write(buffers, made, 0),
     }
     if covers:
         first["attended"] = reorder(records["weights"], parents)
+        first["positions"] = positions
 
     def unfinished(now: dict) -> Any:
         ranks = rank(now)
         # Log-probabilities only fall, so the greatest length gives the best that can still come;
         # and coverage cannot give more than 0.
-        reachable = now["scores"] / divisor(max_lengths)
+        reachable = now["scores"] / divisor(now["max_lengths"])
         reachable = ops.where(now["ended"], IMPOSSIBLE, reachable)
         certain = ops.logical_and(now["ended"], ranks >= ops.max(reachable, axis=1, keepdims=True))
         wanting = ops.sum(ops.cast(certain, "int32"), axis=1) < n_best
-        return ops.logical_and(now["time"] < max_length, ops.any(wanting))
+        return ops.logical_and(now["time"] < max_length, wanting)
 
-    def advance(now: dict) -> tuple[dict]:
+    def advance(now: dict) -> dict:
         ended = now["ended"]
-        log_probabilities, records, states = step(now["ids"], now["states"])
-        totals = ops.where(ended, IMPOSSIBLE, now["scores"])[..., None] + log_probabilities
-        scores, ids, parents = _best_extensions(totals, beam_size, pad_id)
-
-        places = ops.broadcast_to(ops.arange(beam_size, dtype="int32"), ops.shape(ids))
-        order = ops.concatenate(
-            [ops.where(ended, places, 3 * beam_size), beam_size + places], axis=1
-        )
-        kept = ops.argsort(order, axis=1)[:, :beam_size]
-
-        def keep(frozen: Any, extended: Any) -> Any:
-            return ops.take_along_axis(ops.concatenate([frozen, extended], axis=1), kept, axis=1)
-
-        scores = keep(now["scores"], scores)
-        ids = keep(ops.full_like(ids, pad_id), ids)
-        parents = keep(places, parents)
-        was_ended = keep(ended, ops.zeros_like(ended))
-        lengths = reorder(now["lengths"], parents) + ops.cast(ops.logical_not(was_ended), "int32")
+        log_probabilities, records, states = step(now["ids"], now["states"], now["memory"])
+        # The best extension goes to the first place that is open, and so on.
+        is_open = ops.cast(ops.logical_not(ended), "int32")
+        wanted = ops.cumsum(is_open, axis=1) - is_open
+        open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
+        scores, ids, parents = _best_extensions(open_scores, log_probabilities, wanted, pad_id)
+        scores = ops.where(ended, now["scores"], scores)
+        ids = ops.where(ended, pad_id, ids)
+        parents = ops.where(ended, ops.arange(beam_size, dtype="int32"), parents)
         made = (ids, parents, reorder(clear(records if with_records else {}, ended), parents))
-        over = now["time"] + 1 >= max_lengths
+        over = now["time"] + 1 >= now["max_lengths"]
         following = {
+            **now,
             "time": now["time"] + 1,
             "ids": ids,
             "scores": scores,
-            "ended": ops.logical_or(was_ended, ops.logical_or(ids == end_id, over)),
-            "lengths": lengths,
+            "ended": ops.logical_or(ended, ops.logical_or(ids == end_id, over)),
+            "lengths": now["lengths"] + is_open,
             "states": reorder(states, parents),
             "made": write(now["made"], made, now["time"]),
         }
         if covers:
             attended = now["attended"] + clear(records["weights"], ended)
             following["attended"] = reorder(attended, parents)
-        return (following,)
+        return following
 
-    (last,) = ops.while_loop(unfinished, advance, (first,))
+    last = row_loop(unfinished, advance, first)
     ranks, best = ops.top_k(rank(last), n_best)
     best = ops.cast(best, "int32")
     ids, records = _trace_back(last["made"], best, last["time"])
@@ -135,28 +142,31 @@ def beam_search(
     return Hypotheses(ids, ranks, clear(records, absent))
 
 
-def _best_extensions(totals: Any, beam_size: int, pad_id: int) -> tuple[Any, Any, Any]:
-    """Choose the best of all extensions of all hypotheses.
+def _best_extensions(
+    scores: Any, log_probabilities: Any, wanted: Any, pad_id: int
+) -> tuple[Any, Any, Any]:
+    """Choose among all extensions of all hypotheses.
 
     Args:
-        totals: `[batch, hypotheses, vocabulary]`, log-probability of every extended sequence.
-        beam_size: how many to choose. Where there are fewer, the rest are impossible ones.
+        scores: `[batch, hypotheses]`, log-probability of every sequence.
+        log_probabilities: `[batch, hypotheses, vocabulary]`, of every next token.
+        wanted: int32 `[batch, beam_size]`: 0 for the best extension, 1 for the next one, and so on.
+            Where there are not as many, it is an impossible one.
         pad_id: the token of an impossible one, which so never ends and keeps no place.
 
     Returns:
-        scores, ids and parents, each `[batch, beam_size]`, best first.
+        scores, ids and parents, each `[batch, beam_size]`.
     """
-    hypotheses, vocabulary_size = ops.shape(totals)[1:]
-    flat = ops.reshape(totals, (-1, hypotheses * vocabulary_size))
-    # An extended vocabulary's size is known only when the graph runs; it has a place for each.
-    known = None not in totals.shape[1:]
-    missing = max(0, beam_size - hypotheses * vocabulary_size) if known else beam_size
-    flat = ops.pad(flat, ((0, 0), (0, missing)), constant_values=IMPOSSIBLE)
-    scores, chosen = ops.top_k(flat, beam_size)
-    chosen = ops.cast(chosen, "int32")
-    parents = ops.minimum(chosen // vocabulary_size, hypotheses - 1)
-    ids = ops.where(scores <= IMPOSSIBLE / 2, pad_id, chosen % vocabulary_size)
-    return scores, ids, parents
+    # The best of all are among the best of each hypothesis.
+    beam_size = wanted.shape[1]
+    gains, ids = top_k(log_probabilities, beam_size)
+    totals = ops.maximum(scores[..., None] + gains, IMPOSSIBLE)
+    totals = ops.reshape(totals, (-1, totals.shape[1] * beam_size))
+    _, best = ops.top_k(totals, beam_size)
+    chosen = reorder(ops.cast(best, "int32"), wanted)
+    scores = reorder(totals, chosen)
+    ids = reorder(ops.reshape(ids, (-1, totals.shape[1])), chosen)
+    return scores, ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids), chosen // beam_size
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:

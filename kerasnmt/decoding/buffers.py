@@ -7,11 +7,16 @@ from keras import ops, tree
 
 def allocate(example: Any, length: int) -> Any:
     """Make zeros `[length, ...]` for every tensor of a structure shaped as one step's value."""
+    return fill(tree.map_structure(ops.zeros_like, example), length)
 
-    def zeros(value: Any) -> Any:
-        return ops.broadcast_to(ops.zeros_like(value)[None], (length, *ops.shape(value)))
 
-    return tree.map_structure(zeros, example)
+def fill(values: Any, length: int) -> Any:
+    """Make `[length, ...]`, the same at every step, of every tensor of a structure."""
+
+    def repeat(value: Any) -> Any:
+        return ops.broadcast_to(value[None], (length, *ops.shape(value)))
+
+    return tree.map_structure(repeat, values)
 
 
 def read(buffers: Any, time: Any) -> Any:

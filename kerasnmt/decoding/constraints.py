@@ -14,6 +14,7 @@ IMPOSSIBLE = -1e9
 def constrained(
     step: Callable,
     states: Any,
+    memory: Any,
     batch_size: Any,
     options: SearchOptions,
     *,
@@ -21,14 +22,16 @@ def constrained(
     pad_id: int,
     never_ids: Sequence[int] = (),
     prefix_ids: Any = None,
-) -> tuple[Callable, Any]:
+) -> tuple[Callable, Any, Any]:
     """Make a step function to which some tokens are impossible.
 
     What has to be known of a hypothesis, its length and tokens, is carried beside its states.
 
     Args:
-        step: `step(ids, states) -> (log_probabilities, records, states)`, as `search` takes it.
+        step: `step(ids, states, memory) -> (log_probabilities, records, states)`, as `search`
+            takes it.
         states: the first states, a structure of tensors `[batch, ...]`.
+        memory: what every step is given, a structure of tensors `[batch, ...]`.
         batch_size: number of rows.
         options: of which `min_length` and `no_repeat_ngram` are heeded.
         end_id: the token that ends a sequence.
@@ -38,8 +41,8 @@ def constrained(
             sequence begins, whatever else forbids them. None for none.
 
     Returns:
-        the step function, whose impossible tokens have the log-probability -1e9, and its first
-        states.
+        the step function, whose impossible tokens have the log-probability -1e9, its first states
+        and its memory.
     """
     carried = {}
     if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
@@ -47,13 +50,16 @@ def constrained(
     if options.no_repeat_ngram:
         carried["history"] = ops.zeros((batch_size, options.max_length), dtype="int32")
 
-    def constrained_step(ids: Any, states: tuple[Any, dict[str, Any]]) -> tuple:
-        states, carried = states
-        log_probabilities, records, states = step(ids, states)
+    given = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
+
+    def constrained_step(ids: Any, states: tuple[Any, dict], memory: tuple[Any, dict]) -> tuple:
+        (states, carried), (memory, given) = states, memory
+        log_probabilities, records, states = step(ids, states, memory)
         vocabulary = ops.arange(ops.shape(log_probabilities)[-1], dtype="int32")
         found = log_probabilities
-        for never_id in never_ids:
-            found = ops.where(vocabulary == never_id, IMPOSSIBLE, found)
+        if never_ids:
+            never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
+            found = ops.where(never, IMPOSSIBLE, found)
         time = carried.get("time")
         following = {} if time is None else {"time": time + 1}
         if options.min_length > 1:
@@ -64,13 +70,13 @@ def constrained(
             history = ops.where(now, ids[..., None], carried["history"])
             found = _without_repetition(found, history, time, options.no_repeat_ngram)
             following["history"] = history
-        if prefix_ids is not None:
-            wanted = _at(prefix_ids, time, pad_id)[..., None]
+        if given:
+            wanted = _at(given["prefix_ids"], time, pad_id)[..., None]
             other = ops.where(vocabulary == wanted, log_probabilities, IMPOSSIBLE)
             found = ops.where(wanted == pad_id, found, other)
         return found, records, (states, following)
 
-    return constrained_step, (states, carried)
+    return constrained_step, (states, carried), (memory, given)
 
 
 def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: int) -> Any:

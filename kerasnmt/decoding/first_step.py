@@ -6,12 +6,13 @@ from typing import Any
 from keras import ops, tree
 
 
-def first_step(step: Callable, states: Any, start_ids: Any) -> tuple[Any, Any, Any]:
+def first_step(step: Callable, states: Any, memory: Any, start_ids: Any) -> tuple[Any, Any, Any]:
     """Make the first step, with the one hypothesis that there is; it shows all shapes to a loop.
 
     Args:
         step: see `search`.
         states: a structure of tensors `[batch, ...]`.
+        memory: see `search`.
         start_ids: int32 `[batch]`.
 
     Returns:
@@ -19,4 +20,4 @@ def first_step(step: Callable, states: Any, start_ids: Any) -> tuple[Any, Any, A
         `[batch, 1, ...]`.
     """
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
-    return step(ops.expand_dims(start_ids, 1), states)
+    return step(ops.expand_dims(start_ids, 1), states, memory)

@@ -11,13 +11,14 @@ from kerasnmt.decoding.search_options import SearchOptions
 
 
 def greedy_search(
-    step: Callable, states: Any, start_ids: Any, options: SearchOptions, **arguments
+    step: Callable, states: Any, memory: Any, start_ids: Any, options: SearchOptions, **arguments
 ) -> Hypotheses:
     """Take the most probable next token until the end token, or as long as there may be tokens.
 
     Args:
         step: see `search`.
         states: see `search`.
+        memory: see `search`.
         start_ids: see `search`.
         options: the lengths, and the length penalty, by which the score is divided.
         **arguments: `end_id`, `pad_id`, `max_lengths` and `with_records` of `follow_paths`.
@@ -26,8 +27,8 @@ def greedy_search(
         `Hypotheses` with one hypothesis a row.
     """
 
-    def choose(log_probabilities: Any, time: Any) -> tuple[Any, Any]:
+    def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
         best, ids = ops.top_k(log_probabilities, 1)
         return ops.cast(ids[..., 0], "int32"), best[..., 0]
 
-    return follow_paths(step, states, start_ids, options, choose, 1, **arguments)
+    return follow_paths(step, states, memory, start_ids, options, choose, 1, **arguments)

@@ -10,17 +10,20 @@ from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
+from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
 
 
 def follow_paths(
     step: Callable,
     states: Any,
+    memory: Any,
     start_ids: Any,
     options: SearchOptions,
-    choose: Callable[[Any, Any], tuple[Any, Any]],
+    choose: Callable[[Any, Any, Any], tuple[Any, Any]],
     hypotheses: int,
     *,
+    numbers: Any = (),
     end_id: int,
     max_lengths: Any,
     pad_id: int = 0,
@@ -31,12 +34,14 @@ def follow_paths(
     Args:
         step: see `search`.
         states: see `search`.
+        memory: see `search`.
         start_ids: see `search`.
         options: the greatest length, and the length penalty, by which scores are divided.
-        choose: `choose(log_probabilities, time) -> (ids, gains)`: float32 `[batch, hypotheses,
-            vocabulary]` in, of one hypothesis at the first step; int32 and float32
-            `[batch, hypotheses]` out.
+        choose: `choose(log_probabilities, time, numbers) -> (ids, gains)`: float32
+            `[batch, hypotheses, vocabulary]` in, of one hypothesis at the first step; int32 and
+            float32 `[batch, hypotheses]` out.
         hypotheses: number of sequences a row.
+        numbers: what `choose` needs of each row, a structure of tensors `[batch, ...]`.
         end_id: see `search`.
         max_lengths: most tokens of each row's sequences, int32 `[batch]`, at most
             `options.max_length`.
@@ -46,44 +51,47 @@ def follow_paths(
     Returns:
         `Hypotheses`, in no order. One that needs what is impossible is empty, with -1e9.
     """
-    log_probabilities, records, states = first_step(step, states, start_ids)
-    ids, scores = choose(log_probabilities, 0)
+    log_probabilities, records, states = first_step(step, states, memory, start_ids)
+    ids, scores = choose(log_probabilities, 0, numbers)
     records = records if with_records else {}
     if hypotheses > 1:
         states, records = reorder((states, records), ops.zeros_like(ids))
     max_lengths = max_lengths[:, None]
     first = {
+        "memory": memory,
+        "numbers": numbers,
+        "max_lengths": max_lengths,
         "time": ops.convert_to_tensor(1, "int32"),
         "ids": ids,
         "scores": scores,
         "ended": ops.logical_or(ids == end_id, max_lengths <= 1),
         "lengths": ops.ones_like(ids),
         "states": states,
-        "written": write(allocate((ids, records), options.max_length), (ids, records), 0),
+        "made": write(allocate((ids, records), options.max_length), (ids, records), 0),
     }
 
     def unfinished(now: dict) -> Any:
-        return ops.logical_not(ops.all(now["ended"]))
+        return ops.logical_not(ops.all(now["ended"], axis=1))
 
-    def advance(now: dict) -> tuple[dict]:
-        log_probabilities, records, states = step(now["ids"], now["states"])
-        ids, gains = choose(log_probabilities, now["time"])
+    def advance(now: dict) -> dict:
+        log_probabilities, records, states = step(now["ids"], now["states"], now["memory"])
+        ids, gains = choose(log_probabilities, now["time"], now["numbers"])
         ended = now["ended"]
-        written = (ids, clear(records if with_records else {}, ended))
-        over = now["time"] + 1 >= max_lengths
-        following = {
+        made = (ids, clear(records if with_records else {}, ended))
+        over = now["time"] + 1 >= now["max_lengths"]
+        return {
+            **now,
             "time": now["time"] + 1,
             "ids": ids,
             "scores": now["scores"] + ops.where(ended, 0.0, gains),
             "ended": ops.logical_or(ended, ops.logical_or(ids == end_id, over)),
             "lengths": now["lengths"] + ops.cast(ops.logical_not(ended), "int32"),
             "states": states,
-            "written": write(now["written"], written, now["time"]),
+            "made": write(now["made"], made, now["time"]),
         }
-        return (following,)
 
-    (last,) = ops.while_loop(unfinished, advance, (first,))
-    sequences, records = batch_major(last["written"])
+    last = row_loop(unfinished, advance, first)
+    sequences, records = batch_major(last["made"])
     absent = last["scores"] <= IMPOSSIBLE / 2
     lengths = ops.where(absent, 0, last["lengths"])
     kept = ops.arange(options.max_length) < lengths[..., None]

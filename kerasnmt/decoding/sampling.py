@@ -11,11 +11,13 @@ from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.paths import follow_paths
 from kerasnmt.decoding.random_numbers import uniforms
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.top_k import top_k
 
 
 def sample(
     step: Callable,
     states: Any,
+    memory: Any,
     start_ids: Any,
     options: SearchOptions,
     *,
@@ -35,6 +37,7 @@ def sample(
     Args:
         step: see `search`.
         states: see `search`.
+        memory: see `search`.
         start_ids: see `search`.
         options: how tokens are drawn, the lengths and the length penalty.
         keys: uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
@@ -46,14 +49,12 @@ def sample(
         `Hypotheses`, `n_best` a row, best first; their scores are of the model's own
         log-probabilities.
     """
-    numbers = uniforms(keys, options.seed, (options.samples, options.max_length))
 
-    def choose(log_probabilities: Any, time: Any) -> tuple[Any, Any]:
-        count = ops.shape(log_probabilities)[-1]
+    def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
         if options.top_k:
-            known = isinstance(count, int)
-            count = min(count, options.top_k) if known else ops.minimum(count, options.top_k)
-        best, ids = ops.top_k(log_probabilities, count)
+            best, ids = top_k(log_probabilities, options.top_k)
+        else:
+            best, ids = ops.top_k(log_probabilities, ops.shape(log_probabilities)[-1])
         probabilities = ops.softmax(best / options.temperature, axis=-1)
         before = ops.cumsum(probabilities, axis=-1) - probabilities
         kept = ops.where(before < options.top_p, probabilities, 0.0)
@@ -71,7 +72,16 @@ def sample(
         return ops.cast(at_place(ids), "int32"), at_place(best)
 
     found = follow_paths(
-        step, states, start_ids, options, choose, options.samples, pad_id=pad_id, **arguments
+        step,
+        states,
+        memory,
+        start_ids,
+        options,
+        choose,
+        options.samples,
+        numbers=uniforms(keys, options.seed, (options.samples, options.max_length)),
+        pad_id=pad_id,
+        **arguments,
     )
     ids, scores, records = found
     equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)

@@ -17,6 +17,7 @@ from kerasnmt.decoding.search_options import SearchOptions
 def search(
     step: Callable,
     states: Any,
+    memory: Any,
     start_ids: Any,
     source_ids: Any,
     options: SearchOptions,
@@ -33,12 +34,14 @@ def search(
     Rows do not see each other. The loop ends when every row is finished.
 
     Args:
-        step: `step(ids, states) -> (log_probabilities, records, states)`: ids int32
+        step: `step(ids, states, memory) -> (log_probabilities, records, states)`: ids int32
             `[batch, hypotheses]` in, log-probabilities float32 `[batch, hypotheses, vocabulary]`
             out; records and states are structures of tensors `[batch, hypotheses, ...]`. The
-            first step has one hypothesis, the following ones as many as are kept. For a coverage
-            penalty the records are a dict with `weights`, `[batch, hypotheses, source_length]`.
+            first step has one hypothesis, the following ones as many as are kept; later steps may
+            be of some rows only. For a coverage penalty the records are a dict with `weights`,
+            `[batch, hypotheses, source_length]`.
         states: the first states, a structure of tensors `[batch, ...]`.
+        memory: what every step is given, a structure of tensors `[batch, ...]`.
         start_ids: int32 `[batch]`, the tokens to begin with.
         source_ids: int32 `[batch, source_length]`, padded on the right: for lengths that depend
             on the source's, coverage, and what samples depend on.
@@ -63,9 +66,10 @@ def search(
             f"Received: n_best={n_best}"
         )
     real = ops.not_equal(source_ids, pad_id)
-    step, states = constrained(
+    step, states, memory = constrained(
         step,
         states,
+        memory,
         ops.shape(start_ids)[0],
         options,
         end_id=end_id,
@@ -80,8 +84,10 @@ def search(
         "with_records": with_records,
     }
     if options.samples:
-        keys = row_keys(source_ids, pad_id)
-        return sample(step, states, start_ids, options, keys=keys, n_best=n_best, **arguments)
+        arguments |= {"keys": row_keys(source_ids, pad_id), "n_best": n_best}
+        return sample(step, states, memory, start_ids, options, **arguments)
     if options.beam_size == 1 and not options.coverage_penalty:
-        return greedy_search(step, states, start_ids, options, **arguments)
-    return beam_search(step, states, start_ids, options, positions=real, n_best=n_best, **arguments)
+        return greedy_search(step, states, memory, start_ids, options, **arguments)
+    return beam_search(
+        step, states, memory, start_ids, options, positions=real, n_best=n_best, **arguments
+    )

@@ -78,8 +78,9 @@ class SearchModel(keras.Model):
             source_ids, extended_source_ids, steps=search_options.max_length
         )
         return search(
-            lambda ids, states: self.step(ids, states, memory),
+            self.step,
             states,
+            memory,
             ops.full_like(source_ids[:, 0], START_ID),
             source_ids if extended_source_ids is None else extended_source_ids,
             search_options,

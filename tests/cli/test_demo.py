@@ -4,6 +4,8 @@ import pytest
 
 from kerasnmt.cli.loading import load_run
 
+pytestmark = pytest.mark.long
+
 SMALL = [
     *("data.train.builtin=100", "data.validation.builtin=4", "data.test.builtin=6"),
     *("tokenizer.shared.vocabulary_size=100", "model.units=8", "model.embedding_dim=8"),

@@ -15,7 +15,7 @@ SECOND = np.array([[0.25] * 4, [0.0, 0.1, 0.0, 0.9], [0.0, 0.6, 0.2, 0.2], [0.25
 SOURCES = np.stack([np.arange(ROWS) + 5, np.full(ROWS, 3)], axis=1).astype("int32")
 
 
-def step(ids, states):
+def step(ids, states, memory):
     log = np.log(np.maximum(np.concatenate([SECOND, FIRST[None]]), 1e-30))
     # Ids 0 to 3, and the start as row 4; after the second token comes the end.
     table = np.concatenate([log, np.log([[1e-30, 1e-30, 1e-30, 1.0]])])
@@ -29,6 +29,7 @@ def draw(sources=SOURCES, **options):
     found = search(
         step,
         {"time": ops.zeros((len(sources),), dtype="int32")},
+        {},
         ops.full((len(sources),), START, dtype="int32"),
         ops.convert_to_tensor(sources),
         SearchOptions(**{"samples": 1, "max_length": 4, "length_penalty": 0.0, **options}),

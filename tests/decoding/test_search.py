@@ -32,7 +32,7 @@ class Toy:
         self.rows = rows
         self.calls = 0
 
-    def step(self, ids, states):
+    def step(self, ids, states, memory):
         self.calls += 1
         node = ops.where(ids == START, 0, ALPHABET * states["node"] + ids + 1)
         node = ops.minimum(ops.maximum(node, 0), NODES - 1)  # where a sequence has ended
@@ -57,6 +57,7 @@ class Toy:
         return search(
             self.step,
             self.states,
+            {},
             start,
             ops.convert_to_tensor(sources),
             SearchOptions(**{"max_length": LENGTH, "length_penalty": 0.0, **options}),

@@ -14,6 +14,8 @@ from kerasnmt.serving.session_process import SessionProcess
 from kerasnmt.serving.version_folder import read_description
 from kerasnmt.serving.warmup import WarmupRequest, encode_warmup_request
 
+pytestmark = pytest.mark.long
+
 ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
 ALL_ROWS += ["expected", "latency", "memory"]

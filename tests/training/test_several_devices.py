@@ -81,18 +81,57 @@ np.savez(sys.argv[1] + "/made.npz", **made)
 print(json.dumps([one_history, history, translations]))
 """
 
+RECIPE_SCRIPT = """
+import io
+import json
+import sys
+
+import tensorflow as tf
+from rich.console import Console
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, 2 * [tf.config.LogicalDeviceConfiguration()])
+
+from kerasnmt.training import Recipe, train
+
+
+def trained(devices):
+    recipe = Recipe.from_dict(
+        {
+            "model": {"name": "luong_dot_lstm", "units": 4, "embedding_dim": 4, "dropout": 0.0},
+            "tokenizer": {"shared": {"kind": "characters", "vocabulary_size": 60}},
+            "data": {"train": {"builtin": 24}, "validation": {"builtin": 3}},
+            "training": {"epochs": 1, "batch_size": 7, "devices": devices},
+            "search": {"beam_size": 1, "max_length": 10},
+        }
+    )
+    console = Console(file=io.StringIO())
+    return train(recipe, f"{sys.argv[1]}/run_{devices}", console=console)
+
+
+one, two = trained(1), trained(2)
+try:
+    trained(3)
+except ValueError as error:
+    print(json.dumps([one, two, str(error)]))
+"""
+
+
+def run(script, folder):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), folder],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("devices")
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT), folder],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    said = json.loads(done.stdout.splitlines()[-1])
+    said = run(SCRIPT, folder)
     return said, dict(np.load(folder / "made.npz")), folder / "model.keras"
 
 
@@ -121,6 +160,19 @@ def test_the_saved_model_is_as_good_on_one_device(trained):
     saved = [weight for name, weight in made.items() if name.startswith("two/")]
     for weight, expected in zip(model.get_weights(), saved, strict=True):
         np.testing.assert_array_equal(weight, expected)
+
+
+def test_a_recipe_on_two_devices(tmp_path):
+    one, two, error = run(RECIPE_SCRIPT, tmp_path)
+    assert two["bleu"] == one["bleu"]
+    assert two["perplexity"] == pytest.approx(one["perplexity"], rel=1e-5)
+    for name in ("perplexity", "val_perplexity", "val_chrf", "val_attention_entropy"):
+        assert two["history"][0][name] == pytest.approx(one["history"][0][name], rel=1e-5)
+    models = [keras.saving.load_model(tmp_path / f"run_{n}" / "model.keras") for n in (1, 2)]
+    for weight, expected in zip(models[1].weights, models[0].weights, strict=True):
+        if "seed_generator" not in weight.path:
+            np.testing.assert_allclose(weight, expected, atol=1e-5, err_msg=weight.path)
+    assert "Expected training.devices to be at most 2" in error
 
 
 def test_rows_are_filled_up():

@@ -11,6 +11,8 @@ from kerasnmt.ids import START_ID, UNKNOWN_ID
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
+pytestmark = pytest.mark.long
+
 TINY = {"embedding_dim": 6, "units": 4, "dropout": 0.0}
 TINY_TRANSFORMER = {
     **{"units": 6, "num_heads": 3, "hidden_units": 5, "encoder_layers": 1, "decoder_layers": 2},

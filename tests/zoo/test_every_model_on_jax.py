@@ -21,6 +21,8 @@ from tests.zoo.test_every_model import (
     sizes,
 )
 
+pytestmark = pytest.mark.long
+
 TRAINED = [case for case in OPTIONS if "coverage" in case] + ["pointer_network_lstm"]
 SEARCHED = [case for case in OPTIONS if case.startswith(("pointer", "transformer"))]
 SCRIPT = """

@@ -17,11 +17,12 @@ OpenNMT-tf as Luong's, so each has a counterpart of the same structure: `bahdana
 
 - `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
 - `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
-  not counted, after each epoch; each on one core, as many at a time as there are cores. Writes
-  `HOME/curves.png` and the models that `decode` takes.
+  not counted, after each epoch; as many at a time as there are cores. Writes `HOME/curves.png` and
+  the models that `decode` takes.
 - `decode`: 1,000 sentences greedily and with 5 beams, in batches of 64, and 100 one by one.
 
-Times are CPU seconds of all threads within the clock, which starts after the warm-up.
+Each system runs on one core: threads that wait for each other spend CPU seconds, and not all
+systems start as many. Times are within the clock, which starts after the warm-up.
 """
 
 import argparse
@@ -112,7 +113,11 @@ def prepare(home: Path, corpus: Path) -> None:
     (data / "prepared").touch()
 
 
-def drive(home: Path, system: str, mode: str, *options: str, core: int | None = None) -> dict:
+def one_core() -> int:
+    return min(os.sched_getaffinity(0))
+
+
+def drive(home: Path, system: str, mode: str, *options: str, core: int) -> dict:
     """Runs a driver, and reads its answer."""
     peer = system if system in ("joeynmt", "opennmt") else None
     python = home / peer / "bin" / "python" if peer else Path(sys.executable)
@@ -123,7 +128,6 @@ def drive(home: Path, system: str, mode: str, *options: str, core: int | None = 
         environment |= {"OMP_NUM_THREADS": "1"}
     log = home / f"{system}_{mode}.log"
     with log.open("w") as errors:
-        pin = None if core is None else (lambda: os.sched_setaffinity(0, {core}))
         done = subprocess.run(
             list(map(str, command)),
             stdout=subprocess.PIPE,
@@ -131,7 +135,7 @@ def drive(home: Path, system: str, mode: str, *options: str, core: int | None = 
             text=True,
             env=environment,
             cwd=HERE,
-            preexec_fn=pin,
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
         )
     answers = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if not answers:
@@ -152,7 +156,7 @@ def steps(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
     results = {system: [] for system in SYSTEMS}
     for _ in range(arguments.rounds):
         for system in SYSTEMS:
-            results[system].append(drive(home, system, "steps", *options))
+            results[system].append(drive(home, system, "steps", *options, core=one_core()))
     for system in SYSTEMS:
         yield {"system": LABELS[system]} | medians(results[system])
 
@@ -211,7 +215,8 @@ def decode(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
                     }
                     flat = [str(part) for option in options.items() for part in option]
                     key = (system, batch_size, beam_size)
-                    results.setdefault(key, []).append(drive(home, system, "decode", *flat))
+                    found = drive(home, system, "decode", *flat, core=one_core())
+                    results.setdefault(key, []).append(found)
     for (system, batch_size, beam_size), found in results.items():
         setting = {"system": LABELS[system], "batch_size": batch_size, "beam_size": beam_size}
         yield setting | medians(found)

@@ -1,0 +1,84 @@
+"""A loop over the steps of a search that leaves finished rows behind."""
+
+from collections.abc import Callable
+from typing import Any
+
+from keras import ops, tree
+
+# What only the steps themselves need.
+_NEEDED_BY_STEPS = ("states", "memory")
+
+
+def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
+    """Advance rows, which do not see each other, until all of them are finished.
+
+    Sentences of a batch end at different times, and the last ones would make the others wait. Where
+    a graph leaves the number of rows open, as TensorFlow's graphs of texts do, the loop goes on
+    with the unfinished rows alone whenever they are at most half of those that it has. Where shapes
+    are fixed, all rows are advanced to the end; what is found is the same.
+
+    Args:
+        unfinished: `unfinished(now) -> boolean [rows]`.
+        advance: `advance(now) -> now`, one step later.
+        first: a dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
+            else, with `ids`, `states` and `memory` among it, `[rows, ...]`.
+
+    Returns:
+        what was reached, without `states` and `memory`.
+    """
+
+    def go_on(now: dict) -> Any:
+        return ops.any(unfinished(now))
+
+    if first["ids"].shape[0] is not None:
+        (last,) = ops.while_loop(go_on, lambda now: (advance(now),), (first,))
+        return _found(last)
+
+    def most_go_on(now: dict) -> Any:
+        left = ops.sum(ops.cast(unfinished(now), "int32"))
+        return left > ops.shape(now["ids"])[0] // 2
+
+    def stage(now: dict, found: dict, rows: Any) -> tuple[dict, dict, Any]:
+        (now,) = ops.while_loop(most_go_on, lambda now: (advance(now),), (now,))
+        found = _put(found, rows, _found(now))
+        (left,) = ops.nonzero(unfinished(now))
+        left = ops.cast(left, "int32")
+        return _take(now, left), found, ops.take(rows, left, axis=0)
+
+    rows = ops.arange(ops.shape(first["ids"])[0], dtype="int32")
+    _, found, _ = ops.while_loop(
+        lambda now, found, rows: ops.shape(rows)[0] > 0, stage, (first, _found(first), rows)
+    )
+    return found
+
+
+def _found(now: dict) -> dict:
+    return {name: value for name, value in now.items() if name not in _NEEDED_BY_STEPS}
+
+
+def _take(now: dict, rows: Any) -> dict:
+    """Keep some rows, int32 `[rows]`."""
+
+    def take(name: str, values: Any) -> Any:
+        axis = 1 if name == "made" else 0
+        return tree.map_structure(lambda value: ops.take(value, rows, axis=axis), values)
+
+    return {name: v if name == "time" else take(name, v) for name, v in now.items()}
+
+
+def _put(found: dict, rows: Any, now: dict) -> dict:
+    """Put what rows have reached, of which there is one at least, in their places among all."""
+    same = rows == ops.arange(ops.shape(found["ids"])[0], dtype="int32")[:, None]
+    here, places = ops.any(same, axis=1), ops.argmax(ops.cast(same, "int32"), axis=1)
+
+    def put(old: Any, new: Any, axis: int) -> Any:
+        shape = [1] * len(old.shape)
+        shape[axis] = -1
+        return ops.where(ops.reshape(here, shape), ops.take(new, places, axis=axis), old)
+
+    def put_all(name: str, old: Any, new: Any) -> Any:
+        axis = 1 if name == "made" else 0
+        return tree.map_structure(lambda one, other: put(one, other, axis), old, new)
+
+    merged = {n: put_all(n, old, now[n]) for n, old in found.items() if n != "time"}
+    return {**merged, "time": now["time"]}

@@ -1,0 +1,91 @@
+"""Searches of a graph whose number of rows is open leave finished rows behind."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.decoding import SearchOptions, search
+
+END, START, PAD, VOCABULARY, LENGTH, SOURCE = 3, 4, 0, 9, 20, 6
+RNG = np.random.default_rng(0)
+TABLE = RNG.normal(size=(VOCABULARY, VOCABULARY), scale=2.0).astype("float32")
+ROWS = 13
+# How much each row is inclined to end, and what it attends to.
+MEMORY = {
+    "end": np.linspace(-6.0, 4.0, ROWS, dtype="float32"),
+    "weights": RNG.dirichlet(np.ones(SOURCE), ROWS).astype("float32"),
+}
+SOURCES = RNG.integers(4, 9, (ROWS, SOURCE)).astype("int32")
+
+
+class Model:
+    """Chooses a token by the one before, the row's inclination to end, and the time."""
+
+    def __init__(self):
+        self.rows = tf.Variable(0, dtype=tf.int64)
+
+    def step(self, ids, states, memory):
+        self.rows.assign_add(tf.shape(ids, tf.int64)[0])
+        end = tf.one_hot(END, VOCABULARY) * memory["end"][:, None, None]
+        time = tf.cast(states["time"], tf.float32)[..., None]
+        logits = tf.gather(TABLE, ids) * (1 + 0.1 * time) + end
+        records = {"weights": memory["weights"][:, None] + tf.zeros_like(time)}
+        return tf.nn.log_softmax(logits), records, {"time": states["time"] + 1}
+
+
+def found(model, sources, memory, options, **arguments):
+    rows = tf.shape(sources)[0] if sources.shape[0] is None else sources.shape[0]
+    return search(
+        model.step,
+        {"time": tf.zeros([rows], tf.int32)},
+        memory,
+        tf.fill([rows], START),
+        tf.convert_to_tensor(sources),
+        SearchOptions(**{"max_length": LENGTH, **options}),
+        end_id=END,
+        never_ids=(PAD, START),
+        **arguments,
+    )
+
+
+OPTIONS = [
+    {"beam_size": 1},
+    {"beam_size": 1, "max_length_ratio": 1.5, "max_length_margin": 1},
+    {"beam_size": 3},
+    {"beam_size": 3, "coverage_penalty": 0.3, "no_repeat_ngram": 2, "min_length": 4},
+    {"samples": 3, "top_k": 4, "seed": 5},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("prefix", [False, True])
+def test_what_is_found_is_the_same(options, prefix):
+    n_best = options.get("samples", options.get("beam_size"))
+    prefix_ids = RNG.integers(5, 9, (ROWS, 2)) * (np.arange(ROWS) % 2)[:, None]
+    arguments = {"prefix_ids": prefix_ids.astype("int32")} if prefix else {}
+    fixed = Model()
+    expected = found(fixed, SOURCES, MEMORY, options, n_best=n_best, **arguments)
+
+    model = Model()
+    inputs = (SOURCES, MEMORY, arguments)
+    signature = tf.nest.map_structure(
+        lambda array: tf.TensorSpec([None, *array.shape[1:]], tf.as_dtype(array.dtype)), inputs
+    )
+
+    @tf.function(input_signature=signature, autograph=False)
+    def graph(sources, memory, arguments):
+        return found(model, sources, memory, options, n_best=n_best, **arguments)
+
+    given = tf.nest.map_structure(tf.convert_to_tensor, inputs)
+    answer = graph(*given)
+    np.testing.assert_array_equal(answer.ids, expected.ids)
+    np.testing.assert_allclose(answer.scores, expected.scores, rtol=1e-5)
+    np.testing.assert_allclose(answer.records["weights"], expected.records["weights"], rtol=1e-5)
+    steps, rest = divmod(int(fixed.rows), ROWS)
+    assert rest == 0 and steps >= 6
+    assert int(model.rows) < 0.9 * steps * ROWS
+
+    none = graph(*tf.nest.map_structure(lambda value: value[:0], given))
+    assert none.ids.shape == (0, n_best, LENGTH)
+    one = graph(*tf.nest.map_structure(lambda value: value[4:5], given))
+    np.testing.assert_array_equal(one.ids[0], expected.ids[4])

@@ -1,0 +1,61 @@
+"""The greatest values of long rows, against a sort."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from kerasnmt.decoding.top_k import top_k
+
+RNG = np.random.default_rng(0)
+
+
+def by_sort(values, k):
+    """The first k of a stable sort, which leaves the first of equals first."""
+    places = np.argsort(-values, axis=-1, kind="stable")[..., :k]
+    return np.take_along_axis(values, places, axis=-1), places
+
+
+# 8,000 values are 80 blocks; 8,009 is a prime, so that something is padded; 37 are too few.
+@pytest.mark.parametrize("length", [8000, 8009, 1500, 37])
+@pytest.mark.parametrize("ties", [False, True])
+def test_they_are_those_of_a_sort(length, ties):
+    values = RNG.normal(size=(3, 5, length)).astype("float32")
+    if ties:
+        values = np.round(2 * values)  # a row of 8,000 has some fifteen different values
+    expected_values, expected_places = by_sort(values, 5)
+    greatest, places = map(ops.convert_to_numpy, top_k(ops.convert_to_tensor(values), 5))
+    np.testing.assert_array_equal(greatest, expected_values)
+    np.testing.assert_array_equal(places, expected_places)
+
+
+@pytest.mark.parametrize("length", [8009, 450, 7])
+def test_the_length_may_be_known_only_when_the_graph_runs(length):
+    values = RNG.normal(size=(2, 3, length)).astype("float32")
+    graph = tf.function(
+        lambda values: top_k(values, 4), input_signature=[tf.TensorSpec([None, 3, None])]
+    )
+    greatest, places = graph(values)
+    assert greatest.shape == places.shape == (2, 3, 4)
+    expected_values, expected_places = by_sort(values, 4)
+    np.testing.assert_array_equal(greatest, expected_values)
+    np.testing.assert_array_equal(places, expected_places)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, None), (2, 3, 4)])
+def test_where_there_are_fewer_minus_infinity_follows(shape):
+    values = RNG.normal(size=(2, 3, 4)).astype("float32")
+    graph = tf.function(lambda values: top_k(values, 6), input_signature=[tf.TensorSpec(shape)])
+    greatest, places = graph(values)
+    expected_values, expected_places = by_sort(values, 4)
+    np.testing.assert_array_equal(greatest[..., :4], expected_values)
+    np.testing.assert_array_equal(places[..., :4], expected_places)
+    assert np.all(np.isneginf(greatest[..., 4:])) and np.all(places[..., 4:] >= 4)
+
+
+def test_of_no_rows_there_are_none():
+    graph = tf.function(
+        lambda values: top_k(values, 5), input_signature=[tf.TensorSpec([None, 1, 8000])]
+    )
+    greatest, places = graph(np.zeros((0, 1, 8000), "float32"))
+    assert greatest.shape == places.shape == (0, 1, 5)
