@@ -43,7 +43,8 @@ class AdjacentMemories(Memories):
         super().__init__(hops, vocabulary_size, embedding_dim, encoding, ages, **kwargs)
         sizes = (vocabulary_size, embedding_dim, encoding, ages and ages.max_sentences)
         self.embeddings = [
-            MemoryEmbedding(*sizes, name=f"embedding_{number}") for number in range(hops + 1)
+            MemoryEmbedding(*sizes, dtype=self.dtype_policy, name=f"embedding_{number}")
+            for number in range(hops + 1)
         ]
 
     def build(self, story_shape: Any = None) -> None:

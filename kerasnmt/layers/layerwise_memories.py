@@ -40,15 +40,16 @@ class LayerwiseMemories(Memories):
         **kwargs,
     ) -> None:
         super().__init__(hops, vocabulary_size, embedding_dim, encoding, ages, **kwargs)
-        sizes = (vocabulary_size, embedding_dim, encoding)
-        max_sentences = ages and ages.max_sentences
-        self.input_embedding = MemoryEmbedding(*sizes, max_sentences, name="input_embedding")
-        self.output_embedding = MemoryEmbedding(*sizes, max_sentences, name="output_embedding")
-        self.question_embedding = MemoryEmbedding(*sizes, name="question_embedding")
+        sizes, dtype = (vocabulary_size, embedding_dim, encoding), self.dtype_policy
+        timed = (*sizes, ages and ages.max_sentences)
+        self.input_embedding = MemoryEmbedding(*timed, dtype=dtype, name="input_embedding")
+        self.output_embedding = MemoryEmbedding(*timed, dtype=dtype, name="output_embedding")
+        self.question_embedding = MemoryEmbedding(*sizes, dtype=dtype, name="question_embedding")
         self.state_projection = keras.layers.Dense(
             embedding_dim,
             use_bias=False,
             kernel_initializer=keras.initializers.Identity(),
+            dtype=dtype,
             name="state_projection",
         )
 

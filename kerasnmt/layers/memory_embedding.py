@@ -38,8 +38,17 @@ class MemoryEmbedding(keras.layers.Layer):
         self.embedding_dim = embedding_dim
         self.encoding = encoding
         self.max_sentences = max_sentences
-        self.words = _embedding(vocabulary_size, embedding_dim, "words")
-        self.times = max_sentences and _embedding(max_sentences, embedding_dim, "times")
+        self.words = self._matrix(vocabulary_size, "words")
+        self.times = max_sentences and self._matrix(max_sentences, "times")
+
+    def _matrix(self, size: int, name: str) -> keras.layers.Layer:
+        return keras.layers.Embedding(
+            size,
+            self.embedding_dim,
+            embeddings_initializer=keras.initializers.RandomNormal(stddev=0.1),
+            dtype=self.dtype_policy,
+            name=name,
+        )
 
     def build(self, ids_shape: Any = None) -> None:
         """Make the matrices; their shapes do not depend on the inputs."""
@@ -77,10 +86,3 @@ class MemoryEmbedding(keras.layers.Layer):
         """Make the layer from `get_config`."""
         encoding = keras.saving.deserialize_keras_object(config["encoding"])
         return cls(**{**config, "encoding": encoding})
-
-
-def _embedding(size: int, embedding_dim: int, name: str) -> keras.layers.Layer:
-    initializer = keras.initializers.RandomNormal(stddev=0.1)
-    return keras.layers.Embedding(
-        size, embedding_dim, embeddings_initializer=initializer, name=name
-    )

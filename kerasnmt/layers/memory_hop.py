@@ -25,7 +25,7 @@ class MemoryHop(keras.layers.Layer):
 
     def build(self, query_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
         """Make `linear`, and check that queries have the size of the keys."""
-        self.score = DotScore(name="score")
+        self.score = DotScore(dtype=self.dtype_policy, name="score")
         self.score.build(query_shape, keys_shape)
         self.linear = self.add_weight(
             shape=(), initializer="zeros", trainable=False, autocast=False, name="linear"
