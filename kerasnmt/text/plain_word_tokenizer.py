@@ -18,8 +18,7 @@ class PlainWordTokenizer(WordTokenizer):
 
     "Where is Mary?" is read as `where is mary`. Signs inside a word stay: "football,apple" is one
     word, and so is "don't". What holds signs alone is no word. Texts are expected as people write
-    them; nothing is lost that a memory network would ask for. Bytes that are not UTF-8 become
-    U+FFFD, a sign.
+    them. Bytes that are not UTF-8, and control characters, count as spaces.
 
     Args:
         words: the words from id 4 on, in the order of their ids, as they are read.
@@ -66,6 +65,10 @@ class PlainWordTokenizer(WordTokenizer):
 
 def _plain_words(text: Any) -> tf.RaggedTensor:
     """Splits text `[batch]` into words `[batch, (length)]`."""
+    # `lower` would end at a null byte.
+    text = tf.strings.unicode_transcode(
+        text, "UTF-8", "UTF-8", replacement_char=ord(" "), replace_control_characters=True
+    )
     words = tf.strings.split(tf.strings.lower(text, encoding="utf-8"))
     words = words.with_flat_values(tf.strings.regex_replace(words.flat_values, _AROUND, ""))
     return tf.ragged.boolean_mask(words, words != "")

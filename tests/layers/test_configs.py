@@ -21,9 +21,7 @@ PARTS = {
     ),
     "BagOfWords": lambda: layers.BagOfWords(name="a"),
     "LayerwiseMemories": lambda: layers.LayerwiseMemories(2, 9, 4, layers.BagOfWords(), name="a"),
-    "MemoryEmbedding": lambda: layers.MemoryEmbedding(
-        9, 4, layers.PositionEncoding(), 5, name="a"
-    ),
+    "MemoryEmbedding": lambda: layers.MemoryEmbedding(9, 4, layers.PositionEncoding(), 5, name="a"),
     "MemoryHop": lambda: layers.MemoryHop(name="a"),
     "PositionEncoding": lambda: layers.PositionEncoding(name="a"),
     "SentenceAges": lambda: layers.SentenceAges(5, 0.1, name="a"),
