@@ -80,7 +80,7 @@ def load_export(directory: str | Path) -> Any:
         an object with `signatures`, `source_lengths` and `description`.
 
     Raises:
-        ValueError: there is no export.
+        ValueError: there is no export, or one that does not translate.
     """
     directory = chosen_version(Path(directory))
     if not (directory / DESCRIPTION).exists():
@@ -88,11 +88,12 @@ def load_export(directory: str | Path) -> Any:
             f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
             f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
         )
+    description = read_description(directory)
     loaded = tf.saved_model.load(str(directory))
     return SimpleNamespace(
         signatures=loaded.signatures,
         source_lengths=loaded.source_lengths,
-        description=read_description(directory),
+        description=description,
         loaded=loaded,  # the variables live as long as it does
     )
 

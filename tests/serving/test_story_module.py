@@ -45,7 +45,8 @@ def session(exported):
 @pytest.fixture(scope="module")
 def expected(model):
     """The answers and scores of the model itself."""
-    found = StoryModule(model).serving_default(tf.constant(STORIES), tf.constant(QUESTIONS))
+    module = StoryModule(model)  # kept, as its functions hold it weakly
+    found = module.serving_default(tf.constant(STORIES), tf.constant(QUESTIONS))
     return {name: value.numpy() for name, value in found.items()}
 
 
