@@ -234,6 +234,13 @@ class SearchModel(keras.Model):
             **options,
         )
 
+    def serving_module(self, **options) -> Any:
+        """Return what `export` writes, a `kerasnmt.serving.TextModule` with these options."""
+        self._need_tokenizers()
+        from kerasnmt.serving import TextModule
+
+        return TextModule(self, **options)
+
     def _need_attention(self) -> None:
         if not self.has_attention:
             raise ValueError(

@@ -13,6 +13,7 @@ from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.replica_mean import ReplicaMean
 from kerasnmt.models.search_model import SearchModel
+from kerasnmt.models.tokenizers import register_tokenizers
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -425,11 +426,7 @@ class Seq2Seq(SearchModel):
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
         if config.get("source_tokenizer") is not None:
-            from kerasnmt.text import (  # noqa: F401  (registers them)
-                CharacterTokenizer,
-                SentencePieceTokenizer,
-                WordTokenizer,
-            )
+            register_tokenizers()
 
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")
         deserialize = keras.saving.deserialize_keras_object

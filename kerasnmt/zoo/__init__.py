@@ -13,6 +13,7 @@ from kerasnmt.zoo.luong import (
     luong_location_lstm,
     luong_scaled_dot_lstm,
 )
+from kerasnmt.zoo.memory import memory_network
 from kerasnmt.zoo.pointer import (
     pointer_generator_gru,
     pointer_generator_lstm,
@@ -39,6 +40,7 @@ __all__ = [
     "luong_local_p_lstm",
     "luong_location_lstm",
     "luong_scaled_dot_lstm",
+    "memory_network",
     "pointer_generator_gru",
     "pointer_generator_lstm",
     "pointer_network_lstm",

@@ -16,6 +16,15 @@ PARTS = {
     ),
     "StateDropout": lambda: layers.StateDropout(0.3, [4, 5], name="a"),
     "StateReadout": lambda: layers.StateReadout(name="a"),
+    "AdjacentMemories": lambda: layers.AdjacentMemories(
+        2, 9, 4, layers.PositionEncoding(), layers.SentenceAges(5, 0.1), name="a"
+    ),
+    "BagOfWords": lambda: layers.BagOfWords(name="a"),
+    "LayerwiseMemories": lambda: layers.LayerwiseMemories(2, 9, 4, layers.BagOfWords(), name="a"),
+    "MemoryEmbedding": lambda: layers.MemoryEmbedding(9, 4, layers.PositionEncoding(), 5, name="a"),
+    "MemoryHop": lambda: layers.MemoryHop(name="a"),
+    "PositionEncoding": lambda: layers.PositionEncoding(name="a"),
+    "SentenceAges": lambda: layers.SentenceAges(5, 0.1, name="a"),
     "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
     "Attention": lambda: layers.Attention(
         layers.AdditiveScore(5), layers.LocalPredictiveWindow(5), layers.Coverage(), name="a"

@@ -1,4 +1,4 @@
-"""What holds for every model of the zoo, on tiny sizes."""
+"""What holds for every model of the zoo that translates, on tiny sizes."""
 
 import keras
 import numpy as np
@@ -8,6 +8,7 @@ from keras import tree
 
 from kerasnmt import zoo
 from kerasnmt.ids import START_ID, UNKNOWN_ID
+from kerasnmt.models import Seq2Seq
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
@@ -53,7 +54,7 @@ PARAMETERS = {
     "transformer_base": 1186,
     "transformer_tiny": 1210,
 }
-NAMES = zoo.list_models()
+NAMES = zoo.list_models(Seq2Seq)
 # Every name with its defaults, and the options that change what a model is made of.
 OPTIONS = {
     **{name: (name, {}) for name in NAMES},
