@@ -1,4 +1,4 @@
-"""Parallel text in, batches of ids out; and a corpus that needs no download."""
+"""Parallel text or stories in, batches of ids out; and a corpus that needs no download."""
 
 from importlib import import_module
 from typing import Any
@@ -9,11 +9,14 @@ _HOMES = {
     "BatchStatistics": "kerasnmt.data.batch_statistics",
     "builtin_corpus": "kerasnmt.data.builtin",
     "describe_batches": "kerasnmt.data.batch_statistics",
+    "read_babi": "kerasnmt.data.babi",
     "read_parallel": "kerasnmt.data.reading",
     "read_tsv": "kerasnmt.data.reading",
     "save_batches": "kerasnmt.data.saving",
     "SavedBatches": "kerasnmt.data.saved_batches",
     "split_evenly": "kerasnmt.data.splitting",
+    "story_batches": "kerasnmt.data.story_batching",
+    "StoryQuestion": "kerasnmt.data.babi",
     "SyntheticPair": "kerasnmt.data.builtin",
     "word_dropout": "kerasnmt.data.dropping",
 }

@@ -4,13 +4,11 @@ Errors raised inside `tf.data` are unreadable, so each file is looked through on
 before a dataset is made of it. That pass holds one line in memory at a time.
 """
 
-import gzip
 import os
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import tensorflow as tf
+
+from kerasnmt.data.lines import checked_lines, is_gzip
 
 
 def read_parallel(
@@ -32,8 +30,8 @@ def read_parallel(
         ValueError: if a file is missing, empty, damaged or not UTF-8 (the line is named), or the
             two differ in their number of lines.
     """
-    source_count = sum(1 for _ in _lines(source_path))
-    target_count = sum(1 for _ in _lines(target_path))
+    source_count = sum(1 for _ in checked_lines(source_path))
+    target_count = sum(1 for _ in checked_lines(target_path))
     if source_count != target_count:
         raise ValueError(
             "Expected as many lines of target as of source. "
@@ -61,7 +59,7 @@ def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
             line is named).
     """
     count = 0
-    for count, line in enumerate(_lines(path), start=1):
+    for count, line in enumerate(checked_lines(path), start=1):
         if b"\t" not in line:
             raise ValueError(
                 "Expected lines of source TAB target, found one without a tab. "
@@ -77,34 +75,5 @@ def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
 
 
 def _dataset(path: str | os.PathLike) -> tf.data.Dataset:
-    compression = "GZIP" if _is_gzip(path) else None
+    compression = "GZIP" if is_gzip(path) else None
     return tf.data.TextLineDataset(os.fspath(path), compression_type=compression)
-
-
-def _is_gzip(path: str | os.PathLike) -> bool:
-    return Path(path).suffix == ".gz"
-
-
-def _lines(path: str | os.PathLike) -> Iterator[bytes]:
-    """Yields the lines of a file, having checked that each is UTF-8 and that there is one."""
-    number = 0
-    try:
-        with gzip.open(path) if _is_gzip(path) else open(path, "rb") as file:
-            for line in file:
-                number += 1
-                line.decode("utf-8")
-                yield line
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
-            f"({error.reason}). Convert the file, for example with iconv."
-        ) from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"Expected a {'gzip' if _is_gzip(path) else 'text'} file that can be read. "
-            f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."
-        ) from error
-    if number == 0:
-        raise ValueError(
-            f"Expected a file with at least one line. Received: path={str(path)!r}, which is empty."
-        )

@@ -70,7 +70,7 @@ class DecoderLoop(keras.layers.Layer):
         return self.cell.attention is not None
 
     def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[Any]:
         """Turn a bridge's states, those of the recurrent cell, into the first states of `step`.
 
@@ -78,6 +78,7 @@ class DecoderLoop(keras.layers.Layer):
             states: `[batch, size]` each.
             memory: from `project_memory`.
             training: whether dropout of the states applies.
+            steps: how many steps there will be, of which a cell's states take no notice.
         """
         return self.cell.initial_states(states, memory["cell"], training)
 

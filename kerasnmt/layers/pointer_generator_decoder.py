@@ -90,10 +90,10 @@ class PointerGeneratorDecoder(keras.layers.Layer):
         return True
 
     def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[Any]:
         """Turn a bridge's states into the first states of `step`; see `RecurrentDecoder`."""
-        return self.decoder.initial_states(states, memory, training)
+        return self.decoder.initial_states(states, memory, training, steps)
 
     def project_memory(self, memory: Any, memory_mask: Any, source_ids: Any) -> dict[str, Any]:
         """Prepare a source for `call` and `step`, once.

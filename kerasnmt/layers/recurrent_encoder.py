@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.check_embedded import check_embedded
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -53,7 +54,7 @@ class RecurrentEncoder(keras.layers.Layer):
             source_ids_shape: `(batch, source_length)`.
             embedded_shape: `(batch, source_length, features)`, without an embedding of its own.
         """
-        self._check_embedding(embedded_shape is not None)
+        check_embedded(self.embedding, embedded_shape is not None)
         if self.embedding is None:
             units = embedded_shape[-1]
         else:
@@ -83,7 +84,7 @@ class RecurrentEncoder(keras.layers.Layer):
         Raises:
             ValueError: embedded words come to an encoder with an embedding, or none to one without.
         """
-        self._check_embedding(embedded is not None)
+        check_embedded(self.embedding, embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)
         memory = embedded if self.embedding is None else self.embedding(source_ids)
         states = []
@@ -94,14 +95,6 @@ class RecurrentEncoder(keras.layers.Layer):
             memory = memory + outputs if adds else outputs
             states.insert(0, last)
         return memory, mask, states
-
-    def _check_embedding(self, embedded: bool) -> None:
-        if embedded != (self.embedding is None):
-            raise ValueError(
-                "Expected an encoder with an embedding of its own, or words that come embedded, as "
-                "a model with share_embeddings=True gives them. "
-                f"Received: embedding={self.embedding}, embedded words: {embedded}"
-            )
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -58,13 +58,15 @@ class Ensemble(SearchModel):
         """Whether the members copy words of the source."""
         return self.models[0].copies
 
-    def encode(self, source_ids: Any, extended_source_ids: Any = None) -> tuple[list, list]:
+    def encode(
+        self, source_ids: Any, extended_source_ids: Any = None, steps: int = 0
+    ) -> tuple[list, list]:
         """Read the source; see `Seq2Seq.encode`.
 
         Returns:
             the first states and the memories, one of each member.
         """
-        read = [model.encode(source_ids, extended_source_ids) for model in self.models]
+        read = [model.encode(source_ids, extended_source_ids, steps=steps) for model in self.models]
         states, memories = zip(*read, strict=True)
         return list(states), list(memories)
 

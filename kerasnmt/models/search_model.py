@@ -15,7 +15,8 @@ class SearchModel(keras.Model):
 
     `Seq2Seq` and `Ensemble` are such models. Each has
 
-    - `encode(source_ids, extended_source_ids=None)`, which returns first states and a memory;
+    - `encode(source_ids, extended_source_ids=None, steps=0)`, which returns first states, with room
+      for so many steps, and a memory;
     - `step(ids, states, memory)`, which returns log-probabilities, records and states;
     - `token_log_probability(inputs, targets)` and `attend(inputs)`, for given targets;
     - `source_tokenizer` and `target_tokenizer`, or None where only ids are fed;
@@ -73,7 +74,9 @@ class SearchModel(keras.Model):
             extended_source_ids = ops.cast(extended_source_ids, "int32")
         if prefix_ids is not None:
             prefix_ids = ops.cast(prefix_ids, "int32")
-        states, memory = self.encode(source_ids, extended_source_ids)
+        states, memory = self.encode(
+            source_ids, extended_source_ids, steps=search_options.max_length
+        )
         return search(
             self.step,
             states,
@@ -230,6 +233,13 @@ class SearchModel(keras.Model):
             weights=weights,
             **options,
         )
+
+    def serving_module(self, **options) -> Any:
+        """Return what `export` writes, a `kerasnmt.serving.TextModule` with these options."""
+        self._need_tokenizers()
+        from kerasnmt.serving import TextModule
+
+        return TextModule(self, **options)
 
     def _need_attention(self) -> None:
         if not self.has_attention:

@@ -13,6 +13,7 @@ from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.replica_mean import ReplicaMean
 from kerasnmt.models.search_model import SearchModel
+from kerasnmt.models.tokenizers import register_tokenizers
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -41,7 +42,8 @@ class Seq2Seq(SearchModel):
     Args:
         encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
             `RecurrentEncoder`.
-        bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`.
+        bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`; None
+            for a decoder that takes none, as `TransformerDecoder`.
         decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
             `embedding`, `copies`, `added_losses`, `next_log_probability` and `log_probability`, for
             example `RecurrentDecoder`.
@@ -64,7 +66,7 @@ class Seq2Seq(SearchModel):
     def __init__(
         self,
         encoder: keras.layers.Layer,
-        bridge: keras.layers.Layer,
+        bridge: keras.layers.Layer | None,
         decoder: keras.layers.Layer,
         source_tokenizer: Any = None,
         target_tokenizer: Any = None,
@@ -104,11 +106,16 @@ class Seq2Seq(SearchModel):
         if self.share_embeddings:
             shapes.append((None, None, self.decoder.embedding.output_dim))
         build_once(self.encoder, *shapes)
-        build_once(self.bridge, self.encoder.state_size)
+        if self.bridge is not None:
+            build_once(self.bridge, self.encoder.state_size)
         build_once(self.decoder, (None, None, self.encoder.memory_units))
 
     def encode(
-        self, source_ids: Any, extended_source_ids: Any = None, training: bool = False
+        self,
+        source_ids: Any,
+        extended_source_ids: Any = None,
+        training: bool = False,
+        steps: int = 0,
     ) -> tuple[list[Any], dict[str, Any]]:
         """Read the source.
 
@@ -116,6 +123,9 @@ class Seq2Seq(SearchModel):
             source_ids: int32 `[batch, source_length]`.
             extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
             training: whether dropout applies.
+            steps: how often `step` will be called at the most. Decoders that attend to their own
+                earlier steps make room for so many in their states; 0 where only whole targets
+                follow.
 
         Returns:
             the decoder's first states, and the memory that its steps take.
@@ -124,7 +134,8 @@ class Seq2Seq(SearchModel):
         memory, memory_mask, states = self.encoder(source_ids, **shared, training=training)
         copied = source_ids if extended_source_ids is None else extended_source_ids
         memory = self.decoder.project_memory(memory, memory_mask, copied)
-        states = self.decoder.initial_states(self.bridge(states), memory, training)
+        states = [] if self.bridge is None else self.bridge(states)
+        states = self.decoder.initial_states(states, memory, training, steps)
         return states, memory
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
@@ -230,6 +241,28 @@ class Seq2Seq(SearchModel):
         states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
         _, records = self.decoder(inputs["target_ids"], states, memory)
         return records
+
+    def attend_by_head(self, inputs: dict[str, Any]) -> Any:
+        """Return where every head of every layer looks, for given targets, without dropout.
+
+        `kerasnmt.viz.attention_heads_figure` draws it.
+
+        Args:
+            inputs: as in `call`.
+
+        Returns:
+            float32 `[batch, layers, heads, target_length, source_length]`, the lowest layer first.
+
+        Raises:
+            ValueError: the attention of the decoder has no heads.
+        """
+        if not hasattr(self.decoder, "attend_by_head"):
+            raise ValueError(
+                "Expected a model whose attention has heads, such as transformer_tiny. Received: "
+                f"{self.name}. Its attention is that of model.attend."
+            )
+        _, memory = self.encode(inputs["source_ids"])
+        return self.decoder.attend_by_head(inputs["target_ids"], memory)
 
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
         """Return the log-probability of each token of given targets, without dropout.
@@ -393,11 +426,7 @@ class Seq2Seq(SearchModel):
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
         if config.get("source_tokenizer") is not None:
-            from kerasnmt.text import (  # noqa: F401  (registers them)
-                CharacterTokenizer,
-                SentencePieceTokenizer,
-                WordTokenizer,
-            )
+            register_tokenizers()
 
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")
         deserialize = keras.saving.deserialize_keras_object

@@ -12,6 +12,7 @@ _HOMES = {
     "RestClient": "kerasnmt.serving.rest_client",
     "SentenceAttention": "kerasnmt.serving.sentence_attention",
     "StoredWeights": "kerasnmt.serving.stored_weights",
+    "StoryModule": "kerasnmt.serving.story_module",
     "TextModule": "kerasnmt.serving.text_module",
     "TransientError": "kerasnmt.serving.transient_error",
     "Translator": "kerasnmt.serving.translator",

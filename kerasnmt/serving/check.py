@@ -249,7 +249,10 @@ def _check_warmup(version: Path, process: SessionProcess) -> str:
         raise RuntimeError(
             f"{len(requests)} warm-up requests where a server takes at most {MOST_WARMUP_REQUESTS}"
         )
-    for signature, texts in requests:
+    for signature, inputs in requests:
+        if inputs.keys() != {"text"}:
+            raise RuntimeError(f"a request with the inputs {sorted(inputs)} where text is expected")
+        texts = inputs["text"]
         answer = process.run(signature, texts)
         _refuse(shape_problems(signature, answer, len(texts)) if signature in OUTPUTS else [])
     names = ", ".join(dict.fromkeys(request.signature for request in requests))

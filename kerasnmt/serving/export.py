@@ -9,8 +9,6 @@ import keras
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
-from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
-from kerasnmt.serving.text_module import TextModule
 from kerasnmt.serving.version_folder import (
     DESCRIPTION,
     chosen_version,
@@ -18,7 +16,7 @@ from kerasnmt.serving.version_folder import (
     refuse_existing,
     write_version,
 )
-from kerasnmt.serving.warmup import WARMUP_REQUESTS, encode_warmup_request, warmup_requests
+from kerasnmt.serving.warmup import WARMUP_REQUESTS, encode_warmup_request
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
@@ -29,9 +27,9 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     the requests with which TF Serving warms it up, and a description with examples for its check.
 
     Args:
-        model: a `kerasnmt.models.SearchModel` with tokenizers.
+        model: a `kerasnmt.models.SearchModel` or `MemoryNetwork` with tokenizers.
         directory: where to write, `<name>/<version>`; must not exist, its parents may.
-        **options: of `TextModule`.
+        **options: of `TextModule` or `StoryModule`.
 
     Returns:
         the directory.
@@ -58,9 +56,9 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     Of two exports at the same time each gets a version of its own.
 
     Args:
-        model: a `kerasnmt.models.SearchModel` with tokenizers.
+        model: a `kerasnmt.models.SearchModel` or `MemoryNetwork` with tokenizers.
         directory: the model's folder, `<name>`.
-        **options: of `TextModule`.
+        **options: of `TextModule` or `StoryModule`.
 
     Returns:
         the directory of the version.
@@ -82,7 +80,7 @@ def load_export(directory: str | Path) -> Any:
         an object with `signatures`, `source_lengths` and `description`.
 
     Raises:
-        ValueError: there is no export.
+        ValueError: there is no export, or one that does not translate.
     """
     directory = chosen_version(Path(directory))
     if not (directory / DESCRIPTION).exists():
@@ -90,11 +88,12 @@ def load_export(directory: str | Path) -> Any:
             f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
             f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
         )
+    description = read_description(directory)
     loaded = tf.saved_model.load(str(directory))
     return SimpleNamespace(
         signatures=loaded.signatures,
         source_lengths=loaded.source_lengths,
-        description=read_description(directory),
+        description=description,
         loaded=loaded,  # the variables live as long as it does
     )
 
@@ -103,7 +102,7 @@ def _export(
     model: keras.Model, directory: Path, options: dict[str, Any], number: int | None = None
 ) -> str:
     """Write a version under the model's folder."""
-    module = TextModule(model, **options)
+    module = model.serving_module(**options)
     served_name = directory.absolute().name
 
     def write(folder: Path) -> None:
@@ -117,21 +116,15 @@ def _export(
                 },
             )
         (folder / DESCRIPTION).parent.mkdir()
-        document = {**module.description, "examples": _examples(module)}
+        with tf.device("CPU"):  # as the check's process; a GPU may round otherwise
+            document = {**module.description, "examples": module.examples()}
         text = json.dumps(document, ensure_ascii=False, indent=2)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
         with tf.io.TFRecordWriter(str(folder / WARMUP_REQUESTS)) as file:
-            for request in warmup_requests(module.signatures):
+            for request in module.warmup_requests():
                 file.write(encode_warmup_request(request, served_name))
 
     try:
         return str(write_version(directory, write, number))
     except tf.errors.OpError as error:  # a full disk, say, which TensorFlow meets first
         raise OSError(f"{directory}: the export could not be written: {error.message}") from error
-
-
-def _examples(module: TextModule) -> dict[str, list[str]]:
-    """Translate a few texts, for the check of the export to compare with."""
-    with tf.device("CPU"):  # as the check's process; a GPU may round otherwise
-        found = module.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
-    return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in found]}

@@ -165,6 +165,7 @@ def _interpreter(path: str) -> Any:
 
 def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
     stored = StoredWeights(model)
+    on_stored = stored.applied(model.search)
     names = ("source_ids", "extended_source_ids")[: 1 + model.copies]
 
     # A batch of one, because LiteRT keeps lists of tensors whose shape is known but for their
@@ -174,7 +175,7 @@ def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
         autograph=False,
     )
     def best(*ids: tf.Tensor) -> dict[str, tf.Tensor]:
-        found = stored.search(*ids, **search)
+        found = on_stored(*ids, **search)
         return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
 
     with tf.device("CPU"):

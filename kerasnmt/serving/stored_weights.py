@@ -1,5 +1,6 @@
 """A model's weights in the numbers that an export stores."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -8,11 +9,11 @@ import tensorflow as tf
 
 
 class StoredWeights(tf.Module):
-    """A model's weights as they are stored, and the model's search on them.
+    """A model's weights as they are stored, and the model's functions on them.
 
     Only matrices are stored smaller; vectors, such as biases, stay the model's own variables.
-    Stored values are those of the time when this was made, and the search computes in the model's
-    own precision: they are made float32 once a search, before its loops.
+    Stored values are those of the time when this was made, and functions compute in the model's own
+    precision: they are made float32 once a call, before any loops.
 
     - `float32`: the model's own variables.
     - `float16`: half the size.
@@ -20,7 +21,7 @@ class StoredWeights(tf.Module):
       scale. Each row of a matrix has a scale, or each column, whichever loses less.
 
     Args:
-        model: a `kerasnmt.models.SearchModel`.
+        model: any model of Keras.
         kind: "float32", "float16" or "int8".
 
     Raises:
@@ -35,15 +36,19 @@ class StoredWeights(tf.Module):
             )
         self.kind = kind
         self._stored = [_storage(weight, kind) for weight in model.weights]
-        # Only TensorFlow's own variables are tracked, not the model: its optimizer stays out.
-        search, weights, stored = model.search, model.weights, self._stored
+        # Only TensorFlow's own variables are tracked, not the model: its optimizer stays out. A
+        # closure, because a `tf.Module` would track the Keras variables of an attribute.
+        weights, stored = model.weights, self._stored
+        self._values = lambda: [(w, value()) for w, value in zip(weights, stored, strict=True)]
 
-        def search_on_stored(*arguments: Any, **options) -> Any:
-            values = [(weight, value()) for weight, value in zip(weights, stored, strict=True)]
-            with keras.StatelessScope(state_mapping=values):
-                return search(*arguments, **options)
+    def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of the model, such as its search, that runs on the stored weights."""
 
-        self.search = search_on_stored
+        def on_stored(*arguments: Any, **options) -> Any:
+            with keras.StatelessScope(state_mapping=self._values()):
+                return function(*arguments, **options)
+
+        return on_stored
 
 
 def _storage(weight: keras.Variable, kind: str) -> tf.Module:

@@ -1,7 +1,7 @@
 """Text in, text out: the graph that `translate` runs and `export` writes."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -10,8 +10,10 @@ import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
+from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
+from kerasnmt.serving.warmup import WarmupRequest, warmup_requests
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.
 _NO_SCORE = -1e9
@@ -112,7 +114,7 @@ class TextModule(tf.Module):
         # TensorFlow's own variables: a server restores those it finds here, and finds them through
         # no Keras layer. The model itself is not tracked, so its optimizer stays out.
         self._weights = StoredWeights(model, weights)
-        self._search = self._weights.search
+        self._search = self._weights.applied(model.search)
         self._copies = model.copies
         self._replaces = replace_unknown
         self._dictionary = _table(dictionary) if dictionary else None
@@ -155,6 +157,15 @@ class TextModule(tf.Module):
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
         }
+
+    def examples(self) -> dict[str, list[str]]:
+        """Translate a few texts, for the check of an export to compare with."""
+        found = self.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
+        return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in found]}
+
+    def warmup_requests(self) -> Iterator[WarmupRequest]:
+        """Yield requests of several sizes, for a server to send before it is ready."""
+        return warmup_requests(self.signatures)
 
     @tf.function(input_signature=_TEXT, autograph=False)
     def serving_default(self, text: tf.Tensor) -> dict[str, tf.Tensor]:

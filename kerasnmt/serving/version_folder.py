@@ -119,11 +119,13 @@ def read_description(version: Path) -> dict[str, Any]:
         the model gave them; empty for a SavedModel that kerasnmt did not write.
 
     Raises:
-        ValueError: the file is there and holds something else.
+        ValueError: the file is there and holds something else, or the export is that of a memory
+            network, which does not translate.
     """
     path = version / DESCRIPTION
     if not path.exists():
         return {}
+    examples = None
     try:
         description = json.loads(path.read_bytes())
         examples = description.get("examples", {"texts": [], "translations": []})
@@ -132,6 +134,11 @@ def read_description(version: Path) -> dict[str, Any]:
         whole = strings and len(texts) == len(translations)
     except (ValueError, AttributeError, KeyError, TypeError):
         whole = False
+    if isinstance(examples, dict) and "stories" in examples:
+        raise ValueError(
+            f"{path}: expected an export that translates. Received: one of a memory network, which "
+            "answers questions; its signature takes story and question."
+        )
     if not whole:
         raise ValueError(
             f"{path}: expected what an export says of itself, in JSON, with as many translations "

@@ -26,11 +26,11 @@ class WarmupRequest(NamedTuple):
 
     Attributes:
         signature: The signature's name.
-        texts: The batch, as bytes.
+        inputs: For each input of the signature the batch, as bytes.
     """
 
     signature: str
-    texts: list[bytes]
+    inputs: dict[str, list[bytes]]
 
 
 def warmup_requests(signatures: Iterable[str]) -> Iterator[WarmupRequest]:
@@ -43,7 +43,7 @@ def warmup_requests(signatures: Iterable[str]) -> Iterator[WarmupRequest]:
         for size in WARMUP_BATCH_SIZES:
             for length in _LENGTHS:
                 words = [_WORDS[place % len(_WORDS)] for place in range(length)]
-                yield WarmupRequest(signature, [" ".join(words).encode()] * size)
+                yield WarmupRequest(signature, {"text": [" ".join(words).encode()] * size})
 
 
 def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
@@ -57,11 +57,12 @@ def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
         The encoded message, which is one record of the file.
     """
     model_spec = field(1, model) + field(3, request.signature)
-    shape = field(2, field(1, len(request.texts)))
-    tensor = field(1, _STRING) + field(2, shape)
-    tensor += b"".join(field(8, value) for value in request.texts)
-    named_input = field(1, "text") + field(2, tensor)
-    predict_request = field(1, model_spec) + field(2, named_input)
+    predict_request = field(1, model_spec)
+    for name, texts in request.inputs.items():
+        shape = field(2, field(1, len(texts)))
+        tensor = field(1, _STRING) + field(2, shape)
+        tensor += b"".join(field(8, value) for value in texts)
+        predict_request += field(2, field(1, name) + field(2, tensor))
     return field(6, field(1, predict_request))  # predict_log.request
 
 
@@ -75,24 +76,30 @@ def decode_warmup_request(record: bytes) -> WarmupRequest:
         The request.
 
     Raises:
-        ValueError: If the record is no `PredictionLog` of a request whose one input is `text`, of
-            strings in one axis.
+        ValueError: If the record is no `PredictionLog` of a request whose inputs are strings in one
+            axis, as many of each.
     """
     try:
         (predict_log,) = repeated(record, 6)
         (request,) = repeated(predict_log, 1)
         (model_spec,) = repeated(request, 1)
-        (named_input,) = repeated(request, 2)
-        (tensor,) = repeated(named_input, 2)
-        (shape,) = repeated(tensor, 2)
-        sizes = [repeated(size, 1) for size in repeated(shape, 2)]
-        texts = [bytes(value) for value in repeated(tensor, 8)]
-        expected = ("text", [_STRING], [[len(texts)]])
-        if (text(named_input, 1), repeated(tensor, 1), sizes) != expected:
-            raise ValueError("another input")
-        return WarmupRequest(text(model_spec, 3) or "serving_default", texts)
+        inputs = dict(map(_input, repeated(request, 2)))
+        if len({*map(len, inputs.values())}) != 1:
+            raise ValueError("no inputs, or some of other batches")
+        return WarmupRequest(text(model_spec, 3) or "serving_default", inputs)
     except (ValueError, TypeError) as error:
         raise ValueError(
-            "Expected a PredictionLog with a request whose one input is 'text', strings [batch]. "
+            "Expected a PredictionLog with a request whose inputs are strings [batch]. "
             "Received: another record"
         ) from error
+
+
+def _input(named_input: memoryview) -> tuple[str, list[bytes]]:
+    """Read the name of an input and its batch."""
+    (tensor,) = repeated(named_input, 2)
+    (shape,) = repeated(tensor, 2)
+    sizes = [repeated(size, 1) for size in repeated(shape, 2)]
+    texts = [bytes(value) for value in repeated(tensor, 8)]
+    if (repeated(tensor, 1), sizes) != ([_STRING], [[len(texts)]]):
+        raise ValueError("another input")
+    return text(named_input, 1), texts

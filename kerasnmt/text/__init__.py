@@ -10,6 +10,7 @@ from kerasnmt.text.word_indices import word_indices
 _HOMES = {
     "CharacterTokenizer": "kerasnmt.text.character_tokenizer",
     "ExtendedSource": "kerasnmt.text.extended_source",
+    "PlainWordTokenizer": "kerasnmt.text.plain_word_tokenizer",
     "SentencePieceTokenizer": "kerasnmt.text.sentencepiece_tokenizer",
     "Tokenizer": "kerasnmt.text.tokenizer",
     "WordTokenizer": "kerasnmt.text.word_tokenizer",

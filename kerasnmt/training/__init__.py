@@ -16,6 +16,7 @@ _HOMES = {
     "InverseSquareRoot": "kerasnmt.training.inverse_square_root",
     "learning_rate_schedule": "kerasnmt.training.schedules",
     "LengthHistograms": "kerasnmt.training.length_histograms",
+    "LinearStart": "kerasnmt.training.linear_start",
     "MovingAverage": "kerasnmt.training.moving_average",
     "Place": "kerasnmt.training.checkpoint",
     "Recipe": "kerasnmt.training.recipe",

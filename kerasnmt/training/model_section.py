@@ -6,6 +6,7 @@ from types import NoneType
 from typing import Any, get_args
 
 from kerasnmt import zoo
+from kerasnmt.models import Seq2Seq
 from kerasnmt.nearest_name import unknown_name_message
 
 
@@ -17,10 +18,10 @@ def check_model(name: str, keywords: dict[str, Any]) -> None:
         keywords: of its constructor.
 
     Raises:
-        ValueError: the zoo has no such model, or the model no such keyword, or that is of another
-            type.
+        ValueError: the zoo has no such model that translates, or the model no such keyword, or that
+            is of another type.
     """
-    parameters = inspect.signature(zoo.get_model(name)).parameters
+    parameters = inspect.signature(zoo.get_model(name, Seq2Seq)).parameters
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     for key, value in keywords.items():
         if key not in known:

@@ -5,9 +5,11 @@ NumPy in; text, numbers and Matplotlib figures out. Matplotlib is imported when 
 
 from kerasnmt.viz.alignment_error_rate import alignment_error_rate
 from kerasnmt.viz.attention_figure import attention_figure
+from kerasnmt.viz.attention_heads_figure import attention_heads_figure
 from kerasnmt.viz.figure_to_image import figure_to_image
 from kerasnmt.viz.ibm_model_1 import IBMModel1
 from kerasnmt.viz.learning_curve import learning_curve_figure
+from kerasnmt.viz.memory_figure import memory_figure
 from kerasnmt.viz.pharaoh import format_pharaoh, parse_pharaoh, parse_pharaoh_lines
 from kerasnmt.viz.word_alignment import word_alignment
 
@@ -15,9 +17,11 @@ __all__ = [
     "IBMModel1",
     "alignment_error_rate",
     "attention_figure",
+    "attention_heads_figure",
     "figure_to_image",
     "format_pharaoh",
     "learning_curve_figure",
+    "memory_figure",
     "parse_pharaoh",
     "parse_pharaoh_lines",
     "word_alignment",

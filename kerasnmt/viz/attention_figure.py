@@ -21,8 +21,8 @@ _COLUMN_GAP = 0.14
 _SHORTEST_BAR, _LONGEST_BAR = 0.9, 3.0
 _COVERAGE_HEIGHT, _COVERAGE_GAP = 0.6, 0.12
 _MARGIN = 0.15
-_COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
-_INK = "#1f2933"
+COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
+INK = "#1f2933"
 
 
 def attention_figure(
@@ -91,7 +91,7 @@ def attention_figure(
     bar_height = np.clip(height, _SHORTEST_BAR, _LONGEST_BAR)
     # Characters are shown as they are: a dollar sign starts no formula.
     text = {
-        "color": _INK,
+        "color": INK,
         "fontfamily": font_families([*source_tokens, *target_tokens, title or ""]),
         "parse_math": False,
     }
@@ -99,7 +99,7 @@ def attention_figure(
     figure = Figure(figsize=(width, height), dpi=150)
     axes = figure.add_axes((0, 0, 1, 1))
     options = {
-        "cmap": LinearSegmentedColormap.from_list("attention", _COLOURS),
+        "cmap": LinearSegmentedColormap.from_list("attention", COLOURS),
         "vmin": 0,
         "vmax": 1,
         "aspect": "auto",
@@ -139,8 +139,8 @@ def attention_figure(
     bar = figure.colorbar(image, cax=bar_axes, ticks=(0, 0.5, 1))
     bar.outline.set_visible(False)
     scale_of = "weight" if generate_probability is None else "weight, p_gen"
-    bar.set_label(scale_of, color=_INK, fontsize=9)
-    bar_axes.tick_params(length=0, labelsize=9, labelcolor=_INK)
+    bar.set_label(scale_of, color=INK, fontsize=9)
+    bar_axes.tick_params(length=0, labelsize=9, labelcolor=INK)
 
     def place(figure_width: float, figure_height: float, left: float, bottom: float) -> None:
         """Sizes the figure and puts the lower left corner of the heat map where told."""
@@ -163,11 +163,11 @@ def attention_figure(
 def _draw_coverage(axes: Axes, coverage: np.ndarray) -> None:
     """Draws a bar for each source token, and a line at 1."""
     top = max(1.0, float(coverage.max()))
-    axes.bar(range(len(coverage)), coverage, width=0.8, color=_COLOURS[2])
-    axes.axhline(1, color=_INK, linewidth=0.6)
+    axes.bar(range(len(coverage)), coverage, width=0.8, color=COLOURS[2])
+    axes.axhline(1, color=INK, linewidth=0.6)
     axes.set_ylim(0, 1.08 * top)
     axes.set_xticks([])
-    axes.set_yticks([0, int(top)], ["0", str(int(top))], fontsize=8, color=_INK)
-    axes.set_xlabel("coverage", fontsize=9, color=_INK, loc="left")
+    axes.set_yticks([0, int(top)], ["0", str(int(top))], fontsize=8, color=INK)
+    axes.set_xlabel("coverage", fontsize=9, color=INK, loc="left")
     axes.tick_params(length=0, pad=6)
     axes.spines[["top", "right", "left"]].set_visible(False)

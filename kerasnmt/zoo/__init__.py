@@ -13,12 +13,14 @@ from kerasnmt.zoo.luong import (
     luong_location_lstm,
     luong_scaled_dot_lstm,
 )
+from kerasnmt.zoo.memory import memory_network
 from kerasnmt.zoo.pointer import (
     pointer_generator_gru,
     pointer_generator_lstm,
     pointer_network_lstm,
 )
 from kerasnmt.zoo.registry import get_model, list_models
+from kerasnmt.zoo.transformer import transformer_base, transformer_tiny
 
 __all__ = [
     "bahdanau_gru",
@@ -38,7 +40,10 @@ __all__ = [
     "luong_local_p_lstm",
     "luong_location_lstm",
     "luong_scaled_dot_lstm",
+    "memory_network",
     "pointer_generator_gru",
     "pointer_generator_lstm",
     "pointer_network_lstm",
+    "transformer_base",
+    "transformer_tiny",
 ]

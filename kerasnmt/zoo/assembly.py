@@ -140,10 +140,10 @@ def fused_cell(cell: type[keras.layers.Layer], units: int) -> layers.FusedCell:
     return layers.FusedCell(layer(units, return_sequences=True, name="layer"), name="cell")
 
 
-def check_num_layers(num_layers: int) -> None:
+def check_num_layers(num_layers: int, name: str = "num_layers") -> None:
     """Refuse a stack of no layers."""
     if num_layers < 1:
-        raise ValueError(f"Expected num_layers >= 1. Received: num_layers={num_layers}")
+        raise ValueError(f"Expected {name} >= 1. Received: {name}={num_layers}")
 
 
 def coverage_layer(loss_weight: float | None) -> layers.Coverage | None:

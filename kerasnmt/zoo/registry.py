@@ -1,30 +1,51 @@
 """The register of the zoo's constructors."""
 
+import inspect
 from collections.abc import Callable
 
-from kerasnmt.models import Seq2Seq
+import keras
+
 from kerasnmt.nearest_name import unknown_name_message
 
-_CONSTRUCTORS: dict[str, Callable[..., Seq2Seq]] = {}
+_CONSTRUCTORS: dict[str, Callable[..., keras.Model]] = {}
 
 
-def register(constructor: Callable[..., Seq2Seq]) -> Callable[..., Seq2Seq]:
+def register(constructor: Callable[..., keras.Model]) -> Callable[..., keras.Model]:
     """Put a constructor into the zoo under its own name."""
     _CONSTRUCTORS[constructor.__name__] = constructor
     return constructor
 
 
-def list_models() -> list[str]:
-    """Return the names of all models of the zoo, sorted."""
-    return sorted(_CONSTRUCTORS)
+def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:
+    """Return the names of the models of the zoo, sorted.
+
+    Args:
+        kind: only those of a class of `kerasnmt.models`, such as `Seq2Seq`; all by default.
+    """
+    return sorted(name for name, make in _CONSTRUCTORS.items() if issubclass(_kind(make), kind))
 
 
-def get_model(name: str) -> Callable[..., Seq2Seq]:
+def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Callable[..., keras.Model]:
     """Return the constructor of a name.
 
+    Args:
+        name: a name of `list_models(kind)`.
+        kind: the class that its models must have; any by default.
+
     Raises:
-        ValueError: there is no such model; the message gives the nearest name.
+        ValueError: there is no such model, and the message gives the nearest name; or it is of
+            another class.
     """
     if name not in _CONSTRUCTORS:
-        raise ValueError(unknown_name_message(name, list_models(), "model"))
+        raise ValueError(unknown_name_message(name, list_models(kind), "model"))
+    if not issubclass(_kind(_CONSTRUCTORS[name]), kind):
+        raise ValueError(
+            f"Expected the name of a {kind.__name__}, one of {', '.join(list_models(kind))}. "
+            f"Received: {name}, a {_kind(_CONSTRUCTORS[name]).__name__}."
+        )
     return _CONSTRUCTORS[name]
+
+
+def _kind(constructor: Callable[..., keras.Model]) -> type[keras.Model]:
+    """The class that a constructor says it returns."""
+    return inspect.signature(constructor).return_annotation

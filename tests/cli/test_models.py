@@ -30,7 +30,10 @@ def test_the_list_is_not_cut_where_it_is_piped_and_nothing_else_is_said():
     )
     rows = [line.split(maxsplit=2) for line in done.stdout.split("\n\n")[0].splitlines()[1:]]
     assert [name for name, _, _ in rows] == zoo.list_models()
-    assert all(int(parameters.replace(",", "")) > 6e6 for _, parameters, _ in rows)
+    parameters = {name: int(count.replace(",", "")) for name, count, _ in rows}
+    # K + 1 embeddings of words and ages, a bias, and whether the start is linear.
+    assert parameters.pop("memory_network") == 4 * (8_000 + 50) * 50 + 8_000 + 1
+    assert all(count > 2e6 for count in parameters.values())
     # A paper and its year, and where the sentence ends.
     assert all(re.search(r"\(20\d\d\), ", paper) and paper[-1] != "." for *_, paper in rows)
 

@@ -249,7 +249,10 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch):
     )
 
     def replay(*requests, more=(), damage=False):
-        records = [encode_warmup_request(WarmupRequest(*request), "en") for request in requests]
+        records = [
+            encode_warmup_request(WarmupRequest(signature, {"text": texts}), "en")
+            for signature, texts in requests
+        ]
         path = write_warmup(tmp_path, [*records, *more])
         if damage:
             path.write_bytes(path.read_bytes()[:-1])
@@ -270,7 +273,7 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch):
     assert detail.startswith(f"{tmp_path}/assets.extra/tf_serving_warmup_requests cannot be read: ")
     passed, detail = replay(*requests, more=[b"something"])
     assert not passed
-    assert detail.startswith("Expected a PredictionLog with a request whose one input is 'text'")
+    assert detail.startswith("Expected a PredictionLog with a request whose inputs are strings")
     assert replay(*[("n_best", [b"a"])] * 1001) == (
         False,
         "1001 warm-up requests where a server takes at most 1000",

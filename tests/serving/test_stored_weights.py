@@ -107,18 +107,21 @@ def test_int8_by_hand():
     rows = np.float32([[127, -64.1, 127], [1.27, 0.64, -0.01]])
     columns = np.float32([[1270, 0.2], [-30, -0.127]])
     model = FakeModel(rows=rows, columns=columns, zeros=np.zeros((2, 2)), bias=np.float32([0.1, 9]))
-    weights = StoredWeights(model, "int8")
-    np.testing.assert_allclose(weights.search(0), [[127, -64, 127], [1.27, 0.64, -0.01]], rtol=1e-6)
-    np.testing.assert_allclose(weights.search(1), [[1270, 0.2], [-30, -0.2 * 81 / 127]], rtol=1e-6)
-    np.testing.assert_array_equal(weights.search(2), np.zeros((2, 2)))
-    np.testing.assert_array_equal(weights.search(3), np.float32([0.1, 9]))
+    search = StoredWeights(model, "int8").applied(model.search)
+    np.testing.assert_allclose(search(0), [[127, -64, 127], [1.27, 0.64, -0.01]], rtol=1e-6)
+    np.testing.assert_allclose(search(1), [[1270, 0.2], [-30, -0.2 * 81 / 127]], rtol=1e-6)
+    np.testing.assert_array_equal(search(2), np.zeros((2, 2)))
+    np.testing.assert_array_equal(search(3), np.float32([0.1, 9]))
 
 
 def test_stored_values_stay_where_the_model_changes():
     model = FakeModel(matrix=np.eye(2))
-    kinds = {kind: StoredWeights(model, kind) for kind in ("float32", "float16", "int8")}
+    kinds = {
+        kind: StoredWeights(model, kind).applied(model.search)
+        for kind in ("float32", "float16", "int8")
+    }
     model.weights[0].assign(3 * np.eye(2))
-    found = {kind: float(weights.search(0)[0, 0]) for kind, weights in kinds.items()}
+    found = {kind: float(search(0)[0, 0]) for kind, search in kinds.items()}
     assert found == {"float32": 3.0, "float16": 1.0, "int8": 1.0}
 
 

@@ -40,16 +40,37 @@ def test_requests_are_what_the_classes_of_the_server_write(texts):
     request = log.predict_log.request
     request.model_spec.name, request.model_spec.signature_name = "en_de", "n_best"
     request.inputs["text"].CopyFrom(tf.make_tensor_proto(texts, tf.string, [len(texts)]))
-    written = encode_warmup_request(WarmupRequest("n_best", texts), "en_de")
+    written = encode_warmup_request(WarmupRequest("n_best", {"text": texts}), "en_de")
     assert PredictionLog.FromString(written) == log
-    assert decode_warmup_request(log.SerializeToString()) == WarmupRequest("n_best", texts)
+    assert decode_warmup_request(log.SerializeToString()) == WarmupRequest(
+        "n_best", {"text": texts}
+    )
     request.model_spec.signature_name = ""
     assert decode_warmup_request(log.SerializeToString()).signature == "serving_default"
 
 
+def test_several_inputs_are_what_the_classes_of_the_server_write():
+    import tensorflow as tf
+
+    log = PredictionLog()
+    request = log.predict_log.request
+    request.model_spec.name, request.model_spec.signature_name = "qa", "serving_default"
+    inputs = {"story": [b"a\nb", b""], "question": [b"c?", b"\xff"]}
+    for name, texts in inputs.items():
+        request.inputs[name].CopyFrom(tf.make_tensor_proto(texts, tf.string, [2]))
+    expected = WarmupRequest("serving_default", inputs)
+    assert PredictionLog.FromString(encode_warmup_request(expected, "qa")) == log
+    assert decode_warmup_request(log.SerializeToString()) == expected
+    request.inputs["story"].CopyFrom(tf.make_tensor_proto([b"a"], tf.string, [1]))
+    with pytest.raises(ValueError, match="whose inputs are"):  # another batch
+        decode_warmup_request(log.SerializeToString())
+
+
 def other(change):
     """A request that is not one of text in one axis."""
-    log = PredictionLog.FromString(encode_warmup_request(WarmupRequest("n_best", [b"a"]), "x"))
+    log = PredictionLog.FromString(
+        encode_warmup_request(WarmupRequest("n_best", {"text": [b"a"]}), "x")
+    )
     change(log.predict_log.request)
     return log.SerializeToString()
 
@@ -74,7 +95,7 @@ def other(change):
     ],
 )
 def test_other_records_are_refused(record):
-    with pytest.raises(ValueError, match="Expected a PredictionLog with a request whose one input"):
+    with pytest.raises(ValueError, match="a PredictionLog with a request whose inputs are"):
         decode_warmup_request(record)
 
 
@@ -84,5 +105,6 @@ def test_requests_of_many_sizes():
     sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
     for signature, found in (("serving_default", requests[:9]), ("n_best", requests[9:])):
         assert {request.signature for request in found} == {signature}
-        assert [(len(texts), len(texts[0].split())) for _, texts in found] == sizes
-        assert all(len({*texts}) == 1 for _, texts in found)
+        batches = [inputs["text"] for _, inputs in found]
+        assert [(len(texts), len(texts[0].split())) for texts in batches] == sizes
+        assert all(len({*texts}) == 1 for texts in batches)

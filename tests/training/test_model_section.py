@@ -20,6 +20,7 @@ def test_unknown_names():
     assert problem("bahdanau_gru", unit=8) == (
         "unknown key 'model.unit'; did you mean 'model.units'?"
     )
+    assert problem("memory_network").startswith("Expected the name of a Seq2Seq, one of bahdanau_")
     # The tokenizers are the constructor's arguments too, but no keys of a recipe.
     assert problem("bahdanau_gru", source=8).startswith("unknown key 'model.source'; known: ")
 

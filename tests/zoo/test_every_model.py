@@ -1,4 +1,4 @@
-"""What holds for every model of the zoo, on tiny sizes."""
+"""What holds for every model of the zoo that translates, on tiny sizes."""
 
 import keras
 import numpy as np
@@ -8,12 +8,17 @@ from keras import tree
 
 from kerasnmt import zoo
 from kerasnmt.ids import START_ID, UNKNOWN_ID
+from kerasnmt.models import Seq2Seq
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
 pytestmark = pytest.mark.long
 
 TINY = {"embedding_dim": 6, "units": 4, "dropout": 0.0}
+TINY_TRANSFORMER = {
+    **{"units": 6, "num_heads": 3, "hidden_units": 5, "encoder_layers": 1, "decoder_layers": 2},
+    **{"dropout": 0.0, "attention_dropout": 0.0},
+}
 SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
 TARGETS = np.array([[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]], "int32")
 TARGET_IDS = np.where(TARGETS, np.pad(TARGETS, ((0, 0), (1, 0)), constant_values=2)[:, :4], 0)
@@ -26,7 +31,7 @@ COPYING = {
 }
 COPIED_TARGETS = np.where(TARGETS == 12, 13, TARGETS)
 
-# Of all weights, with source 11 (13 where words are copied), target 13, embedding_dim 6, units 4.
+# Of all weights, with source 11 (13 where words are copied), target 13, and tiny sizes.
 PARAMETERS = {
     "bahdanau_gru": 1067,
     "bahdanau_lstm": 1215,
@@ -46,8 +51,10 @@ PARAMETERS = {
     "pointer_generator_gru": 1087,
     "pointer_generator_lstm": 1246,
     "pointer_network_lstm": 876,
+    "transformer_base": 1186,
+    "transformer_tiny": 1210,
 }
-NAMES = zoo.list_models()
+NAMES = zoo.list_models(Seq2Seq)
 # Every name with its defaults, and the options that change what a model is made of.
 OPTIONS = {
     **{name: (name, {}) for name in NAMES},
@@ -68,18 +75,26 @@ OPTIONS = {
     ),
     "pointer_generator_lstm coverage": ("pointer_generator_lstm", {"coverage": 0.1}),
     "pointer_network_lstm coverage": ("pointer_network_lstm", {"coverage": 0.0}),
+    "transformer_tiny learned": (
+        "transformer_tiny",
+        {"max_positions": 9, "tie_embeddings": False, "decoder_layers": 1},
+    ),
 }
 # One of each, through the export and its check.
 # (Those that copy: tests/serving/test_check.py.)
-FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm"]
+FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm", "transformer_tiny"]
 every = pytest.mark.parametrize(("name", "options"), OPTIONS.values(), ids=OPTIONS)
+
+
+def sizes(name):
+    return TINY_TRANSFORMER if name.startswith("transformer") else TINY
 
 
 def make(name, source=11, target=13, **options):
     if name.startswith("pointer"):
         source = target if isinstance(target, int) else source
         target = None
-    model = zoo.get_model(name)(source, target, **{**TINY, **options})
+    model = zoo.get_model(name)(source, target, **{**sizes(name), **options})
     rng = np.random.default_rng(0)
     model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
     return model
@@ -111,6 +126,7 @@ COMPILED = [
     "luong_local_m_lstm",
     "pointer_generator_lstm coverage",
     "pointer_network_lstm",
+    "transformer_tiny",
 ]
 
 
@@ -127,8 +143,8 @@ def test_steps_equal_the_full_pass(name, options, run):
     inputs = {key: tf.constant(value, tf.int32) for key, value in inputs.items()}
     expected = log_probabilities(model, run(model)(inputs))
     attended = run(model.attend)(inputs) if model.has_attention else {}
-    states, memory = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
-    states = [state[:, None] for state in states]
+    states, memory = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"), steps=4)
+    states = tree.map_structure(lambda state: state[:, None], states)
     step = run(model.step)
     for t in range(4):
         ids = inputs["target_ids"][:, t : t + 1]

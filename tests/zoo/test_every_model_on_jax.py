@@ -15,15 +15,16 @@ from tests.zoo.test_every_model import (
     INPUTS,
     OPTIONS,
     TARGETS,
-    TINY,
     example,
     log_probabilities,
     make,
+    sizes,
 )
 
 pytestmark = pytest.mark.long
 
 TRAINED = [case for case in OPTIONS if "coverage" in case] + ["pointer_network_lstm"]
+SEARCHED = [case for case in OPTIONS if case.startswith(("pointer", "transformer"))]
 SCRIPT = """
 import json
 import sys
@@ -47,8 +48,8 @@ for case, (name, options) in json.loads(sys.argv[3]).items():
     if model.has_attention:
         for key, record in model.attend(inputs).items():
             made[f"{case}/{key}"] = record
-    if copying:
-        sources = (inputs["source_ids"], inputs["extended_source_ids"])
+    if case in json.loads(sys.argv[5]):
+        sources = [inputs[key] for key in ("source_ids", "extended_source_ids") if key in inputs]
         found = model.search(*sources, beam_size=3, n_best=2, max_length=6)
         made[f"{case}/ids"], made[f"{case}/scores"] = found.ids, found.scores
     if case in json.loads(sys.argv[4]):  # an added loss, and the loss of guided attention beside it
@@ -80,11 +81,11 @@ def made(tmp_path_factory, alignments):
     np.savez(
         folder / "in.npz", **INPUTS, **copying, **weights, targets=TARGETS, alignments=alignments
     )
-    cases = {case: (name, {**TINY, **options}) for case, (name, options) in OPTIONS.items()}
+    cases = {case: (name, {**sizes(name), **options}) for case, (name, options) in OPTIONS.items()}
     done = subprocess.run(
         [
             *(sys.executable, "-c", SCRIPT, folder / "in.npz", folder / "out.npz"),
-            *(json.dumps(cases), json.dumps(TRAINED)),
+            *(json.dumps(cases), json.dumps(TRAINED), json.dumps(SEARCHED)),
         ],
         env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
         capture_output=True,
@@ -106,8 +107,8 @@ def test_equals_tensorflow(made, alignments, case):
     if model.has_attention:
         for key, record in model.attend(inputs).items():
             np.testing.assert_allclose(made[f"{case}/{key}"], record, atol=1e-5)
-    if model.copies:
-        sources = (inputs["source_ids"], inputs["extended_source_ids"])
+    if case in SEARCHED:
+        sources = [inputs[key] for key in ("source_ids", "extended_source_ids") if key in inputs]
         found = model.search(*sources, beam_size=3, n_best=2, max_length=6)
         np.testing.assert_array_equal(made[f"{case}/ids"], found.ids)
         np.testing.assert_allclose(made[f"{case}/scores"], found.scores, atol=1e-4)

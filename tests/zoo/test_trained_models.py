@@ -1,8 +1,10 @@
 """The folders of trained models: their recipes are valid, and their scripts do what they say."""
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,11 +13,11 @@ from kerasnmt.training.model_section import check_model
 
 ZOO = Path(__file__).parents[2] / "zoo"
 FOLDERS = sorted(path.parent for path in ZOO.glob("*/recipe.yaml"))
-SIGMORPHON = ZOO / "pointer_generator_gru_sigmorphon2018"
+SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
 
 
-def script(name):
-    specification = importlib.util.spec_from_file_location(name, SIGMORPHON / f"{name}.py")
+def script(name, folder=SIGMORPHON):
+    specification = importlib.util.spec_from_file_location(name, ZOO / folder / f"{name}.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
@@ -68,3 +70,56 @@ def test_distance_by_hand():
     assert distance("", "abc") == 3 and distance("abc", "") == 3
     assert distance("kitten", "sitting") == 3
     assert distance("ab", "ba") == 2 and distance("flaw", "lawn") == 2
+
+
+def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
+    """Two tasks of a few questions, from reading the files to the results."""
+    (tmp_path / "data").mkdir()
+    lines = []
+    for place in ("kitchen", "garden", "office", "hallway", "kitchen"):
+        lines += [f"1 Mary went to the {place}.", f"2 Where is Mary? \t{place}\t1"]
+    for task in (1, 12):
+        for split, count in (("train", 4), ("test", 1)):
+            text = "\n".join(lines * count) + "\n"
+            path = tmp_path / f"data/qa{task}_task_{split}.txt"
+            path.write_text(text, encoding="utf-8")
+    reproduce = script("reproduce", "memory_network_babi")
+    monkeypatch.setattr(reproduce, "LINEAR_EPOCHS", 2)
+    train, validation = reproduce.split_tasks(reproduce.read_tasks(tmp_path / "data", "train"))
+    assert (len(train), len(validation)) == (36, 4)
+    output = tmp_path / "output"
+    arguments = [str(tmp_path / "data"), str(output), "--starts", "1", "--epochs", "20"]
+    monkeypatch.setattr(sys, "argv", ["reproduce.py", *arguments])
+    reproduce.main()
+    results = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    assert results["test_error"].keys() == {"1", "12"}
+    assert results["mean_test_error"] == sum(results["test_error"].values()) / 2 == 0.0
+    (start,) = results["starts"]
+    assert start["linear_epochs"] == 2 and len(start["history"]) == 22
+    # What is there is not trained again.
+    monkeypatch.setattr(reproduce, "train_start", None)
+    reproduce.main()
+    again = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    assert again == results
+    assert '"mean_test_error": 0.0' in capsys.readouterr().out
+
+
+def test_the_rate_of_a_memory_network_is_annealed():
+    reproduce = script("reproduce", "memory_network_babi")
+    start = SimpleNamespace(ended=None)
+    annealing = reproduce.Annealing(start, 60)
+    rates = []
+    learning_rate = SimpleNamespace(assign=rates.append)
+    model = SimpleNamespace(
+        optimizer=SimpleNamespace(learning_rate=learning_rate), stop_training=False
+    )
+    annealing.set_model(model)
+    annealing.on_epoch_begin(7)
+    start.ended = 8
+    for epoch in (8, 22, 23, 67):
+        annealing.on_epoch_begin(epoch)
+    assert rates == pytest.approx([0.16, 0.32, 0.32, 0.16, 0.04])
+    annealing.on_epoch_end(66, {})
+    assert not model.stop_training
+    annealing.on_epoch_end(67, {})
+    assert model.stop_training

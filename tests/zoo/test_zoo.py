@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
+from kerasnmt.models import MemoryNetwork, Seq2Seq
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
 # Weights by path and shape, for source 11, target 13, embedding_dim 6, units 5.
@@ -73,6 +74,18 @@ def test_embeddings_begin_in_their_range(name, scale):
         assert 0.99 * scale < np.abs(embeddings).max() <= scale
         assert np.std(embeddings) == pytest.approx(scale / 3**0.5, rel=0.04)
     assert np.abs(source - target).max() > scale
+
+
+def test_names_by_the_class_of_the_model():
+    assert zoo.list_models(MemoryNetwork) == ["memory_network"]
+    translating = zoo.list_models(Seq2Seq)
+    assert sorted([*translating, "memory_network"]) == zoo.list_models()
+    for name in translating:
+        options = {"units": 4, "embedding_dim": 4}
+        assert type(zoo.get_model(name, Seq2Seq)(11, **options)) is Seq2Seq
+    message = r"name of a Seq2Seq, one of bahdanau_gru, .*Received: memory_network, a MemoryNetwork"
+    with pytest.raises(ValueError, match=message):
+        zoo.get_model("memory_network", Seq2Seq)
 
 
 def test_unknown_name():

@@ -1,0 +1,100 @@
+"""Stories with questions, in the format of the bAbI tasks. Needs no TensorFlow."""
+
+import os
+from typing import NamedTuple
+
+from kerasnmt.data.lines import checked_lines
+
+
+class StoryQuestion(NamedTuple):
+    """A question about a story.
+
+    Attributes:
+        story: the sentences before the question, oldest first; other questions are left out.
+        question: as it is asked.
+        answer: one word, or several joined by commas.
+        supporting: which sentences of `story` the answer follows from, counted from 0, in the order
+            of the file.
+    """
+
+    story: tuple[str, ...]
+    question: str
+    answer: str
+    supporting: tuple[int, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that a tokenizer has to know: sentences, question and answer."""
+        return (*self.story, self.question, self.answer)
+
+
+def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
+    """Reads a file of the bAbI tasks.
+
+    Each line is `ID sentence` or `ID question TAB answer TAB supporting IDs`. IDs count the lines
+    of a story from 1; a story begins where they return to 1. Supporting IDs are separated by
+    spaces, and may be none; they name sentences before the question. Spaces around a sentence, a
+    question and an answer are dropped.
+
+    Source: Weston et al. (2015), "Towards AI-complete question answering: a set of prerequisite toy
+    tasks".
+
+    Args:
+        path: UTF-8 text; gzip where the name ends in ".gz".
+
+    Returns:
+        The questions, in order.
+
+    Raises:
+        ValueError: if the file is missing, empty, damaged or not UTF-8, holds no question, or a
+            line has neither form, an ID out of order, or a supporting ID that is none of a sentence
+            before it (the line is named).
+    """
+    questions: list[StoryQuestion] = []
+    story: list[str] = []
+    places: dict[int, int] = {}  # of the story's sentences, by ID
+    last = 0
+    for number, line in enumerate(checked_lines(path), start=1):
+        received = f"Received: path={str(path)!r}, line {number}."
+        columns = line.decode().rstrip("\r\n").split("\t")
+        written, _, text = columns[0].partition(" ")
+        text = text.strip()
+        if not _is_id(written) or not text or len(columns) not in (1, 3):
+            raise ValueError(
+                "Expected `ID sentence` or `ID question TAB answer TAB supporting IDs`, found a "
+                f"line of neither form. {received}"
+            )
+        line_id = int(written)
+        if line_id == 1:
+            story, places = [], {}
+        elif line_id != last + 1:
+            raise ValueError(
+                f"Expected the ID {last + 1}, or 1 for a new story, found {line_id}. {received}"
+            )
+        last = line_id
+        if len(columns) == 1:
+            places[line_id] = len(story)
+            story.append(text)
+            continue
+        answer, supporting = columns[1].strip(), columns[2].split()
+        if not answer:
+            raise ValueError(f"Expected an answer behind the question, found none. {received}")
+        for one in supporting:
+            if not _is_id(one) or int(one) not in places:
+                raise ValueError(
+                    "Expected supporting IDs of sentences of the story before the question, found "
+                    f"{one!r}. {received}"
+                )
+        questions.append(
+            StoryQuestion(tuple(story), text, answer, tuple(places[int(one)] for one in supporting))
+        )
+    if not questions:
+        raise ValueError(
+            "Expected at least one line `ID question TAB answer TAB supporting IDs`, found none. "
+            f"Received: path={str(path)!r}."
+        )
+    return questions
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) > 0

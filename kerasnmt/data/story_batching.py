@@ -1,0 +1,103 @@
+"""Batches of ids from questions about stories."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from kerasnmt.data.babi import StoryQuestion
+from kerasnmt.text import Tokenizer
+from kerasnmt.text.stories import padded, story_ids
+
+
+def story_batches(
+    questions: Sequence[StoryQuestion],
+    source_tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer | None = None,
+    *,
+    batch_size: int = 32,
+    max_sentences: int | None = 50,
+    shuffle: bool = True,
+    seed: int | None = None,
+) -> tf.data.Dataset:
+    """Tokenizes questions about stories and gathers them into batches for `fit`.
+
+    All ids are held in memory, unpadded.
+
+    ```python
+    questions = read_babi("qa1_single-supporting-fact_train.txt")
+    tokenizer = PlainWordTokenizer.train(text for one in questions for text in one.texts)
+    model = memory_network(tokenizer)
+    model.compile("adam")
+    model.fit(story_batches(questions, tokenizer, max_sentences=model.max_sentences), epochs=20)
+    ```
+
+    Args:
+        questions: what `read_babi` gives, or tuples that begin so: the sentences of a story, a
+            question and its answer.
+        source_tokenizer: makes ids of sentences and questions.
+        target_tokenizer: makes one id of an answer; `source_tokenizer` where it is None.
+        batch_size: number of questions in a batch.
+        max_sentences: of a longer story the last ones are taken, 50 as in the paper; None for all.
+        shuffle: whether to shuffle, in every epoch anew.
+        seed: makes the whole sequence of epochs the same in every run.
+
+    Returns:
+        A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
+        `{"story_ids": int32 [batch, sentences, words], "question_ids": int32 [batch, words]}`,
+        padded on the right with 0 to the longest of the batch; `targets`, int32 `[batch]`, the id
+        of the answer, the unknown id for one that is not in the vocabulary; `sample_weight`,
+        float32 `[batch]`, is 1. (`split_evenly` adds rows that weigh 0.)
+
+    Raises:
+        ValueError: if there is no question, one is of another form, an answer is not one word of
+            the tokenizer, or a size is below 1.
+    """
+    for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
+        if value is not None and value < 1:
+            raise ValueError(f"Expected {name} to be at least 1. Received: {name}={value}.")
+    stories, asked, answers = _columns(questions)
+    targets = (target_tokenizer or source_tokenizer).tokenize(answers)
+    for answer, length in zip(answers, targets.row_lengths().numpy(), strict=True):
+        if length != 1:
+            raise ValueError(
+                "Expected answers of one word for the tokenizer, several joined by commas. "
+                f"Received: answer={answer!r}, which has {length}."
+            )
+    targets = targets.flat_values
+    sentences = tf.RaggedTensor.from_row_lengths(
+        tf.constant([sentence for story in stories for sentence in story], tf.string),
+        [len(story) for story in stories],
+    )
+    stories_ids = story_ids(source_tokenizer, sentences, max_sentences)
+    questions_ids = source_tokenizer.tokenize(asked)
+
+    def batch(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
+        inputs = {
+            "story_ids": padded(tf.gather(stories_ids, rows)),
+            "question_ids": padded(tf.gather(questions_ids, rows)),
+        }
+        return inputs, tf.gather(targets, rows), tf.ones_like(rows, tf.float32)
+
+    rows = tf.data.Dataset.range(len(asked))
+    if shuffle:
+        rows = rows.shuffle(len(asked), seed)
+    return rows.batch(batch_size).map(batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+
+def _columns(
+    questions: Sequence[StoryQuestion],
+) -> tuple[list[Sequence[str]], list[str], list[str]]:
+    columns: tuple[list, list, list] = [], [], []
+    for question in questions:
+        story, asked, answer = question[:3]
+        texts = [asked, answer, *story] if isinstance(story, list | tuple) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError(
+                "Expected tuples of a story (a list of sentences), a question and an answer, as "
+                f"read_babi gives them. Received: {question!r:.200}."
+            )
+        for column, value in zip(columns, (story, asked, answer), strict=True):
+            column.append(value)
+    if not columns[0]:
+        raise ValueError("Expected at least one question. Received: questions with none.")
+    return columns

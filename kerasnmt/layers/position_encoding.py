@@ -1,0 +1,39 @@
+"""Sentences as sums of their words, weighted by where these stand."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class PositionEncoding(keras.layers.Layer):
+    """m_i = sum_j l_j * A x_ij, which tells sentences with the same words in another order apart.
+
+        l_kj = (1 - j / J) - (k / d) (1 - 2 j / J)
+
+    for word j of J and feature k of d, both counted from 1; J is the number of real words, so that
+    padding changes nothing. There are no weights.
+
+    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
+    "position encoding".
+    """
+
+    def call(self, embedded: Any, word_mask: Any) -> Any:
+        """Sum up the words of each sentence.
+
+        Args:
+            embedded: `[..., words, embedding_dim]`.
+            word_mask: boolean `[..., words]`, True = real word; padding stands on the right.
+
+        Returns:
+            `[..., embedding_dim]`; zeros where a sentence has no words.
+        """
+        mask = ops.cast(word_mask, "float32")
+        count = ops.maximum(ops.sum(mask, axis=-1, keepdims=True), 1.0)
+        place = ops.expand_dims(ops.cumsum(mask, axis=-1) / count, -1)  # j / J
+        units = embedded.shape[-1]
+        feature = ops.arange(1, units + 1, dtype="float32") / units  # k / d
+        weights = (1.0 - place) - feature * (1.0 - 2.0 * place)
+        weights = weights * ops.expand_dims(mask, -1)
+        return ops.sum(embedded * ops.cast(weights, embedded.dtype), axis=-2)

@@ -1,0 +1,75 @@
+"""What a decoder keeps of its earlier steps."""
+
+from typing import Any, NamedTuple, Self
+
+from keras import ops, tree
+
+
+class TimeCache(NamedTuple):
+    """What a decoder keeps of every step, for the steps after it, in tensors of fixed size.
+
+    A search carries its states from step to step, and their shapes have to stay as they are: so
+    there is room from the start for as many steps as there can be, and a mask of what is written.
+    It is a structure of tensors, as the states of a search are:
+
+        cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]
+        cache = cache.write(keys)
+        attention(query, cache.values, memory_mask=cache.mask)
+
+    Attributes:
+        values: a structure of tensors `[..., steps, size]`, zeros where nothing is written.
+        length: number of steps that are written, int32 `[batch]`, or `[batch, hypotheses]` in a
+            search.
+    """
+
+    values: Any
+    length: Any
+
+    @classmethod
+    def allocate(cls, example: Any, steps: int) -> Self:
+        """Make an empty cache.
+
+        Args:
+            example: what a step writes, a structure of tensors `[batch, ..., size]`, of which only
+                the shapes and dtypes count.
+            steps: how many steps there is room for.
+        """
+
+        def zeros(value: Any) -> Any:
+            *leading, size = ops.shape(value)
+            return ops.zeros((*leading, steps, size), dtype=value.dtype)
+
+        first = tree.flatten(example)[0]
+        length = ops.zeros(ops.shape(first)[:1], dtype="int32")
+        return cls(tree.map_structure(zeros, example), length)
+
+    def write(self, values: Any) -> Self:
+        """Write the next step.
+
+        Args:
+            values: a structure of tensors `[..., size]`, with hypotheses after the batch where the
+                length has them. Beyond the last place nothing is written.
+
+        Returns:
+            the cache with one step more.
+        """
+        here = ops.arange(self._steps, dtype="int32") == self.length[..., None]
+
+        def write_one(buffer: Any, value: Any) -> Any:
+            between = len(value.shape) - 1 - len(self.length.shape)
+            shape = (*ops.shape(self.length), *[1] * between, self._steps, 1)
+            place = ops.cast(ops.reshape(here, shape), value.dtype)
+            # What is not written is 0. As a product this takes half the time of `ops.where`.
+            return buffer + ops.matmul(place, value[..., None, :])
+
+        written = tree.map_structure(write_one, self.values, values)
+        return type(self)(written, self.length + 1)
+
+    @property
+    def mask(self) -> Any:
+        """Which places are written, boolean `[batch, steps]` or `[batch, hypotheses, steps]`."""
+        return ops.arange(self._steps, dtype="int32") < self.length[..., None]
+
+    @property
+    def _steps(self) -> int:
+        return tree.flatten(self.values)[0].shape[-2]

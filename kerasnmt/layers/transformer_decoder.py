@@ -1,0 +1,241 @@
+"""The Transformer's decoder."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.time_cache import TimeCache
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class TransformerDecoder(keras.layers.Layer):
+    """Predict a target word from the source and from all words before it.
+
+    `call` runs over a whole given target at once, `step` over one position, with what the layers
+    made of the positions before it in caches; both give the same numbers. Embeddings are multiplied
+    by the root of their size, as in `TransformerEncoder`; a `TiedVocabularyProjection` takes them
+    as they are.
+
+    The attention weights that are recorded are the mean of the heads of the last layer but one, or
+    of the only one: of all layers it agrees best with word alignments (Garg et al., 2019, "Jointly
+    learning to align and translate with Transformer models"). `attend_by_head` returns all of them.
+
+    Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1, 3.4 and 3.5.
+
+    Args:
+        embedding: `keras.layers.Embedding` of the target vocabulary.
+        positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
+        layers: `TransformerDecoderLayer`s, from the words up.
+        generator: for example `VocabularyProjection`.
+        normalization: a layer after the last one, such as `keras.layers.LayerNormalization`, for
+            layers with `PreNorm`; None for those with `PostNorm`, whose outputs are normalized.
+        dropout: share of the features of words and positions that is dropped in training, in
+            [0, 1).
+    """
+
+    parts: ClassVar[tuple[str, ...]] = ("embedding", "positions", "generator", "normalization")
+    # Whether it predicts ids beyond its vocabulary, those of source words outside of it.
+    copies = False
+    # Whether the records of `call` and `step` hold attention weights.
+    has_attention = True
+
+    def __init__(
+        self,
+        embedding: keras.layers.Layer,
+        positions: keras.layers.Layer,
+        layers: Sequence[keras.layers.Layer],
+        generator: keras.layers.Layer,
+        normalization: keras.layers.Layer | None = None,
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.embedding = embedding
+        self.positions = positions
+        self.layers = list(layers)
+        self.generator = generator
+        self.normalization = normalization
+        self.dropout = dropout
+        self.words_dropout = keras.layers.Dropout(
+            dropout, dtype=self.dtype_policy, name="words_dropout"
+        )
+
+    def build(self, memory_shape: tuple) -> None:
+        """Make the weights for a memory `(batch, source_length, memory_units)`."""
+        words_shape = (None, None, self.embedding.output_dim)
+        build_once(self.embedding)
+        build_once(self.positions, words_shape)
+        for layer in self.layers:
+            build_once(layer, words_shape, memory_shape)
+        if self.normalization is not None:
+            build_once(self.normalization, words_shape)
+        build_once(self.generator, words_shape, self.embedding.embeddings.shape)
+
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
+    ) -> list[TimeCache]:
+        """Make the first states of `step`: an empty cache for each layer.
+
+        Args:
+            states: a bridge's, of which there is no use.
+            memory: from `project_memory`.
+            training: whether dropout applies, which here changes nothing.
+            steps: how many steps there is room for.
+
+        Returns:
+            the caches; none for no steps.
+
+        Raises:
+            ValueError: there are more steps than positions.
+        """
+        self.positions.check_length(steps)
+        if not steps:
+            return []
+        batch_size = ops.shape(memory["memory_mask"])[0]
+        return [layer.initial_cache(batch_size, steps) for layer in self.layers]
+
+    def project_memory(
+        self, memory: Any, memory_mask: Any, source_ids: Any = None
+    ) -> dict[str, Any]:
+        """Prepare a source for `call` and `step`, once.
+
+        Args:
+            memory: `[batch, source_length, memory_units]`.
+            memory_mask: boolean `[batch, source_length]`, True = real token.
+            source_ids: int32 `[batch, source_length]`, for decoders that copy.
+
+        Returns:
+            what `call` and `step` take as `memory`.
+        """
+        layers = [layer.project_memory(memory, memory_mask) for layer in self.layers]
+        return {"layers": layers, "memory_mask": memory_mask}
+
+    def call(
+        self,
+        target_ids: Any,
+        states: list[Any],
+        memory: dict[str, Any],
+        training: bool = False,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Predict every next word of given targets.
+
+        Args:
+            target_ids: int32 `[batch, target_length]`, starting with the start token.
+            states: from `initial_states`; a whole target needs none.
+            memory: from `project_memory`.
+            training: whether dropout applies.
+
+        Returns:
+            the generator's outputs for every position, for a vocabulary projection the logits
+            `[batch, target_length, vocabulary]`; and records: `weights`, float32
+            `[batch, target_length, source_length]`, whose row t belongs to the word that is
+            predicted there, the t-th of the targets.
+        """
+        words, weights = self._read(target_ids, memory, training)
+        return self._generate(words), self._records(weights)
+
+    def step(
+        self, ids: Any, states: list[TimeCache], memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any], list[TimeCache]]:
+        """Predict the next word of several hypotheses of every row.
+
+        Args:
+            ids: the words before, int32 `[batch, hypotheses]`.
+            states: from `initial_states`, with hypotheses after the batch, or the step before.
+            memory: from `project_memory`; shared by the hypotheses of a row, never tiled.
+
+        Returns:
+            the generator's outputs; records, `weights` float32 `[batch, hypotheses,
+            source_length]`; and the new states.
+
+        Raises:
+            ValueError: there are no caches.
+        """
+        if not states:
+            raise ValueError(
+                "Expected states with room for what each step adds. Received: none, as "
+                "model.encode(source_ids) makes them. Say how many steps there will be, with "
+                "model.encode(source_ids, steps=100)."
+            )
+        words = self.embedding(ids) * self.embedding.output_dim**0.5
+        words = self.positions(words, position=states[0].length)
+        weights, caches = [], []
+        for layer, cache, projected in zip(self.layers, states, memory["layers"], strict=True):
+            words, found, cache = layer.step(words, cache, projected)
+            weights.append(found)
+            caches.append(cache)
+        return self._generate(words), self._records(weights), caches
+
+    def attend_by_head(self, target_ids: Any, memory: dict[str, Any]) -> Any:
+        """Return where every head of every layer looks in the source, for given targets.
+
+        Args:
+            target_ids: int32 `[batch, target_length]`, starting with the start token.
+            memory: from `project_memory`.
+
+        Returns:
+            float32 `[batch, layers, heads, target_length, source_length]`; the lowest layer first.
+        """
+        _, weights = self._read(target_ids, memory)
+        return ops.stack(weights, axis=1)
+
+    def next_log_probability(self, outputs: Any) -> Any:
+        """Return log p of every next id, float32 `[..., vocabulary]`, from what `step` returned."""
+        return self.generator.next_log_probability(outputs)
+
+    def log_probability(self, outputs: Any, ids: Any) -> tuple[Any, Any]:
+        """Return log p of the given ids, and its mean over the vocabulary, for the loss.
+
+        Args:
+            outputs: what `call` returned.
+            ids: int32 `[batch, target_length]`.
+
+        Returns:
+            two float32 tensors `[batch, target_length]`; the second serves label smoothing.
+        """
+        return self.generator.log_probability(outputs, ids)
+
+    def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
+        """Return what training adds to the loss of the words: nothing."""
+        return []
+
+    def _read(
+        self, target_ids: Any, memory: dict[str, Any], training: bool = False
+    ) -> tuple[Any, list[Any]]:
+        """Run the layers over whole targets: words, and each layer's weights."""
+        words = self.positions(self.embedding(target_ids) * self.embedding.output_dim**0.5)
+        words = self.words_dropout(words, training=training)
+        weights = []
+        for layer, projected in zip(self.layers, memory["layers"], strict=True):
+            words, found = layer(words, projected, training=training)
+            weights.append(found)
+        return words, weights
+
+    def _generate(self, words: Any) -> Any:
+        if self.normalization is not None:
+            words = self.normalization(words)
+        return self.generator(words, self.embedding.embeddings)
+
+    def _records(self, weights: list[Any]) -> dict[str, Any]:
+        return {"weights": ops.mean(weights[max(len(weights) - 2, 0)], axis=1)}
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        serialize = keras.saving.serialize_keras_object
+        return {
+            **super().get_config(),
+            **{name: serialize(getattr(self, name)) for name in self.parts},
+            "layers": [serialize(layer) for layer in self.layers],
+            "dropout": self.dropout,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict) -> "TransformerDecoder":
+        """Make the layer from `get_config`."""
+        deserialize = keras.saving.deserialize_keras_object
+        parts = {name: deserialize(config[name]) for name in cls.parts}
+        layers = [deserialize(layer) for layer in config["layers"]]
+        return cls(**{**config, **parts, "layers": layers})

@@ -1,0 +1,56 @@
+"""Where the hops of a memory network look."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kerasnmt.viz.attention_figure import attention_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def memory_figure(
+    weights: np.ndarray,
+    sentences: Sequence[str],
+    title: str | None = None,
+    *,
+    supporting: Collection[int] = (),
+) -> Figure:
+    """Draws the attention of a memory network: a row for each sentence, a column for each hop.
+
+    Args:
+        weights: float `[hops, sentences]`, of one story, such as
+            `model.attend(inputs)[0, :, :len(sentences)]`; colours span 0 to 1.
+        sentences: written down the side, oldest first.
+        title: written above all, such as the question and its answer.
+        supporting: the sentences that the answer follows from, counted from 0; they are marked with
+            a triangle.
+
+    Returns:
+        A figure, see `attention_figure`.
+
+    Raises:
+        ValueError: the shape of `weights` is not that of the sentences, there are none, or
+            `supporting` names one that is not there.
+    """
+    weights = np.asarray(weights, "float32")
+    if weights.ndim != 2 or weights.shape[1] != len(sentences) or not weights.size:
+        raise ValueError(
+            "memory_figure expects weights of shape [hops, sentences], at least one of each: here "
+            f"{len(sentences)} sentences. Received: weights.shape={weights.shape}"
+        )
+    if absent := [place for place in supporting if not 0 <= place < len(sentences)]:
+        raise ValueError(
+            f"memory_figure expects supporting sentences from 0 to {len(sentences) - 1}. "
+            f"Received: {absent[0]}"
+        )
+    rows = [
+        f"▸ {sentence}" if place in supporting else sentence
+        for place, sentence in enumerate(sentences)
+    ]
+    hops = [f"hop {number}" for number in range(1, len(weights) + 1)]
+    return attention_figure(weights.T, hops, rows, title)

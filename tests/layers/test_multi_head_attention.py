@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.layers import MultiHeadAttention
+
+BATCH, QUERIES, LENGTH, QUERY_UNITS, MEMORY_UNITS, UNITS, HEADS = 2, 3, 5, 4, 7, 6, 2
+MASK = np.arange(LENGTH) < np.array([[5], [3]])
+
+
+def make(dropout=0.0):
+    attention = MultiHeadAttention(UNITS, HEADS, dropout)
+    attention.build((None, None, QUERY_UNITS), (None, None, MEMORY_UNITS))
+    rng = np.random.default_rng(0)
+    attention.set_weights([rng.normal(size=w.shape) for w in attention.weights[:4]])
+    return attention
+
+
+def given(seed=1):
+    rng = np.random.default_rng(seed)
+    query = rng.normal(size=(BATCH, QUERIES, QUERY_UNITS)).astype("float32")
+    return query, rng.normal(size=(BATCH, LENGTH, MEMORY_UNITS)).astype("float32")
+
+
+def transcription(attention, query, memory, mask):
+    """Vaswani et al. (2017), section 3.2, for one sentence: head by head, query by query.
+
+    `mask` is boolean [queries, length].
+    """
+    w_query, w_key, w_value, w_output = (
+        layer.get_weights()[0].astype("float64")
+        for layer in (
+            attention.query_projection,
+            attention.key_projection,
+            attention.value_projection,
+            attention.output_layer,
+        )
+    )
+    size = w_query.shape[1] // attention.num_heads
+    contexts, all_weights = [], []
+    for number, one in enumerate(query):
+        heads, weights = [], []
+        for head in range(attention.num_heads):
+            own = slice(head * size, (head + 1) * size)
+            scores = (one @ w_query[:, own]) @ (memory @ w_key[:, own]).T / np.sqrt(size)
+            exponentials = np.where(mask[number], np.exp(scores - scores.max()), 0)
+            weights.append(exponentials / exponentials.sum())
+            heads.append(weights[-1] @ (memory @ w_value[:, own]))
+        contexts.append(np.concatenate(heads) @ w_output)
+        all_weights.append(weights)
+    return np.array(contexts), np.array(all_weights).transpose(1, 0, 2)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_equals_the_transcription(masked):
+    attention, (query, memory) = make(), given()
+    keys, values = attention.project(memory)
+    assert keys.shape == values.shape == (BATCH, HEADS, LENGTH, UNITS // HEADS)
+    context, weights = attention(
+        query, keys=keys, values=values, memory_mask=MASK if masked else None
+    )
+    assert weights.dtype == "float32"
+    for row in range(BATCH):
+        seen = np.broadcast_to(MASK[row] if masked else True, (QUERIES, LENGTH))
+        expected = transcription(attention, query[row], memory[row], seen)
+        np.testing.assert_allclose(context[row], expected[0], atol=1e-5)
+        np.testing.assert_allclose(weights[row], expected[1], atol=1e-6)
+    np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
+    assert np.all(weights.numpy()[1, :, :, 3:] == 0) == masked
+
+
+def test_causal():
+    attention = MultiHeadAttention(UNITS, HEADS)
+    words = given()[1]
+    context, weights = attention(words, words, memory_mask=MASK, causal=True)
+    for row in range(BATCH):
+        earlier = np.tril(np.ones((LENGTH, LENGTH), bool)) & MASK[row]
+        expected = transcription(attention, words[row], words[row], earlier)
+        np.testing.assert_allclose(context[row], expected[0], atol=1e-5)
+        np.testing.assert_allclose(weights[row], expected[1], atol=1e-6)
+    assert not np.any(np.triu(weights, 1))
+    other = words.copy()
+    other[:, 3:] = 7
+    changed, _ = attention(other, other, memory_mask=MASK, causal=True)
+    np.testing.assert_array_equal(changed[:, :3], context[:, :3])
+    assert np.abs(changed - context).max() > 0.1
+
+
+def test_nothing_to_look_at():
+    attention, (query, memory) = make(), map(tf.constant, given())
+    mask = MASK & [[True], [False]]
+    with tf.GradientTape() as tape:
+        tape.watch((query, memory))
+        context, weights = attention(query, memory, memory_mask=mask)
+        loss = tf.reduce_sum(context**2)
+    assert not np.any(weights[1]) and not np.any(context[1]) and np.all(np.any(context[0], -1))
+    for gradient in tape.gradient(loss, (query, memory)):
+        assert np.isfinite(gradient).all() and not np.any(gradient[1]) and np.any(gradient[0])
+
+
+def test_masked_memory_changes_nothing():
+    attention, (query, memory) = make(), given()
+    context, _ = attention(query, memory, memory_mask=MASK)
+    memory[1, 3:] = 1e3
+    changed, _ = attention(query, memory, memory_mask=MASK)
+    np.testing.assert_array_equal(changed, context)
+
+
+def test_dropout_of_weights_in_training_only():
+    attention, plain, (query, memory) = make(dropout=0.5), make(), given()
+    expected, weights = plain(query, memory)
+    np.testing.assert_array_equal(attention(query, memory)[0], expected)
+    dropped, returned = attention(query, memory, training=True)
+    assert np.abs(dropped - expected).max() > 0.01
+    np.testing.assert_array_equal(returned, weights)  # those before dropout
+
+
+@pytest.mark.parametrize(("units", "num_heads"), [(6, 4), (6, 0), (6, -2)])
+def test_units_that_heads_cannot_share(units, num_heads):
+    message = rf"multiple of num_heads.*Received: units={units}, num_heads={num_heads}"
+    with pytest.raises(ValueError, match=message):
+        MultiHeadAttention(units, num_heads)
+
+
+def test_no_memory():
+    attention, (query, memory) = make(), given()
+    with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
+        attention(query)
+    with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
+        attention(query, keys=attention.project(memory)[0])

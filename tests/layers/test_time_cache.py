@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import tree
+
+from kerasnmt.layers import TimeCache
+
+STEPS = np.random.default_rng(0).normal(size=(3, 2, 4)).astype("float32")  # [step, batch, size]
+
+
+def test_steps_stand_one_after_the_other():
+    cache = TimeCache.allocate(STEPS[0], 5)
+    assert cache.values.shape == (2, 5, 4) and cache.mask.shape == (2, 5)
+    assert not np.any(cache.values) and not np.any(cache.mask)
+    for count, values in enumerate(STEPS, start=1):
+        cache = cache.write(values)
+        assert cache.length.numpy().tolist() == [count, count]
+        np.testing.assert_array_equal(cache.mask, [[place < count for place in range(5)]] * 2)
+    np.testing.assert_array_equal(cache.values[:, :3], STEPS.swapaxes(0, 1))
+    assert not np.any(cache.values[:, 3:])
+
+
+def test_structures_with_hypotheses_and_heads():
+    rng = np.random.default_rng(1)
+    keys = rng.normal(size=(2, 3, 4)).astype("float32")  # batch, heads, size
+    half = rng.normal(size=(2, 5)).astype("float16")
+    cache = TimeCache.allocate({"keys": keys, "half": half}, 2)
+    assert cache.values["half"].dtype == "float16"
+    cache = tree.map_structure(lambda value: np.repeat(np.array(value)[:, None], 6, 1), cache)
+    values = {
+        "keys": rng.normal(size=(2, 6, 3, 4)).astype("float32"),
+        "half": rng.normal(size=(2, 6, 5)).astype("float16"),
+    }
+    cache = cache.write(values)
+    assert cache.values["keys"].shape == (2, 6, 3, 2, 4)
+    assert cache.values["half"].dtype == "float16"
+    for name, value in values.items():
+        np.testing.assert_array_equal(cache.values[name][..., 0, :], value)
+        assert not np.any(cache.values[name][..., 1, :])
+    assert cache.mask.shape == (2, 6, 2)
+
+
+def test_beyond_the_last_place_nothing_is_written():
+    cache = TimeCache.allocate(STEPS[0], 2)
+    for values in STEPS:
+        cache = cache.write(values)
+    np.testing.assert_array_equal(cache.values, STEPS[:2].swapaxes(0, 1))
+    assert np.all(cache.mask)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_in_a_loop(jit_compile):
+    @tf.function(jit_compile=jit_compile, autograph=False)
+    def run(steps):
+        cache = TimeCache.allocate(steps[0], 5)
+        body = lambda time, cache: (time + 1, cache.write(steps[time]))  # noqa: E731
+        return tf.while_loop(lambda time, _: time < 3, body, (0, cache))[1]
+
+    cache = run(tf.constant(STEPS))
+    np.testing.assert_array_equal(cache.values[:, :3], STEPS.swapaxes(0, 1))
+    assert not np.any(cache.values[:, 3:])

@@ -1,0 +1,184 @@
+"""Train a memory network on all 20 bAbI tasks together, and score it on each.
+
+    python reproduce.py DATA OUTPUT
+
+DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). Several random
+starts are trained on the first nine tenths of every task's training questions; the one with the
+fewest errors on the last tenth is scored on the test questions, which nothing else looks at. OUTPUT
+holds a `start-N.keras` and `start-N.json` for each start (those that are there are not trained
+again), and `results.json` with the test error of each task in percent.
+
+The schedule is that of Sukhbaatar et al. (2015), section 4.2, for joint training: stochastic
+gradient descent in batches of 32 at 0.01, halved every 15 epochs, for 60 epochs after a linear
+start at 0.005; gradients of more than 40 are scaled down. The paper's gradients are sums over a
+batch, and these are means, so the rates are 32 times as high and the norm 32 times as low.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+
+from kerasnmt.atomic_write import atomic_write
+from kerasnmt.data import StoryQuestion, read_babi, story_batches
+from kerasnmt.models import MemoryNetwork
+from kerasnmt.text import PlainWordTokenizer
+from kerasnmt.training import GradientNorm, LinearStart
+from kerasnmt.zoo import memory_network
+
+BATCH_SIZE = 32
+RATE, LINEAR_RATE, NORM = 0.01 * BATCH_SIZE, 0.005 * BATCH_SIZE, 40 / BATCH_SIZE
+EPOCHS, ANNEALED_EVERY, LINEAR_EPOCHS = 60, 15, 30
+
+
+class SGD(GradientNorm, keras.optimizers.SGD):
+    """On whole gradients: those of embeddings come in slices, of which a norm would be too low."""
+
+
+class Annealing(keras.callbacks.Callback):
+    """Halves the rate at equal distances from the end of the linear start, and ends the training.
+
+    Args:
+        start: the linear start, which comes before this among the callbacks.
+        epochs: how many there are after it.
+    """
+
+    def __init__(self, start: LinearStart, epochs: int) -> None:
+        super().__init__()
+        self.start = start
+        self.epochs = epochs
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Set the rate."""
+        ended = self.start.ended
+        rate = LINEAR_RATE if ended is None else RATE / 2 ** ((epoch - ended) // ANNEALED_EVERY)
+        self.model.optimizer.learning_rate.assign(rate)
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Tell how it goes, and stop in time."""
+        numbers = {name: round(value, 4) for name, value in (logs or {}).items()}
+        print(f"epoch {epoch + 1}", json.dumps(numbers), file=sys.stderr, flush=True)
+        if self.start.ended is not None and epoch + 1 - self.start.ended >= self.epochs:
+            self.model.stop_training = True
+
+
+def read_tasks(folder: Path, split: str) -> dict[int, list[StoryQuestion]]:
+    """The questions of each task, by its number, of `train` or `test`."""
+    files = {
+        int(re.match(r"qa(\d+)_", path.name)[1]): path
+        for path in folder.glob("qa*.txt")
+        if re.fullmatch(rf"qa\d+_.*_{split}\.txt", path.name)
+    }
+    if not files:
+        raise SystemExit(f"Expected files such as qa1_…_{split}.txt. Received: {folder}")
+    return {number: read_babi(files[number]) for number in sorted(files)}
+
+
+def split_tasks(
+    tasks: dict[int, list[StoryQuestion]],
+) -> tuple[list[StoryQuestion], list[StoryQuestion]]:
+    """The first nine tenths of every task, to learn from, and the last, to choose by."""
+    train, validation = [], []
+    for questions in tasks.values():
+        kept = len(questions) * 9 // 10
+        train += questions[:kept]
+        validation += questions[kept:]
+    return train, validation
+
+
+def train_start(
+    number: int,
+    train: list[StoryQuestion],
+    validation: list[StoryQuestion],
+    tokenizer: PlainWordTokenizer,
+    epochs: int,
+) -> tuple[MemoryNetwork, dict]:
+    """Train from one random start; return the model and how it did."""
+    keras.utils.set_random_seed(number)
+    model = memory_network(tokenizer)
+    model.compile(SGD(LINEAR_RATE, clipnorm=NORM))
+    sizes = {"batch_size": BATCH_SIZE, "max_sentences": model.max_sentences}
+    start = LinearStart(patience=2, max_epochs=LINEAR_EPOCHS)
+    wall, cpu = time.perf_counter(), time.process_time()
+    history = model.fit(
+        story_batches(train, tokenizer, seed=number, **sizes),
+        validation_data=story_batches(validation, tokenizer, shuffle=False, **sizes),
+        epochs=LINEAR_EPOCHS + epochs,
+        shuffle=False,
+        callbacks=[start, Annealing(start, epochs)],
+        verbose=0,
+    ).history
+    return model, {
+        "start": number,
+        "linear_epochs": start.ended,
+        "train_loss": history["loss"][-1],
+        "validation_loss": history["val_loss"][-1],
+        "validation_error": 100 * (1 - history["val_accuracy"][-1]),
+        "train_seconds": round(time.perf_counter() - wall),
+        "train_cpu_seconds": round(time.process_time() - cpu),
+        "history": history["val_loss"],
+    }
+
+
+def error_of(model: MemoryNetwork, questions: list[StoryQuestion]) -> float:
+    """The share of questions that are answered wrong, in percent."""
+    answers = model.answer([one.story for one in questions], [one.question for one in questions])
+    wrong = [answer != one.answer.lower() for answer, one in zip(answers, questions, strict=True)]
+    return 100 * sum(wrong) / len(wrong)
+
+
+def write_json(path: Path, document: dict) -> None:
+    """Write a document whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Train all starts, choose one, and score it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("data", type=Path, help="folder with the files of the tasks")
+    parser.add_argument("output", type=Path, help="folder for the models and results.json")
+    parser.add_argument("--starts", type=int, default=3, help="number of random starts")
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help="after the linear start")
+    arguments = parser.parse_args()
+    tasks, tests = read_tasks(arguments.data, "train"), read_tasks(arguments.data, "test")
+    train, validation = split_tasks(tasks)
+    tokenizer = PlainWordTokenizer.train(
+        text for questions in tasks.values() for one in questions for text in one.texts
+    )
+    starts = []
+    for number in range(1, arguments.starts + 1):
+        summary = arguments.output / f"start-{number}.json"
+        if not summary.exists():
+            model, found = train_start(number, train, validation, tokenizer, arguments.epochs)
+            with atomic_write(summary.with_suffix(".keras")) as path:
+                model.save(path)
+            write_json(summary, found)
+        starts.append(json.loads(summary.read_text(encoding="utf-8")))
+        shown = {key: value for key, value in starts[-1].items() if key != "history"}
+        print(json.dumps(shown), flush=True)
+    chosen = min(starts, key=lambda one: (one["validation_error"], one["validation_loss"]))
+    path = arguments.output / f"start-{chosen['start']}.keras"
+    model = keras.saving.load_model(path, compile=False)
+    errors = {str(number): error_of(model, questions) for number, questions in tests.items()}
+    results = {
+        "model": model.name,
+        "parameters": model.count_params(),
+        "chosen_start": chosen["start"],
+        "test_error": errors,
+        "mean_test_error": sum(errors.values()) / len(errors),
+        "starts": starts,
+    }
+    write_json(arguments.output / "results.json", results)
+    print(json.dumps({key: results[key] for key in ("test_error", "mean_test_error")}))
+
+
+if __name__ == "__main__":
+    main()
