@@ -63,6 +63,14 @@ class StoryModule(tf.Module):
         return {"serving_default": self.serving_default}
 
     @property
+    def saved(self) -> tf.Module:
+        """What an export tracks: all that the signature looks up; see `TextModule.saved`."""
+        saved = tf.Module(name=self.name)
+        saved.weights = self._weights
+        saved.tokenizers = [self.source_tokenizer, self.target_tokenizer]
+        return saved
+
+    @property
     def description(self) -> dict[str, Any]:
         """What a client cannot read from the signatures, fit for JSON."""
         return {
