@@ -24,7 +24,7 @@ from kerasnmt.serving import (
     export_next_version,
     load_export,
 )
-from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
+from kerasnmt.serving.translation_contract import EXAMPLE_TEXTS
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
