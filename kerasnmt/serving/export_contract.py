@@ -180,8 +180,8 @@ class ExportContract:
             strings = values.dtype == object
             for index, value in np.ndenumerate(values):
                 if not (_is_utf8(value) if strings else np.isfinite(value)):
-                    what = "UTF-8" if strings else "finite"
-                    problems.append(f"{name} of {self.row} {index[0]} is not {what}: {value!r}")
+                    what = f"UTF-8: {value!r}" if strings else f"finite: {value:g}"
+                    problems.append(f"{name} of {self.row} {index[0]} is not {what}")
                     break
         return problems
 
