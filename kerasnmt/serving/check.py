@@ -114,7 +114,7 @@ def _rows(
             return
     with SessionProcess(version, timeout) as process:
         served = _Served(version, contract, rows, process)
-        yield _row("ops", _check_ops, process)
+        yield _row("ops", _check_ops, served)
         for name, check in (
             ("load", _check_load),
             ("signatures", _check_signatures),
@@ -216,8 +216,8 @@ def _check_saved_model(version: Path) -> str:
     return str(version)
 
 
-def _check_ops(process: SessionProcess) -> str:
-    support = process.op_support()
+def _check_ops(served: _Served) -> str:
+    support = served.process.op_support()
     _refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
     return f"{len(support)} ops, each with a definition and a CPU kernel"
 
@@ -234,15 +234,11 @@ def _check_signatures(served: _Served) -> str:
 
 
 def _check_requests(served: _Served) -> str:
-    _refuse(
-        [
-            problem
-            for name in served.names
-            for problem in served.contract.shape_problems(
-                name, served.ask(name, served.rows), len(served.rows)
-            )
-        ]
-    )
+    problems = []
+    for name in served.names:
+        outputs = served.ask(name, served.rows)
+        problems += served.contract.shape_problems(name, outputs, len(served.rows))
+    _refuse(problems)
     signatures = "1 signature" if len(served.names) == 1 else f"{len(served.names)} signatures"
     return f"{signatures} answered {len(served.rows)} {served.contract.rows}"
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from kerasnmt.serving.contracts import likeliest_contract
 from kerasnmt.serving.meta_graph import Signature
 from kerasnmt.serving.transient_error import TransientError
 from kerasnmt.serving.translation_contract import TranslationContract
@@ -71,6 +72,10 @@ class ServingClient(abc.ABC):
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
         if problems := _CONTRACT.signature_problems(declared):
+            default = declared.get("serving_default")
+            likeliest = likeliest_contract(default.inputs if default else ())
+            if not likeliest.signature_problems(declared):
+                raise self._refused(f"{likeliest.kind}, where one that translates is expected")
             raise self._refused(f"one that is no export of kerasnmt: {problems[0]}")
         self.signatures = {
             name: functools.partial(self._ask, name) for name in _CONTRACT.served(declared)
