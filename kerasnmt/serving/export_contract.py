@@ -41,7 +41,7 @@ class ExportContract:
     wrong as sentences; an empty list means that nothing is.
 
     Attributes:
-        kind: what such an export is, in words that follow "an export".
+        kind: what such an export is, in words for messages.
         inputs: the inputs of the signatures; with each the name under which the export's
             description lists examples of it.
         outputs: the outputs of each signature with their dtypes and axes, batch first.
