@@ -18,8 +18,8 @@ def check(
     """Prove that TF Serving can serve an export; exit 1 where it cannot.
 
     A process without Python's TensorFlow loads it through the TensorFlow C API, as the server does,
-    and answers requests; the answers are compared with the model's own translations, which were
-    written with the export.
+    and answers requests; the answers are compared with the model's own, which were written with the
+    export. It takes exports that translate and those of memory networks.
     """
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")

@@ -23,8 +23,8 @@ def load_run(
         the model, and the search options of the first one's recipe, changed.
 
     Raises:
-        ValueError: a folder holds no model, or a damaged one, or the models do not go together; or
-            a search option is unknown or out of range.
+        ValueError: a folder holds no model, a damaged one or one that does not translate, or the
+            models do not go together; or a search option is unknown or out of range.
     """
     model, options = _load_one(directory, search or [])
     if others:
@@ -54,12 +54,18 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
     load_tensorflow()
     import keras
 
-    import kerasnmt.models  # noqa: F401  (registers the classes of the file)
+    # Which also registers the classes of the file.
+    from kerasnmt.models.search_model import SearchModel
 
     try:
         model = keras.saving.load_model(run.model, compile=False)
     except (ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{run.model}: the model cannot be loaded: {error}") from error
+    if not isinstance(model, SearchModel):
+        raise ValueError(
+            f"{run.model}: expected a model that translates. Received: {model.name}, a "
+            f"{type(model).__name__}. In Python, model.export writes it for TF Serving."
+        )
     return model, options
 
 

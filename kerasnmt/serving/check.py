@@ -8,19 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerasnmt.serving.check_report import CheckReport, CheckRow
-from kerasnmt.serving.export_contract import (
-    EXAMPLE_TEXTS,
-    ODD_TEXTS,
-    OUTPUTS,
-    attention_problems,
-    differences,
-    encoding_problems,
-    n_best_problems,
-    shape_problems,
-    signature_problems,
-)
-from kerasnmt.serving.meta_graph import MetaGraph
+from kerasnmt.serving.contracts import described_contract, likeliest_contract
+from kerasnmt.serving.export_contract import ExportContract, Outputs, Row
+from kerasnmt.serving.meta_graph import MetaGraph, Signature
 from kerasnmt.serving.session_process import SessionProcess
+from kerasnmt.serving.translation_contract import TranslationContract
 from kerasnmt.serving.version_folder import chosen_version, model_folders, read_description
 from kerasnmt.serving.warmup import (
     MOST_WARMUP_REQUESTS,
@@ -29,13 +21,10 @@ from kerasnmt.serving.warmup import (
 )
 
 _SINGLES = 16
-# How many requests of how many texts are timed, and after how many seconds no more are.
+# How many requests of how many rows are timed, and after how many seconds no more are.
 _LATENCY_REQUESTS = {1: 50, 32: 20}
 _LATENCY_LIMIT = 10.0
 _MOST_GROWTH = 64_000_000  # bytes
-
-_Outputs = dict[str, np.ndarray]
-_Ask = Callable[..., _Outputs]
 
 
 def check_export(
@@ -48,7 +37,9 @@ def check_export(
     """Checks an export in a process that loads it as TF Serving would.
 
     A child process without Python's TensorFlow loads the SavedModel through the TensorFlow C API
-    and runs requests on the CPU. The rows of the report are:
+    and runs requests on the CPU. What it is to answer is the contract of its kind,
+    `TranslationContract` or `StoryContract`: its description tells the kind, or, where it has none,
+    its inputs. The rows of the report are:
 
     - `saved_model`: the folder holds a SavedModel;
     - `ops`: every op has a definition and a CPU kernel in TensorFlow or tf-text, so none needs
@@ -56,18 +47,21 @@ def check_export(
     - `load`: the child loads it;
     - `signatures`: names, dtypes and batch-first shapes are those of the contract;
     - `requests`: each signature answers a batch, in the shapes of the contract;
-    - `n_best`: a ranking with finite scores, whose best is the answer of `serving_default`;
-    - `attention`: padded tokens, weights that sum to at most 1 over the source (where there is
-      attention), and the probabilities of generating, from 0 to 1 (of a pointer-generator);
-    - `batch_of_one`: the first 16 texts, each alone, get the translations and scores of the batch;
+    - `n_best`, of translations: a ranking with finite scores, whose best is the answer of
+      `serving_default`;
+    - `attention`, of translations: padded tokens, weights that sum to at most 1 over the source
+      (where there is attention), and the probabilities of generating, from 0 to 1 (of a
+      pointer-generator);
+    - `batch_of_one`: the first 16 rows, each alone, get the answers and scores of the batch;
     - `odd_inputs`: so do texts such as nothing, 10,000 characters, emoji, bytes that are not UTF-8,
-      null bytes and line breaks; every signature answers them, in UTF-8;
+      null bytes and line breaks, and stories without sentences and with 1,000, each in one input
+      beside ordinary others; every signature answers them, in UTF-8 and finite numbers;
     - `warmup`: the requests of the warm-up file, which a server sends before it is ready, can be
       read, are at most 1,000 and are answered;
     - `python`: TensorFlow in this process gives the same outputs;
-    - `expected`: the translations are the expected ones: where no texts are given, what
-      `model.translate` made of the export's own examples when it was written;
-    - `latency`: median (p50) and 95th percentile (p95) of the time of a request of one text and of
+    - `expected`: the translations, or the answers to questions, are the expected ones: where no
+      texts are given, what the model made of the export's own examples when it was written;
+    - `latency`: median (p50) and 95th percentile (p95) of the time of a request of one row and of
       32, measured in the child, after all the requests above;
     - `memory`: what the child holds after those requests, and by how much it grew; more than 64 MB
       is a leak.
@@ -78,8 +72,8 @@ def check_export(
     Args:
         directory: The folder of a version, `<name>/<version>`, or `<name>`, whose newest version is
             then checked, as a server would choose it.
-        texts: Sentences to translate, in one batch; if `None`, the examples that were written with
-            the export, and their translations.
+        texts: Sentences to translate, in one batch, for an export that translates; if `None`, the
+            examples that were written with the export, and what the model made of them.
         expected: The translations of given texts, as `model.translate` gives them; without them
             they are not compared.
         timeout: Seconds to wait for each answer of the child.
@@ -110,43 +104,93 @@ def _rows(
     yield row
     if not row.passed:
         return
-    if own_examples := texts is None:
+    if texts is not None:
+        contract, rows = TranslationContract(), tuple((text,) for text in texts)
+    else:
         try:
-            examples = read_description(version).get("examples", {"texts": []})
+            contract, rows, expected = _own_examples(version)
         except ValueError as error:
             yield CheckRow("expected", False, str(error))
             return
-        if examples["texts"]:
-            texts, expected = examples["texts"], examples["translations"]
-    texts = tuple(EXAMPLE_TEXTS if texts is None else texts)
     with SessionProcess(version, timeout) as process:
-        signatures = functools.cache(process.signatures)
-        ask = functools.cache(lambda name, *batch: process.run(name, batch))
-        yield _row("ops", _check_ops, process)
-        for name, check, *arguments in (
-            ("load", _check_load, process, signatures),
-            ("signatures", _check_signatures, signatures),
-            ("requests", _check_requests, signatures, ask, texts),
+        served = _Served(version, contract, rows, process)
+        yield _row("ops", _check_ops, served)
+        for name, check in (
+            ("load", _check_load),
+            ("signatures", _check_signatures),
+            ("requests", _check_requests),
         ):
-            row = _row(name, check, *arguments)
+            row = _row(name, check, served)
             yield row
             if not row.passed:
                 return
-        yield _row("n_best", _check_n_best, ask, texts)
-        if "attention" in signatures():
-            yield _row("attention", _check_attention, ask, texts)
-        yield _row("batch_of_one", _check_batch_of_one, ask, texts)
-        yield _row("odd_inputs", _check_odd_inputs, signatures, ask)
-        yield _row("warmup", _check_warmup, version, process)
-        yield _row("python", _check_python, version, signatures, ask, texts)
-        if expected is not None:
-            yield _row("expected", _check_expected, ask, texts, expected)
-        elif own_examples:
+        for name, check in contract.further_checks().items():
+            if name in served.signatures:
+                yield _row(name, _check_further, served, name, check)
+        yield _row("batch_of_one", _check_batch_of_one, served)
+        yield _row("odd_inputs", _check_odd_inputs, served)
+        yield _row("warmup", _check_warmup, served)
+        yield _row("python", _check_python, served)
+        if expected:
+            yield _row("expected", _check_expected, served, expected)
+        elif texts is None:
             detail = "not compared with the model: the export holds no examples"
             yield CheckRow("expected", True, detail)
-        load = functools.cache(lambda: _load(process, texts))
-        yield _row("latency", _check_latency, load)
+        load = functools.cache(lambda: _load(served))
+        yield _row("latency", _check_latency, contract, load)
         yield _row("memory", _check_memory, load)
+
+
+def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
+    """Returns the contract of an export's kind, the rows to try it with, and their answers.
+
+    Where its description holds no examples, the rows are those of the contract, without answers.
+    """
+    description = read_description(version)
+    contract = described_contract(description)
+    if contract is None:
+        default = MetaGraph.from_saved_model(version).signatures.get("serving_default")
+        contract = likeliest_contract(default.inputs if default else ())
+    rows, answers = contract.described_examples(description)
+    return contract, rows or contract.example_rows, answers
+
+
+class _Served:
+    """An export in the process that serves it, which is asked nothing twice.
+
+    Args:
+        version: Its folder.
+        contract: What it promises.
+        rows: What it is tried with.
+        process: The process.
+    """
+
+    def __init__(
+        self,
+        version: Path,
+        contract: ExportContract,
+        rows: tuple[Row, ...],
+        process: SessionProcess,
+    ) -> None:
+        self.version, self.contract, self.rows, self.process = version, contract, rows, process
+        self._answers: dict[tuple[str, tuple[Row, ...]], Outputs] = {}
+
+    @functools.cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """All signatures, by name."""
+        return self.process.signatures()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of those that the contract has."""
+        return self.contract.served(self.signatures)
+
+    def ask(self, signature: str, rows: tuple[Row, ...]) -> Outputs:
+        """Returns the outputs of a signature."""
+        request = signature, rows
+        if request not in self._answers:
+            self._answers[request] = self.process.run(signature, self.contract.columns(rows))
+        return self._answers[request]
 
 
 def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
@@ -172,89 +216,91 @@ def _check_saved_model(version: Path) -> str:
     return str(version)
 
 
-def _check_ops(process: SessionProcess) -> str:
-    support = process.op_support()
+def _check_ops(served: _Served) -> str:
+    support = served.process.op_support()
     _refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
     return f"{len(support)} ops, each with a definition and a CPU kernel"
 
 
-def _check_load(process: SessionProcess, signatures: Callable[[], Any]) -> str:
-    signatures()
-    return f"loaded without Python's TensorFlow, {_megabytes(process.resident_memory())} resident"
+def _check_load(served: _Served) -> str:
+    served.process.signatures()
+    memory = _megabytes(served.process.resident_memory())
+    return f"loaded without Python's TensorFlow, {memory} resident"
 
 
-def _check_signatures(signatures: Callable[[], Any]) -> str:
-    _refuse(signature_problems(signatures()))
-    return ", ".join(_served(signatures()))
+def _check_signatures(served: _Served) -> str:
+    _refuse(served.contract.signature_problems(served.signatures))
+    return ", ".join(served.names)
 
 
-def _check_requests(signatures: Callable[[], Any], ask: _Ask, texts: tuple[str, ...]) -> str:
-    served = _served(signatures())
-    _refuse([p for name in served for p in shape_problems(name, ask(name, *texts), len(texts))])
-    return f"{len(served)} signatures answered {len(texts)} texts"
+def _check_requests(served: _Served) -> str:
+    problems = []
+    for name in served.names:
+        outputs = served.ask(name, served.rows)
+        problems += served.contract.shape_problems(name, outputs, len(served.rows))
+    _refuse(problems)
+    signatures = "1 signature" if len(served.names) == 1 else f"{len(served.names)} signatures"
+    return f"{signatures} answered {len(served.rows)} {served.contract.rows}"
 
 
-def _check_n_best(ask: _Ask, texts: tuple[str, ...]) -> str:
-    n_best = ask("n_best", *texts)
-    _refuse(n_best_problems(ask("serving_default", *texts), n_best))
-    return f"beam of {n_best['scores'].shape[1]}, best first"
+def _check_further(
+    served: _Served, name: str, check: Callable[[Outputs, Outputs], tuple[list[str], str]]
+) -> str:
+    default, outputs = (served.ask(asked, served.rows) for asked in ("serving_default", name))
+    problems, found = check(default, outputs)
+    _refuse(problems)
+    return found
 
 
-def _check_attention(ask: _Ask, texts: tuple[str, ...]) -> str:
-    attention = ask("attention", *texts)
-    _refuse(attention_problems(attention))
-    names = "weights sum to at most 1 over the source"
-    if "generate_probability" in attention:
-        names += ", generate_probability is from 0 to 1"
-    return f"{names}, 0 on padding"
-
-
-def _check_batch_of_one(ask: _Ask, texts: tuple[str, ...]) -> str:
-    together = ask("serving_default", *texts)
-    singles = [ask("serving_default", text) for text in texts[:_SINGLES]]
+def _check_batch_of_one(served: _Served) -> str:
+    together = served.ask("serving_default", served.rows)
+    singles = [served.ask("serving_default", (row,)) for row in served.rows[:_SINGLES]]
     first = {name: values[:_SINGLES] for name, values in together.items()}
     alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
-    _refuse(differences(first, alone))
-    return f"{len(singles)} texts alone as in the batch"
+    _refuse(served.contract.differences(first, alone))
+    return f"{len(singles)} {served.contract.rows} alone as in the batch"
 
 
-def _check_odd_inputs(signatures: Callable[[], Any], ask: _Ask) -> str:
-    texts = tuple(ODD_TEXTS.values())
+def _check_odd_inputs(served: _Served) -> str:
+    contract = served.contract
+    odd_rows = contract.odd_rows
+    rows = tuple(odd_rows.values())
     problems = []
-    for signature in _served(signatures()):
-        together = ask(signature, *texts)
-        found = shape_problems(signature, together, len(texts)) or encoding_problems(together)
+    for signature in served.names:
+        together = served.ask(signature, rows)
+        found = contract.shape_problems(signature, together, len(rows))
+        found = found or contract.encoding_problems(together)
         problems += [f"{signature}: {problem}" for problem in found]
     _refuse(problems)
-    together = ask("serving_default", *texts)
-    for index, (name, text) in enumerate(ODD_TEXTS.items()):
+    together = served.ask("serving_default", rows)
+    for index, (name, row) in enumerate(odd_rows.items()):
         try:
-            alone = ask("serving_default", text)
+            alone = served.ask("serving_default", (row,))
         except RuntimeError as error:
             raise RuntimeError(f"{name}, alone: {error}") from error
-        row = {output: values[index : index + 1] for output, values in together.items()}
-        problems += [f"{name}, alone: {problem}" for problem in differences(row, alone)]
+        among = {output: values[index : index + 1] for output, values in together.items()}
+        problems += [f"{name}, alone: {problem}" for problem in contract.differences(among, alone)]
     _refuse(problems)
+    first, *_, last = odd_rows
     return (
-        f"{len(texts)} texts such as none, 10,000 characters, emoji, not UTF-8, null bytes, line "
-        "breaks: answered in UTF-8, alone as in a batch"
+        f"{len(rows)} odd {contract.rows}, from {first} to {last}: answered in UTF-8, alone as in "
+        "a batch"
     )
 
 
-def _check_warmup(version: Path, process: SessionProcess) -> str:
-    if not (version / WARMUP_REQUESTS).exists():
+def _check_warmup(served: _Served) -> str:
+    if not (served.version / WARMUP_REQUESTS).exists():
         return "no warm-up requests: the first clients of a server will wait longer"
-    requests = [decode_warmup_request(record) for record in _warmup_records(version)]
+    requests = [decode_warmup_request(record) for record in _warmup_records(served.version)]
     if len(requests) > MOST_WARMUP_REQUESTS:
         raise RuntimeError(
             f"{len(requests)} warm-up requests where a server takes at most {MOST_WARMUP_REQUESTS}"
         )
     for signature, inputs in requests:
-        if inputs.keys() != {"text"}:
-            raise RuntimeError(f"a request with the inputs {sorted(inputs)} where text is expected")
-        texts = inputs["text"]
-        answer = process.run(signature, texts)
-        _refuse(shape_problems(signature, answer, len(texts)) if signature in OUTPUTS else [])
+        outputs = served.process.run(signature, inputs)
+        if signature in served.names:
+            size = len(next(iter(inputs.values())))
+            _refuse(served.contract.shape_problems(signature, outputs, size))
     names = ", ".join(dict.fromkeys(request.signature for request in requests))
     return f"{len(requests)} requests answered, of {names}"
 
@@ -270,35 +316,37 @@ def _warmup_records(version: Path) -> list[bytes]:
         raise RuntimeError(f"{version / WARMUP_REQUESTS} cannot be read: {error}") from error
 
 
-def _check_python(
-    version: Path, signatures: Callable[[], Any], ask: _Ask, texts: tuple[str, ...]
-) -> str:
+def _check_python(served: _Served) -> str:
     problems = []
-    for name, outputs in _python_outputs(version, _served(signatures()), texts).items():
-        problems += [f"{name} {problem}" for problem in differences(outputs, ask(name, *texts))]
+    for name, outputs in _python_outputs(served).items():
+        found = served.contract.differences(outputs, served.ask(name, served.rows))
+        problems += [f"{name} {problem}" for problem in found]
     _refuse(problems)
     return "same outputs from TensorFlow in Python"
 
 
-def _python_outputs(version: Path, names: list[str], texts: Sequence[str]) -> dict[str, _Outputs]:
+def _python_outputs(served: _Served) -> dict[str, Outputs]:
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  (registers its ops)
 
     try:
         # On the CPU, as the child: a GPU may round otherwise.
         with tf.device("/CPU:0"):
-            loaded = tf.saved_model.load(str(version))
-            answers = {n: loaded.signatures[n](text=tf.constant(texts)) for n in names}
+            columns = served.contract.columns(served.rows)
+            inputs = {name: tf.constant(values) for name, values in columns.items()}
+            loaded = tf.saved_model.load(str(served.version))
+            answers = {name: loaded.signatures[name](**inputs) for name in served.names}
     except (tf.errors.OpError, OSError, TypeError) as error:
         raise RuntimeError(f"TensorFlow in Python cannot run it: {error}") from error
     return {name: {k: v.numpy() for k, v in answer.items()} for name, answer in answers.items()}
 
 
-def _check_expected(ask: _Ask, texts: tuple[str, ...], expected: Sequence[str]) -> str:
-    wanted = np.array([text.encode() for text in expected], object)
-    received = ask("serving_default", *texts)["translation"]
-    _refuse(differences({"translation": wanted}, {"translation": received}))
-    return f"{len(expected)} translations as expected"
+def _check_expected(served: _Served, expected: Sequence[str]) -> str:
+    contract = served.contract
+    wanted = np.array([answer.encode() for answer in expected], object)
+    received = served.ask("serving_default", served.rows)[contract.answer]
+    _refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
+    return f"{len(expected)} {contract.answers} as expected"
 
 
 class _Load(NamedTuple):
@@ -309,24 +357,26 @@ class _Load(NamedTuple):
     after: int
 
 
-def _load(process: SessionProcess, texts: tuple[str, ...]) -> _Load:
-    """Measures requests of one text and of many, each with other texts than the one before."""
-    texts = [text for text in texts if text.strip()] or ["a"]
-    before = process.resident_memory()
+def _load(served: _Served) -> _Load:
+    """Measures requests of one row and of many, each with other rows than the one before."""
+    rows = [row for row in served.rows if all(value.strip() for value in row)]
+    rows = rows or served.contract.example_rows[:1]
+    before = served.process.resident_memory()
     seconds = {}
     for size, count in _LATENCY_REQUESTS.items():
-        batches = [
-            [texts[(start + place) % len(texts)] for place in range(size)] for start in range(count)
+        requests = [
+            served.contract.columns([rows[(start + place) % len(rows)] for place in range(size)])
+            for start in range(count)
         ]
-        seconds[size] = process.time("serving_default", batches, _LATENCY_LIMIT)
-    return _Load(seconds, before, process.resident_memory())
+        seconds[size] = served.process.time("serving_default", requests, _LATENCY_LIMIT)
+    return _Load(seconds, before, served.process.resident_memory())
 
 
-def _check_latency(load: Callable[[], _Load]) -> str:
+def _check_latency(contract: ExportContract, load: Callable[[], _Load]) -> str:
     found = []
     for size, seconds in load().seconds.items():
         p50, p95 = np.percentile(seconds, [50, 95]) * 1e3
-        what = "1 text" if size == 1 else f"{size} texts"
+        what = f"{size} {contract.row if size == 1 else contract.rows}"
         found.append(f"{what}: p50 {p50:.1f} ms, p95 {p95:.1f} ms ({len(seconds)} requests)")
     return "; ".join(found)
 
@@ -342,7 +392,3 @@ def _check_memory(load: Callable[[], _Load]) -> str:
 
 def _megabytes(count: int, sign: str = "") -> str:
     return f"{count / 1e6:{sign}.0f} MB"
-
-
-def _served(signatures: Any) -> list[str]:
-    return [name for name in OUTPUTS if name in signatures]

@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
+from kerasnmt.serving.contracts import described_contract
 from kerasnmt.serving.version_folder import (
     DESCRIPTION,
     chosen_version,
@@ -89,6 +90,12 @@ def load_export(directory: str | Path) -> Any:
             f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
         )
     description = read_description(directory)
+    contract = described_contract(description)
+    if contract is not None and contract.inputs.keys() != {"text"}:
+        raise ValueError(
+            f"{directory}: expected an export that translates. Received: {contract.kind}; its "
+            f"signature takes {' and '.join(contract.inputs)}."
+        )
     loaded = tf.saved_model.load(str(directory))
     return SimpleNamespace(
         signatures=loaded.signatures,

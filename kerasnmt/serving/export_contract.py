@@ -1,19 +1,11 @@
-"""What an export promises: the signatures of a SavedModel, and what their outputs mean.
+"""What an export promises: the signatures of a SavedModel, and what their outputs mean."""
 
-All functions here look at names and NumPy arrays only, and return what is wrong as sentences; an
-empty list means that nothing is.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
-
-# What an export holds translations of, for its check: texts of several lengths, so that there is
-# padding; nothing to translate; signs no vocabulary holds.
-EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
 
 # What comes to a server that anybody can reach; each is to be answered, alone and among others.
 ODD_TEXTS = {
@@ -30,229 +22,235 @@ ODD_TEXTS = {
     "line breaks": b"two dogs\nrun .\r\n",
 }
 
-ABSENT_SCORE = -1e9
 SCORE_TOLERANCE = 1e-4
-WEIGHT_TOLERANCE = 1e-3
 
-# The one input of each signature, then the outputs with their dtypes and axes, batch first.
-INPUT = {"text": ("string", ("batch",))}
-OUTPUTS = {
-    "serving_default": {
-        "translation": ("string", ("batch",)),
-        "score": ("float32", ("batch",)),
-    },
-    "n_best": {
-        "translations": ("string", ("batch", "beam")),
-        "scores": ("float32", ("batch", "beam")),
-    },
-    "attention": {
-        "source_tokens": ("string", ("batch", "source_length")),
-        "target_tokens": ("string", ("batch", "target_length")),
-        "weights": ("float32", ("batch", "target_length", "source_length")),
-        "generate_probability": ("float32", ("batch", "target_length")),
-    },
-}
-OPTIONAL_SIGNATURES = frozenset({"attention"})  # a model without attention lacks it
-OPTIONAL_OUTPUTS = frozenset({"generate_probability"})  # only a pointer-generator has it
+# A row of a request: a string for each input of the signatures, in the order of the contract.
+Row = tuple[str | bytes, ...]
+# What a request returns, by name; strings as `bytes` in an array of dtype `object`.
+Outputs = Mapping[str, np.ndarray]
+
+# The dtype and the axes of every input.
+_INPUT = ("string", ("batch",))
 
 
-def signature_problems(signatures: Mapping[str, Signature]) -> list[str]:
-    """Compares the declared signatures of a SavedModel with the contract.
+class ExportContract:
+    """What all exports of a kind promise, as its subclass says.
 
-    Args:
-        signatures: The signatures by name. Others than the contract's may stand beside them.
+    All signatures take the same inputs, each string `[batch]`, any bytes, and treat every row
+    alone. The methods look at names and NumPy arrays only. Those called `…_problems` return what is
+    wrong as sentences; an empty list means that nothing is.
 
-    Returns:
-        What is missing, too much, of another dtype or of another shape.
+    Attributes:
+        kind: what such an export is, in words for messages.
+        inputs: the inputs of the signatures; with each the name under which the export's
+            description lists examples of it.
+        outputs: the outputs of each signature with their dtypes and axes, batch first.
+        answer: the output of `serving_default` that is compared with what a model said.
+        answers: the name under which the description lists these.
+        row: the input by whose name a row is called in messages.
+        example_rows: what an export is tried with where its description holds no examples. The
+            first is an ordinary one, which is answered beside odd ones.
+        odd_values: for each input what it is to take as well, by names for messages.
+        optional_signatures: which of `outputs` an export may lack.
+        optional_outputs: which outputs a signature may lack.
     """
-    problems = []
-    for name, outputs in OUTPUTS.items():
-        if name in signatures:
-            problems += _tensor_problems(f"{name} input", signatures[name].inputs, INPUT)
-            problems += _tensor_problems(f"{name} output", signatures[name].outputs, outputs)
-        elif name not in OPTIONAL_SIGNATURES:
-            problems.append(f"no signature {name!r}")
-    return problems
 
+    kind: str
+    inputs: ClassVar[Mapping[str, str]]
+    outputs: ClassVar[Mapping[str, Mapping[str, tuple[str, Sequence[str]]]]]
+    answer: str
+    answers: str
+    row: str
+    example_rows: tuple[Row, ...]
+    odd_values: ClassVar[Mapping[str, Mapping[str, bytes]]]
+    optional_signatures: Collection[str] = frozenset()
+    optional_outputs: Collection[str] = frozenset()
 
-def shape_problems(name: str, outputs: Mapping[str, np.ndarray], batch_size: int) -> list[str]:
-    """Compares the shapes that a request returned with the contract.
+    @property
+    def rows(self) -> str:
+        """What several rows are called in messages."""
+        return self.inputs[self.row]
 
-    Args:
-        name: The signature's name.
-        outputs: Its outputs by name.
-        batch_size: The number of texts of the request.
+    @property
+    def example_names(self) -> set[str]:
+        """The names that the examples of a description have."""
+        return {*self.inputs.values(), self.answers}
 
-    Returns:
-        The outputs whose number of axes or batch size is another, or which disagree on an axis.
-    """
-    problems = []
-    sizes = {"batch": batch_size}
-    for output, (_, axes) in _present(OUTPUTS[name], outputs).items():
-        shape = outputs[output].shape
-        fits = len(shape) == len(axes)
-        if not fits or any(sizes.setdefault(a, n) != n for a, n in zip(axes, shape, strict=True)):
-            problems.append(
-                f"{name}: {output} has shape {shape} where {_written(axes)} is expected"
-            )
-    return problems
+    @property
+    def odd_rows(self) -> dict[str, Row]:
+        """Rows of which one input is odd and the others are ordinary, by names for messages."""
+        ordinary = dict(zip(self.inputs, self.example_rows[0], strict=True))
+        rows = {}
+        for odd in self.inputs:
+            where = f" as {odd}" if len(self.inputs) > 1 else ""
+            for name, value in self.odd_values[odd].items():
+                rows[f"{name}{where}"] = tuple({**ordinary, odd: value}.values())
+        return rows
 
+    def columns(self, rows: Sequence[Row]) -> dict[str, tuple[str | bytes, ...]]:
+        """Turns the rows of a request, of which there is one at least, into its named inputs."""
+        return dict(zip(self.inputs, zip(*rows, strict=True), strict=True))
 
-def n_best_problems(
-    default: Mapping[str, np.ndarray], n_best: Mapping[str, np.ndarray]
-) -> list[str]:
-    """Checks that `n_best` is a ranking whose best is what `serving_default` returns.
+    def described_examples(
+        self, description: Mapping[str, Any]
+    ) -> tuple[tuple[Row, ...], list[str]]:
+        """Reads the examples of a description.
 
-    Args:
-        default: The outputs of `serving_default`: `translation` and `score`, [batch].
-        n_best: The outputs of `n_best` for the same texts: `translations` and `scores`,
-            [batch, beam].
+        Args:
+            description: Of an export of this kind, as `read_description` returns it.
 
-    Returns:
-        Scores that are not finite or not in falling order, a best that is another, and absent
-        hypotheses that are not written as an empty text and -1e9.
-    """
-    translations, scores = n_best["translations"], n_best["scores"]
-    if not scores.shape[1]:
-        return ["n_best has no hypotheses"]
-    absent = scores <= ABSENT_SCORE / 2
-    problems = []
-    if not (np.isfinite(scores).all() and np.isfinite(default["score"]).all()):
-        problems.append("scores are not finite")
-    if (scores[:, 1:] > scores[:, :-1]).any():
-        problems.append("n_best is not in the order of its scores")
-    if (translations[absent] != b"").any() or (scores[absent] != np.float32(ABSENT_SCORE)).any():
-        problems.append("absent hypotheses of n_best are not written as an empty text and -1e9")
-    if absent[:, :1].any():
-        problems.append("n_best has no hypothesis at all for a text")
-    best = {"translation": translations[:, 0], "score": scores[:, 0]}
-    problems += [f"best of n_best, {problem}" for problem in differences(default, best)]
-    return problems
+        Returns:
+            The rows, and the answer to each; nothing of both where it holds no examples.
+        """
+        examples = description.get("examples", {name: [] for name in self.example_names})
+        columns = [examples[name] for name in self.inputs.values()]
+        return tuple(zip(*columns, strict=True)), examples[self.answers]
 
+    def served(self, signatures: Collection[str]) -> list[str]:
+        """Returns the names of those signatures that are the contract's."""
+        return [name for name in self.outputs if name in signatures]
 
-def attention_problems(attention: Mapping[str, np.ndarray]) -> list[str]:
-    """Checks that tokens are padded on the right and that weights are shares of a source.
+    def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
+        """Returns what can be checked of the meaning of outputs.
 
-    Args:
-        attention: The outputs of `attention`: `source_tokens` [batch, source_length],
-            `target_tokens` [batch, target_length], `weights` [batch, target_length, source_length],
-            and of a pointer-generator `generate_probability` [batch, target_length].
+        Returns:
+            For the name of a signature, a function of the outputs of `serving_default` and of those
+            of the signature, both for the same rows; it returns what is wrong and what was found.
+        """
+        return {}
 
-    Returns:
-        Real tokens behind padding, weights that are negative or not finite, weights of padding that
-        are not 0, and target tokens whose weights sum to nothing or to more than 1. (Around a
-        predicted place, as with Luong's local-p, they sum to less.) Of `generate_probability`,
-        values outside [0, 1], to 1e-3, and those of padding that are not 0.
-    """
-    weights = attention["weights"]
-    real = {side: attention[f"{side}_tokens"] != b"" for side in ("source", "target")}
-    problems = [
-        f"{side}_tokens has an empty string before a token"
-        for side, mask in real.items()
-        if (mask[:, 1:] & ~mask[:, :-1]).any()
-    ]
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        problems.append("weights are negative or not finite")
-    pairs = real["target"][:, :, None] & real["source"][:, None, :]
-    if (weights[~pairs] != 0).any():
-        problems.append("weights of padding are not 0")
-    sums = weights.sum(axis=-1)[real["target"]]
-    wrong = sums[~((sums > 0) & (sums <= 1 + WEIGHT_TOLERANCE))]
-    if wrong.size:
-        problems.append(
-            f"weights of a target token sum to {wrong[0]:.4f} where more than 0 and at most 1 is "
-            "expected"
-        )
-    if "generate_probability" in attention:
-        probability = attention["generate_probability"]
-        wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]
-        if wrong.size:
-            problems.append(f"generate_probability has {wrong[0]:.4f} where 0 to 1 is expected")
-        if (probability[~real["target"]] != 0).any():
-            problems.append("generate_probability of padding is not 0")
-    return problems
+    def signature_problems(self, signatures: Mapping[str, Signature]) -> list[str]:
+        """Compares the declared signatures of a SavedModel with the contract.
 
+        Args:
+            signatures: The signatures by name. Others than the contract's may stand beside them.
 
-def encoding_problems(outputs: Mapping[str, np.ndarray]) -> list[str]:
-    """Looks for strings that no JSON can hold.
+        Returns:
+            What is missing, too much, of another dtype or of another shape.
+        """
+        problems = []
+        inputs = dict.fromkeys(self.inputs, _INPUT)
+        for name, outputs in self.outputs.items():
+            if name in signatures:
+                problems += self._tensor_problems(f"{name} input", signatures[name].inputs, inputs)
+                problems += self._tensor_problems(
+                    f"{name} output", signatures[name].outputs, outputs
+                )
+            elif name not in self.optional_signatures:
+                problems.append(f"no signature {name!r}")
+        return problems
 
-    Args:
-        outputs: Outputs by name, the batch first.
+    def shape_problems(
+        self, name: str, outputs: Mapping[str, np.ndarray], batch_size: int
+    ) -> list[str]:
+        """Compares the shapes that a request returned with the contract.
 
-    Returns:
-        The first string of each output that is not UTF-8.
-    """
-    problems = []
-    for name, values in outputs.items():
-        if values.dtype != object:
-            continue
-        for index, value in np.ndenumerate(values):
-            if value.decode(errors="ignore").encode() != value:
-                problems.append(f"{name} of text {index[0]} is not UTF-8: {value!r}")
-                break
-    return problems
+        Args:
+            name: The signature's name.
+            outputs: Its outputs by name.
+            batch_size: The number of rows of the request.
 
+        Returns:
+            The outputs whose number of axes or batch size is another, or which disagree on an axis.
+        """
+        problems = []
+        sizes = {"batch": batch_size}
+        for output, (_, axes) in self._present(self.outputs[name], outputs).items():
+            shape = outputs[output].shape
+            fits = len(shape) == len(axes)
+            if not fits or any(
+                sizes.setdefault(a, n) != n for a, n in zip(axes, shape, strict=True)
+            ):
+                problems.append(
+                    f"{name}: {output} has shape {shape} where {_written(axes)} is expected"
+                )
+        return problems
 
-def differences(
-    expected: Mapping[str, np.ndarray], received: Mapping[str, np.ndarray]
-) -> list[str]:
-    """Compares two sets of outputs: texts exactly, numbers to 1e-4.
+    def encoding_problems(self, outputs: Mapping[str, np.ndarray]) -> list[str]:
+        """Looks for strings and numbers that no JSON can hold.
 
-    Args:
-        expected: Outputs by name, the batch first.
-        received: Outputs by name, the batch first.
+        Args:
+            outputs: Outputs by name, the batch first.
 
-    Returns:
-        The outputs that only one of both has, and the first difference of each that differs.
-    """
-    problems = [f"only one has the output {name!r}" for name in expected.keys() ^ received.keys()]
-    for name in expected.keys() & received.keys():
-        one, other = expected[name], received[name]
-        if one.shape != other.shape:
-            problems.append(f"{name}: shape {other.shape} where {one.shape} is expected")
-            continue
-        if one.dtype == object:
-            unequal = one != other
-        else:
-            unequal = ~np.isclose(other, one, rtol=0, atol=SCORE_TOLERANCE)
-        if unequal.any():
-            index = tuple(int(place[0]) for place in np.nonzero(unequal))
-            problems.append(
-                f"{name} of text {index[0]}: {_shown(other[index])} "
-                f"where {_shown(one[index])} is expected"
-            )
-    return sorted(problems)
+        Returns:
+            The first string of each output that is not UTF-8, the first number that is not finite.
+        """
+        problems = []
+        for name, values in outputs.items():
+            strings = values.dtype == object
+            for index, value in np.ndenumerate(values):
+                if not (_is_utf8(value) if strings else np.isfinite(value)):
+                    what = f"UTF-8: {value!r}" if strings else f"finite: {value:g}"
+                    problems.append(f"{name} of {self.row} {index[0]} is not {what}")
+                    break
+        return problems
 
+    def differences(
+        self, expected: Mapping[str, np.ndarray], received: Mapping[str, np.ndarray]
+    ) -> list[str]:
+        """Compares two sets of outputs: texts exactly, numbers to 1e-4.
 
-def _tensor_problems(
-    where: str,
-    declared: Mapping[str, TensorInfo],
-    expected: Mapping[str, tuple[str, Sequence[str]]],
-) -> list[str]:
-    expected = _present(expected, declared)
-    if declared.keys() != expected.keys():
-        return [f"{where}: names {sorted(declared)} where {sorted(expected)} are expected"]
-    problems = []
-    for name, (dtype, axes) in expected.items():
-        _, found, shape = declared[name]
-        if found != dtype:
-            problems.append(f"{where} {name!r}: dtype {found} where {dtype} is expected")
-        # An unknown rank promises nothing wrong: the requests show it.
-        if shape is not None and (len(shape) != len(axes) or shape[0] != -1):
-            problems.append(
-                f"{where} {name!r}: shape {shape} where {_written(axes)} with any batch is expected"
-            )
-    return problems
+        Args:
+            expected: Outputs by name, the batch first.
+            received: Outputs by name, the batch first.
 
+        Returns:
+            The outputs that only one of both has, and the first difference of each that differs.
+        """
+        problems = [
+            f"only one has the output {name!r}" for name in expected.keys() ^ received.keys()
+        ]
+        for name in expected.keys() & received.keys():
+            one, other = expected[name], received[name]
+            if one.shape != other.shape:
+                problems.append(f"{name}: shape {other.shape} where {one.shape} is expected")
+                continue
+            if one.dtype == object:
+                unequal = one != other
+            else:
+                unequal = ~np.isclose(other, one, rtol=0, atol=SCORE_TOLERANCE)
+            if unequal.any():
+                index = tuple(int(place[0]) for place in np.nonzero(unequal))
+                problems.append(
+                    f"{name} of {self.row} {index[0]}: {_shown(other[index])} "
+                    f"where {_shown(one[index])} is expected"
+                )
+        return sorted(problems)
 
-def _present(expected: Mapping[str, Any], found: Collection[str]) -> dict[str, Any]:
-    """What is expected, without the optional outputs that are not there."""
-    absent = OPTIONAL_OUTPUTS.difference(found)
-    return {name: value for name, value in expected.items() if name not in absent}
+    def _tensor_problems(
+        self,
+        where: str,
+        declared: Mapping[str, TensorInfo],
+        expected: Mapping[str, tuple[str, Sequence[str]]],
+    ) -> list[str]:
+        expected = self._present(expected, declared)
+        if declared.keys() != expected.keys():
+            return [f"{where}: names {sorted(declared)} where {sorted(expected)} are expected"]
+        problems = []
+        for name, (dtype, axes) in expected.items():
+            _, found, shape = declared[name]
+            if found != dtype:
+                problems.append(f"{where} {name!r}: dtype {found} where {dtype} is expected")
+            # An unknown rank promises nothing wrong: the requests show it.
+            if shape is not None and (len(shape) != len(axes) or shape[0] != -1):
+                problems.append(
+                    f"{where} {name!r}: shape {shape} where {_written(axes)} with any batch is "
+                    "expected"
+                )
+        return problems
+
+    def _present(self, expected: Mapping[str, Any], found: Collection[str]) -> dict[str, Any]:
+        """What is expected, without the optional outputs that are not there."""
+        absent = {*self.optional_outputs}.difference(found)
+        return {name: value for name, value in expected.items() if name not in absent}
 
 
 def _written(axes: Sequence[str]) -> str:
     return f"[{', '.join(axes)}]"
+
+
+def _is_utf8(value: bytes) -> bool:
+    return value.decode(errors="ignore").encode() == value
 
 
 def _shown(value: bytes | np.generic) -> str:

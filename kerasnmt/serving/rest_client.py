@@ -8,11 +8,11 @@ from urllib.parse import quote
 import numpy as np
 import requests
 
-from kerasnmt.serving.export_contract import OUTPUTS
 from kerasnmt.serving.meta_graph import Signature
 from kerasnmt.serving.rest_metadata import read_metadata
 from kerasnmt.serving.serving_client import ServingClient
 from kerasnmt.serving.transient_error import TransientError
+from kerasnmt.serving.translation_contract import TranslationContract
 
 _BUSY = (429, 502, 503, 504)
 _MOST_SAID = 300  # characters; a server may quote the whole request
@@ -94,7 +94,7 @@ class RestClient(ServingClient):
 def _arrays(values: Mapping[str, Any], signature: str) -> dict[str, np.ndarray]:
     """Makes arrays of the outputs that the contract has, of its dtypes."""
     arrays, sizes = {}, {}
-    for name, (dtype, axes) in OUTPUTS[signature].items():
+    for name, (dtype, axes) in TranslationContract.outputs[signature].items():
         if name not in values:
             continue
         array = _strings(values[name]) if dtype == "string" else _numbers(values[name], dtype)

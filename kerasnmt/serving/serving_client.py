@@ -9,14 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from kerasnmt.serving.export_contract import (
-    OPTIONAL_OUTPUTS,
-    OUTPUTS,
-    shape_problems,
-    signature_problems,
-)
+from kerasnmt.serving.contracts import likeliest_contract
 from kerasnmt.serving.meta_graph import Signature
 from kerasnmt.serving.transient_error import TransientError
+from kerasnmt.serving.translation_contract import TranslationContract
+
+_CONTRACT = TranslationContract()
 
 _DAY = 86400  # seconds; sockets cannot wait for any number of them
 
@@ -73,10 +71,14 @@ class ServingClient(abc.ABC):
         self.server, self.model, self.version = server, model, version
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
-        if problems := signature_problems(declared):
+        if problems := _CONTRACT.signature_problems(declared):
+            default = declared.get("serving_default")
+            likeliest = likeliest_contract(default.inputs if default else ())
+            if not likeliest.signature_problems(declared):
+                raise self._refused(f"{likeliest.kind}, where one that translates is expected")
             raise self._refused(f"one that is no export of kerasnmt: {problems[0]}")
         self.signatures = {
-            name: functools.partial(self._ask, name) for name in OUTPUTS if name in declared
+            name: functools.partial(self._ask, name) for name in _CONTRACT.served(declared)
         }
         shape = declared["n_best"].outputs["translations"].shape
         known = shape is not None and shape[1] > 0
@@ -107,7 +109,7 @@ class ServingClient(abc.ABC):
     def _ask(self, signature: str, *, text: Sequence[str]) -> Mapping[str, np.ndarray]:
         outputs = self._retried(lambda: self._predict(signature, text))
         problems = _output_problems(signature, outputs)
-        if problems := problems or shape_problems(signature, outputs, len(text)):
+        if problems := problems or _CONTRACT.shape_problems(signature, outputs, len(text)):
             raise self._refused(f"for {len(text)} texts, {problems[0]}")
         return outputs
 
@@ -138,10 +140,10 @@ class ServingClient(abc.ABC):
 
 def _output_problems(signature: str, outputs: Mapping[str, np.ndarray]) -> list[str]:
     problems = []
-    for name, (dtype, _) in OUTPUTS[signature].items():
+    for name, (dtype, _) in _CONTRACT.outputs[signature].items():
         if name in outputs:
             if outputs[name].dtype != (object if dtype == "string" else dtype):
                 problems.append(f"{signature}: {name} is not of dtype {dtype}")
-        elif name not in OPTIONAL_OUTPUTS:
+        elif name not in _CONTRACT.optional_outputs:
             problems.append(f"{signature}: no output {name!r}")
     return problems

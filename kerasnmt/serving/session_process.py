@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ import numpy as np
 
 from kerasnmt.serving.json_arrays import from_json
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
+
+# The inputs of a request: of each the batch.
+Inputs = Mapping[str, Sequence[str | bytes]]
 
 
 class SessionProcess:
@@ -61,34 +64,32 @@ class SessionProcess:
             for name, signature in self._ask("signatures").items()
         }
 
-    def run(self, signature: str, texts: Sequence[str | bytes]) -> dict[str, np.ndarray]:
-        """Runs a signature whose one input is `text`.
+    def run(self, signature: str, inputs: Inputs) -> dict[str, np.ndarray]:
+        """Runs a signature whose inputs are strings.
 
         Args:
             signature: The signature's name.
-            texts: The batch.
+            inputs: The batch of each of its inputs, by name.
 
         Returns:
             The outputs by name; strings as `bytes` in an array of dtype `object`.
         """
-        outputs = self._ask("run", signature=signature, texts=_decoded(texts))
+        outputs = self._ask("run", signature=signature, inputs=_decoded(inputs))
         return {name: from_json(array) for name, array in outputs.items()}
 
-    def time(
-        self, signature: str, batches: Sequence[Sequence[str | bytes]], limit: float
-    ) -> list[float]:
-        """Runs a signature once for each batch, and measures in the child how long that takes.
+    def time(self, signature: str, requests: Sequence[Inputs], limit: float) -> list[float]:
+        """Runs a signature for each request, and measures in the child how long that takes.
 
         Args:
             signature: The signature's name.
-            batches: The batches of texts.
-            limit: Seconds after which no further batch is begun.
+            requests: The inputs of each request, as `run` takes them.
+            limit: Seconds after which no further request is begun.
 
         Returns:
             The seconds of each request, without the way between the processes; at least one.
         """
-        batches = [_decoded(texts) for texts in batches]
-        return self._ask("time", signature=signature, batches=batches, limit=limit)
+        requests = [_decoded(inputs) for inputs in requests]
+        return self._ask("time", signature=signature, requests=requests, limit=limit)
 
     def resident_memory(self) -> int:
         """Returns the bytes of memory that the child holds."""
@@ -143,11 +144,14 @@ class SessionProcess:
         return f"{how}: {' | '.join(lines[-5:]) or 'nothing on stderr'}"
 
 
-def _decoded(texts: Sequence[str | bytes]) -> list[str]:
-    return [
-        text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
-        for text in texts
-    ]
+def _decoded(inputs: Inputs) -> dict[str, list[str]]:
+    return {
+        name: [
+            value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+            for value in values
+        ]
+        for name, values in inputs.items()
+    }
 
 
 def _environment() -> dict[str, str]:

@@ -7,9 +7,10 @@ with a `method` and its arguments; each line of stdout is the answer, `{"result"
 - `op_support`: op → reason why a server cannot run it, empty where it can;
 - `signatures`: name → `{"inputs", "outputs"}`, each name → `{"tensor", "dtype", "shape"}`. Loads
   the model, as does the first `run`;
-- `run` with `signature` and `texts`: output name → array, as `json_arrays` writes it;
-- `time` with `signature`, `batches` and `limit`: runs each batch of texts, until all are run or
-  `limit` seconds have passed, and lists the seconds that each took;
+- `run` with `signature` and `inputs`, input name → strings: output name → array, as `json_arrays`
+  writes it;
+- `time` with `signature`, `requests` and `limit`: runs the inputs of each request, until all are
+  run or `limit` seconds have passed, and lists the seconds that each took;
 - `resident_memory`: of this process, in bytes.
 """
 
@@ -26,6 +27,8 @@ from kerasnmt.serving.op_support import op_support
 from kerasnmt.serving.resident_memory import resident_memory
 from kerasnmt.serving.saved_model_session import SavedModelSession
 
+_Inputs = dict[str, list[str]]
+
 
 def main() -> None:
     """Answers the requests on stdin until it ends.
@@ -40,8 +43,8 @@ def main() -> None:
     methods = {
         "op_support": lambda: op_support(directory),
         "signatures": lambda: _signatures(session()),
-        "run": lambda signature, texts: _run(session(), signature, texts),
-        "time": lambda signature, batches, limit: _time(session(), signature, batches, limit),
+        "run": lambda signature, inputs: _run(session(), signature, inputs),
+        "time": lambda signature, requests, limit: _time(session(), signature, requests, limit),
         "resident_memory": resident_memory,
     }
     for line in sys.stdin:
@@ -68,27 +71,30 @@ def _signatures(session: SavedModelSession) -> dict[str, Any]:
     }
 
 
-def _run(session: SavedModelSession, signature: str, texts: list[str]) -> dict[str, Any]:
-    outputs = session.run(signature, {"text": _encoded(texts)})
+def _run(session: SavedModelSession, signature: str, inputs: _Inputs) -> dict[str, Any]:
+    outputs = session.run(signature, _encoded(inputs))
     return {name: to_json(array) for name, array in outputs.items()}
 
 
 def _time(
-    session: SavedModelSession, signature: str, batches: list[list[str]], limit: float
+    session: SavedModelSession, signature: str, requests: list[_Inputs], limit: float
 ) -> list[float]:
     seconds = []
     begin = time.perf_counter()
-    for batch in map(_encoded, batches):
+    for inputs in map(_encoded, requests):
         start = time.perf_counter()
-        session.run(signature, {"text": batch})
+        session.run(signature, inputs)
         seconds.append(time.perf_counter() - start)
         if time.perf_counter() - begin > limit:
             break
     return seconds
 
 
-def _encoded(texts: list[str]) -> list[bytes]:
-    return [text.encode("utf-8", "surrogateescape") for text in texts]
+def _encoded(inputs: _Inputs) -> dict[str, list[bytes]]:
+    return {
+        name: [value.encode("utf-8", "surrogateescape") for value in values]
+        for name, values in inputs.items()
+    }
 
 
 def _take_stdout() -> TextIO:

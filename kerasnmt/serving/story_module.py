@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from kerasnmt.serving.sentence_attention import decode
 from kerasnmt.serving.stored_weights import StoredWeights
+from kerasnmt.serving.story_contract import StoryContract
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 from kerasnmt.serving.warmup import WARMUP_BATCH_SIZES, WarmupRequest
 from kerasnmt.text.stories import padded, story_ids
@@ -16,8 +17,6 @@ _STORY_AND_QUESTION = (
     tf.TensorSpec([None], tf.string, name="story"),
     tf.TensorSpec([None], tf.string, name="question"),
 )
-_STORIES = ("Mary moved to the bathroom.\nJohn went to the hallway.", "", "\n \nnaïve 🙂")
-_QUESTIONS = ("Where is Mary?", "Where is John?", "")
 _WARMUP_SENTENCES = (1, 10, 50)
 
 
@@ -125,10 +124,11 @@ class StoryModule(tf.Module):
 
     def examples(self) -> dict[str, list[str]]:
         """Answer a few questions, for the check of an export to compare with."""
-        found = self.serving_default(tf.constant(_STORIES), tf.constant(_QUESTIONS))
+        stories, questions = zip(*StoryContract.example_rows, strict=True)
+        found = self.serving_default(tf.constant(stories), tf.constant(questions))
         return {
-            "stories": list(_STORIES),
-            "questions": list(_QUESTIONS),
+            "stories": list(stories),
+            "questions": list(questions),
             "answers": [*map(decode, found["answer"].numpy())],
         }
 
@@ -137,6 +137,5 @@ class StoryModule(tf.Module):
         for size in WARMUP_BATCH_SIZES:
             for sentences in _WARMUP_SENTENCES:
                 story = "\n".join(["Mary moved to the bathroom."] * sentences).encode()
-                question = _QUESTIONS[0].encode()
-                inputs = {"story": [story] * size, "question": [question] * size}
+                inputs = {"story": [story] * size, "question": [b"Where is Mary?"] * size}
                 yield WarmupRequest("serving_default", inputs)

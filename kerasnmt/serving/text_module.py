@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
-from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
+from kerasnmt.serving.translation_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.warmup import WarmupRequest, warmup_requests
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.

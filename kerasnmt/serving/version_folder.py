@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.serving.contracts import described_contract
 from kerasnmt.serving.unfinished import remove_abandoned, unfinished_folder
 
 DESCRIPTION = Path("assets.extra", "kerasnmt.json")
@@ -115,34 +116,27 @@ def read_description(version: Path) -> dict[str, Any]:
         version: the folder of a version.
 
     Returns:
-        `TextModule.description`, and under `examples` a few `texts` with the `translations` that
-        the model gave them; empty for a SavedModel that kerasnmt did not write.
+        the `description` of `TextModule` or `StoryModule`, and under `examples` a few inputs with
+        what the model made of them, as a list for each name of the kind's `ExportContract`; empty
+        for a SavedModel that kerasnmt did not write.
 
     Raises:
-        ValueError: the file is there and holds something else, or the export is that of a memory
-            network, which does not translate.
+        ValueError: the file is there and holds something else.
     """
     path = version / DESCRIPTION
     if not path.exists():
         return {}
-    examples = None
     try:
         description = json.loads(path.read_bytes())
-        examples = description.get("examples", {"texts": [], "translations": []})
-        texts, translations = examples["texts"], examples["translations"]
-        strings = all(isinstance(text, str) for text in texts + translations)
-        whole = strings and len(texts) == len(translations)
-    except (ValueError, AttributeError, KeyError, TypeError):
+        columns = [*description.get("examples", {}).values()]
+        known = "examples" not in description or described_contract(description) is not None
+        whole = known and len({*map(len, columns)}) <= 1 and all(map(_are_strings, columns))
+    except (ValueError, AttributeError, TypeError):
         whole = False
-    if isinstance(examples, dict) and "stories" in examples:
-        raise ValueError(
-            f"{path}: expected an export that translates. Received: one of a memory network, which "
-            "answers questions; its signature takes story and question."
-        )
     if not whole:
         raise ValueError(
-            f"{path}: expected what an export says of itself, in JSON, with as many translations "
-            "of its examples as texts. Received: something else. Export anew."
+            f"{path}: expected what an export says of itself, in JSON, with as many outputs of its "
+            "examples as inputs. Received: something else. Export anew."
         )
     return description
 
@@ -167,6 +161,10 @@ def _written(directory: Path, write: Callable[[Path], None]) -> Iterator[Path]:
         _sync(written)
         yield written
     _sync(directory, recursive=False)
+
+
+def _are_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _next_number(directory: Path, least: int) -> int:

@@ -103,7 +103,7 @@ def fuzz(name: str, version: Path, lines: list[bytes]) -> dict:
     with SessionProcess(version) as process:
         while len(answers) < len(lines):
             batch = lines[len(answers) : len(answers) + rng.randint(1, 32)]
-            found = process.run("serving_default", batch)
+            found = process.run("serving_default", {"text": batch})
             assert found["translation"].shape == found["score"].shape == (len(batch),)
             answers += zip(found["translation"], found["score"].tolist(), strict=True)
             memory += [process.resident_memory() / 1e6] * len(batch)
@@ -111,7 +111,7 @@ def fuzz(name: str, version: Path, lines: list[bytes]) -> dict:
         again = rng.sample(range(len(lines)), min(500, len(lines)))
         others = []
         for place in again:
-            found = process.run("serving_default", [lines[place]])
+            found = process.run("serving_default", {"text": [lines[place]]})
             if found["translation"][0] != answers[place][0]:
                 others.append([place, float(found["score"][0]) - answers[place][1]])
     tenth = max(len(lines) // 10, 1)

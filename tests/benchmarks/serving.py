@@ -77,7 +77,7 @@ def main() -> None:
                 return [text.decode() for text in found]
 
             def in_another(batch: list[str]) -> list[str]:
-                found = process.run("serving_default", batch)["translation"]
+                found = process.run("serving_default", {"text": batch})["translation"]
                 return [text.decode() for text in found]
 
             def translate(batch: list[str]) -> list[str]:

@@ -70,6 +70,24 @@ def test_damaged_runs(run_folder, tmp_path):
             load_run(damaged)
 
 
+def test_a_model_that_does_not_translate(tmp_path):
+    from kerasnmt import zoo
+    from kerasnmt.text import PlainWordTokenizer
+
+    model = zoo.memory_network(PlainWordTokenizer(["mary", "home"]), embedding_dim=2)
+    model.save(tmp_path / "model.keras")
+    message = (
+        "model.keras: expected a model that translates. Received: memory_network, a MemoryNetwork."
+    )
+    for load in (load_run, load_translator):
+        with pytest.raises(ValueError, match=re.escape(str(tmp_path / message))):
+            load(tmp_path)
+    model.export(tmp_path / "qa" / "1")
+    message = "expected an export that translates. Received: one of a memory network"
+    with pytest.raises(ValueError, match=message):
+        load_translator(tmp_path / "qa")
+
+
 def test_damaged_exports(export_folder, tmp_path):
     (variables,) = (path.name for path in (export_folder / "variables").glob("*.data*"))
     for number, (name, size) in enumerate(

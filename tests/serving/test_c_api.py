@@ -236,7 +236,7 @@ session_runner.main()
 
 def test_process_answers_as_the_session(process, session):
     texts = ["hello you", b"\xff", "né"]
-    outputs = process.run("serving_default", texts)
+    outputs = process.run("serving_default", {"text": texts})
     expected = session.run("serving_default", {"text": texts})
     assert outputs.keys() == expected.keys()
     for name in expected:
@@ -244,18 +244,18 @@ def test_process_answers_as_the_session(process, session):
         np.testing.assert_array_equal(outputs[name], expected[name])
     assert process.signatures() == session.signatures
     with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
-        process.run("n_best", ["a"])  # and the process lives on:
-    assert process.run("serving_default", ["a"])["lengths"].tolist() == [1]
+        process.run("n_best", {"text": ["a"]})  # and the process lives on:
+    assert process.run("serving_default", {"text": ["a"]})["lengths"].tolist() == [1]
 
 
 def test_process_times_requests(process):
-    batches = [["hello"], [b"\xff", "you"], ["a"]]
-    seconds = process.time("serving_default", batches, 60.0)
+    requests = [{"text": texts} for texts in (["hello"], [b"\xff", "you"], ["a"])]
+    seconds = process.time("serving_default", requests, 60.0)
     assert len(seconds) == 3
     assert min(seconds) > 0
-    assert len(process.time("serving_default", batches, 0.0)) == 1
+    assert len(process.time("serving_default", requests, 0.0)) == 1
     with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
-        process.time("n_best", batches, 60.0)
+        process.time("n_best", requests, 60.0)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
@@ -286,7 +286,7 @@ def test_crash_and_timeout_of_the_process_are_errors(saved_model):
         process._process.wait()
         for _ in range(2):
             with pytest.raises(RuntimeError, match=r"crashed with SIGSEGV.*\(request 'run'\)"):
-                process.run("serving_default", ["a"])
+                process.run("serving_default", {"text": ["a"]})
     with (
         SessionProcess(saved_model, timeout=0.01) as process,
         pytest.raises(RuntimeError, match=r"gave no answer within 0\.01 s"),

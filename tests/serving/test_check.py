@@ -5,16 +5,21 @@ import numpy as np
 import pytest
 
 from kerasnmt.serving import check
-from kerasnmt.serving import export_contract as contract
 from kerasnmt.serving.check import check_export
 from kerasnmt.serving.check_report import CheckReport, CheckRow
-from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.session_process import SessionProcess
+from kerasnmt.serving.translation_contract import (
+    ABSENT_SCORE,
+    EXAMPLE_TEXTS,
+    TranslationContract,
+)
 from kerasnmt.serving.version_folder import read_description
 from kerasnmt.serving.warmup import WarmupRequest, encode_warmup_request
 
 pytestmark = pytest.mark.long
+
+contract = TranslationContract()
 
 ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
@@ -73,7 +78,7 @@ def reverser(fault=""):
             )
             exists = lengths > 1
             second = tf.where(exists, second, "")
-            second_score = tf.where(exists, score - 1.0, contract.ABSENT_SCORE)
+            second_score = tf.where(exists, score - 1.0, ABSENT_SCORE)
             translations = tf.stack([best, second], axis=1)
             scores = tf.stack([score, second_score], axis=1)
             if fault == "requests":  # beam first, which the declared shapes hide
@@ -215,10 +220,10 @@ def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(tmp_p
 
     run = SessionProcess.run
 
-    def refuse(self, signature, texts):
-        if texts == (b"two\0dogs \0 run",):
+    def refuse(self, signature, inputs):
+        if inputs == {"text": (b"two\0dogs \0 run",)}:
             raise RuntimeError("no\nnull bytes")
-        return run(self, signature, texts)
+        return run(self, signature, inputs)
 
     monkeypatch.setattr(SessionProcess, "run", refuse)
     export(tmp_path / "2", leave_out=["attention"])
@@ -244,9 +249,12 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch):
     monkeypatch.setattr(check, "_check_odd_inputs", lambda *_: "")
     asked = []
     run = SessionProcess.run
-    monkeypatch.setattr(
-        SessionProcess, "run", lambda self, *request: asked.append(request) or run(self, *request)
-    )
+
+    def note(self, signature, inputs):
+        asked.append((signature, inputs["text"]))
+        return run(self, signature, inputs)
+
+    monkeypatch.setattr(SessionProcess, "run", note)
 
     def replay(*requests, more=(), damage=False):
         records = [
@@ -299,8 +307,8 @@ def test_memory_that_grows_fails_its_row(good, monkeypatch):
 def test_other_outputs_in_python_fail_their_row(good, monkeypatch):
     run = SessionProcess.run
 
-    def untrue(self, signature, texts):
-        outputs = run(self, signature, texts)
+    def untrue(self, signature, inputs):
+        outputs = run(self, signature, inputs)
         return {k: v + np.float32(0.01) if k == "score" else v for k, v in outputs.items()}
 
     monkeypatch.setattr(SessionProcess, "run", untrue)
@@ -311,10 +319,10 @@ def test_other_outputs_in_python_fail_their_row(good, monkeypatch):
 def test_crash_of_the_process_is_a_failed_row(good, monkeypatch):
     run = SessionProcess.run
 
-    def crash(self, signature, texts):
+    def crash(self, signature, inputs):
         self._process.send_signal(signal.SIGABRT)
         self._process.wait()
-        return run(self, signature, texts)
+        return run(self, signature, inputs)
 
     monkeypatch.setattr(SessionProcess, "run", crash)
     wrong = failed(check_export(good))

@@ -21,11 +21,10 @@ from kerasnmt.serving import (
     Translator,
     check,
     check_export,
-    export,
     export_next_version,
     load_export,
 )
-from kerasnmt.serving.export_contract import EXAMPLE_TEXTS
+from kerasnmt.serving.translation_contract import EXAMPLE_TEXTS
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
@@ -239,7 +238,7 @@ def test_bad_options_make_no_folder(word_model, tmp_path):
 def untraced(monkeypatch):
     """Exports whose graphs do not matter, and so are not traced."""
     monkeypatch.setattr(TextModule, "signatures", {})
-    monkeypatch.setattr(export, "_examples", lambda module: {})
+    monkeypatch.setattr(TextModule, "examples", lambda self: {})
 
 
 @pytest.mark.usefixtures("untraced")

@@ -12,6 +12,7 @@ import pytest
 from werkzeug.wrappers import Request, Response
 
 from kerasnmt.serving import RestApp, RestClient, TransientError, Translator
+from kerasnmt.serving.meta_graph import Signature, TensorInfo
 
 TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs .", "   ", "é 🙂"]
 
@@ -271,6 +272,20 @@ def test_what_an_answer_may_hold(connect, rest_app):
     assert answered["translation"].tolist() == [b"\xff", "é".encode()]
     assert answered["score"].dtype == np.float32 and answered["score"].tolist() == [1, -1e9]
     assert Translator(client).translate(["x", "y"]) == ["\ufffd", "é"]
+
+
+def test_an_export_that_does_not_translate(start):
+    strings = {
+        name: TensorInfo(f"{name}:0", "string", [-1]) for name in ("story", "question", "answer")
+    }
+    outputs = {"answer": strings.pop("answer"), "score": TensorInfo("score:0", "float32", [-1])}
+
+    class Stories:
+        signatures = {"serving_default": Signature(strings, outputs)}  # noqa: RUF012
+
+    message = "Received: one of a memory network, which answers questions, where one that transl"
+    with pytest.raises(ValueError, match=message):
+        RestClient(start(RestApp(Stories(), "qa", 1)), "qa")
 
 
 def test_what_is_no_export_of_kerasnmt(start, served_session):

@@ -138,5 +138,18 @@ def test_versions_and_smaller_weights(model, exported, expected):
 def test_what_takes_translations_alone_says_so(exported):
     with pytest.raises(ValueError, match=r"that translates\. Received: one of a memory"):
         load_export(exported / "1")
-    *_, row = check_export(exported / "1").rows
-    assert not row.passed and "expected an export that translates" in row.detail
+
+
+def test_check_passes(exported):
+    report = check_export(exported / "1")
+    assert report.passed, str(report)
+    assert [row.name for row in report.rows] == [
+        *("saved_model", "ops", "load", "signatures", "requests"),
+        *("batch_of_one", "odd_inputs", "warmup", "python", "expected", "latency", "memory"),
+    ]
+    details = {row.name: row.detail for row in report.rows}
+    assert details["signatures"] == "serving_default"
+    assert details["requests"] == "1 signature answered 5 questions"
+    assert details["warmup"] == "9 requests answered, of serving_default"
+    assert details["expected"] == "5 answers as expected"
+    assert details["latency"].startswith("1 question: p50 ")
