@@ -31,14 +31,15 @@ class TimeCache(NamedTuple):
         """Make an empty cache.
 
         Args:
-            example: what a step writes, a structure of tensors `[batch, ..., size]`, of which only
-                the shapes and dtypes count.
+            example: what a step writes, a structure of tensors `[batch, ..., size]`, finite, of
+                which only the shapes and dtypes count.
             steps: how many steps there is room for; an int, or an int32 scalar.
         """
 
         def zeros(value: Any) -> Any:
             *leading, size = ops.shape(value)
-            return ops.zeros((*leading, steps, size), dtype=value.dtype)
+            # LiteRT's converter drops constant zeros from a sum, and their shape with them.
+            return ops.zeros((*leading, steps, size), value.dtype) + 0 * value[..., None, :]
 
         first = tree.flatten(example)[0]
         written = ops.zeros((ops.shape(first)[0], steps), dtype="bool")
