@@ -22,14 +22,15 @@ class HistoryDecoderCell(BahdanauDecoderCell):
     the history beside the source. The states and their keys are kept in a `TimeCache`, which has
     room for the steps that `initial_states` is told of, and in `unroll` for the whole target.
 
-    A training step keeps for its gradient, as it does for every source position, the score's hidden
-    layer of every earlier state, and the states beside it: memory of target_length^2 a sentence.
+    A gradient needs of every step the score's hidden layer and the states of the history: in
+    training memory grows with target_length^2, and takes about twice what the attention to a source
+    of that length does.
 
     Source: Cheng, Dong and Lapata (2016), "Long short-term memory-networks for machine reading",
-    section 3, for a recurrent cell that attends to its earlier states with an additive score;
-    Paulus, Xiong and Socher (2018), "A deep reinforced model for abstractive summarization",
-    section 2.2, for the decoder, whose context of the history stands beside that of the source and
-    begins with zeros. Neither the states that carry the recurrence nor the cell are changed here.
+    section 3, for a recurrent cell that attends to its earlier states with an additive score; there
+    the context takes the place of s_{t-1}, here it is a further input. Paulus, Xiong and Socher
+    (2018), "A deep reinforced model for abstractive summarization", section 2.2, for a decoder
+    whose context of its earlier states stands beside that of the source, and begins with zeros.
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
@@ -88,7 +89,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
             ValueError: the states have no room for what a step adds.
         """
         (cache,) = (state for state in states if isinstance(state, TimeCache))
-        if cache.values["values"].shape[-2] == 0:
+        if cache.written.shape[-1] == 0:
             raise ValueError(
                 "Expected states with room for what each step adds. Received: states with "
                 "steps=0. Say how many steps there will be, with "

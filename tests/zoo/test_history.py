@@ -52,9 +52,7 @@ def test_search_equals_whole_targets(model, beam_size):
         outputs = model({"source_ids": source_ids, "target_ids": target_ids})
         return model.decoder.next_log_probability(outputs)
 
-    read = tf.function(
-        log_probabilities, input_signature=[tf.TensorSpec((None, None), tf.int32)] * 2
-    )
+    read = tf.function(log_probabilities, input_signature=[ids, ids])
     found = search(SOURCES)
     lengths = set()
     for row, source in enumerate(SOURCES):
