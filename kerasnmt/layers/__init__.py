@@ -22,6 +22,7 @@ from kerasnmt.layers.forward_layer import ForwardLayer
 from kerasnmt.layers.fused_cell import FusedCell
 from kerasnmt.layers.general_score import GeneralScore
 from kerasnmt.layers.gru_cell import GRUCell
+from kerasnmt.layers.history_decoder_cell import HistoryDecoderCell
 from kerasnmt.layers.input_feeding_decoder_cell import InputFeedingDecoderCell
 from kerasnmt.layers.last_state_bridge import LastStateBridge
 from kerasnmt.layers.layerwise_memories import LayerwiseMemories
@@ -86,6 +87,7 @@ __all__ = [
     "FusedCell",
     "GRUCell",
     "GeneralScore",
+    "HistoryDecoderCell",
     "InputFeedingDecoderCell",
     "LSTMCell",
     "LastStateBridge",

@@ -44,10 +44,10 @@ class AttentionDecoderCell(DecoderCell):
         return self
 
     def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[Any]:
         """Add to a bridge's states what the attention remembers of earlier words, at first."""
-        states = super().initial_states(states, memory, training)
+        states = super().initial_states(states, memory, training, steps)
         history = self.attention.initial_history(memory["memory_mask"])
         return [*states, *history.values()]
 

@@ -51,7 +51,7 @@ class DecoderCell(keras.layers.Layer):
         return self.cell
 
     def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[Any]:
         """Add to a bridge's states what else the steps carry along.
 
@@ -59,6 +59,8 @@ class DecoderCell(keras.layers.Layer):
             states: the recurrent cell's first states, `[batch, size]` each.
             memory: from `project_memory`.
             training: whether dropout applies, so that the states have masks after them.
+            steps: how often `step` will be called at the most, for cells that look back at earlier
+                steps; 0 where only `unroll` follows.
 
         Returns:
             the first states of `step`.

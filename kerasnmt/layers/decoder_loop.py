@@ -78,9 +78,10 @@ class DecoderLoop(keras.layers.Layer):
             states: `[batch, size]` each.
             memory: from `project_memory`.
             training: whether dropout of the states applies.
-            steps: how many steps there will be, of which a cell's states take no notice.
+            steps: how often `step` will be called at the most, for cells that look back at earlier
+                steps; 0 where only `call` follows.
         """
-        return self.cell.initial_states(states, memory["cell"], training)
+        return self.cell.initial_states(states, memory["cell"], training, steps)
 
     def project_memory(
         self, memory: Any, memory_mask: Any, source_ids: Any = None

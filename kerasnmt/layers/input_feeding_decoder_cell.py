@@ -53,10 +53,10 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
             projection.build((None, self.cell.units))
 
     def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[Any]:
         """Add the attentional state before the first word, zeros, and the attention's history."""
-        first = super().initial_states(states, memory, training)
+        first = super().initial_states(states, memory, training, steps)
         end = len(first) - len(self.attention.history)
         return [*first[:end], ops.zeros_like(states[0]), *first[end:]]
 

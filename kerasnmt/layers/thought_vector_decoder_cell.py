@@ -37,10 +37,10 @@ class ThoughtVectorDecoderCell(DecoderCell):
         self.context_projection.build((None, self.cell.units))
 
     def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[Any]:
         """Add the projected thought vector to the recurrent cell's first states."""
-        states = super().initial_states(states, memory, training)
+        states = super().initial_states(states, memory, training, steps)
         return [*states, self.context_projection(states[0])]
 
     def step(

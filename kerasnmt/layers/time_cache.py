@@ -18,30 +18,32 @@ class TimeCache(NamedTuple):
 
     Attributes:
         values: a structure of tensors `[..., steps, size]`, zeros where nothing is written.
-        length: number of steps that are written, int32 `[batch]`, or `[batch, hypotheses]` in a
-            search.
+        written: which places are written, boolean `[batch, steps]`, or
+            `[batch, hypotheses, steps]` in a search. A `keras.layers.RNN` makes numbers of it, as
+            of all states, in which half precision is exact, and of a count would not be.
     """
 
     values: Any
-    length: Any
+    written: Any
 
     @classmethod
     def allocate(cls, example: Any, steps: int) -> Self:
         """Make an empty cache.
 
         Args:
-            example: what a step writes, a structure of tensors `[batch, ..., size]`, of which only
-                the shapes and dtypes count.
-            steps: how many steps there is room for.
+            example: what a step writes, a structure of tensors `[batch, ..., size]`, finite, of
+                which only the shapes and dtypes count.
+            steps: how many steps there is room for; an int, or an int32 scalar.
         """
 
         def zeros(value: Any) -> Any:
             *leading, size = ops.shape(value)
-            return ops.zeros((*leading, steps, size), dtype=value.dtype)
+            # LiteRT's converter drops constant zeros from a sum, and their shape with them.
+            return ops.zeros((*leading, steps, size), value.dtype) + 0 * value[..., None, :]
 
         first = tree.flatten(example)[0]
-        length = ops.zeros(ops.shape(first)[:1], dtype="int32")
-        return cls(tree.map_structure(zeros, example), length)
+        written = ops.zeros((ops.shape(first)[0], steps), dtype="bool")
+        return cls(tree.map_structure(zeros, example), written)
 
     def write(self, values: Any) -> Self:
         """Write the next step.
@@ -53,23 +55,25 @@ class TimeCache(NamedTuple):
         Returns:
             the cache with one step more.
         """
-        here = ops.arange(self._steps, dtype="int32") == self.length[..., None]
+        *leading, steps = ops.shape(self.written)
+        here = ops.arange(steps, dtype="int32") == self.length[..., None]
 
         def write_one(buffer: Any, value: Any) -> Any:
-            between = len(value.shape) - 1 - len(self.length.shape)
-            shape = (*ops.shape(self.length), *[1] * between, self._steps, 1)
+            between = len(value.shape) - len(self.written.shape)
+            shape = (*leading, *[1] * between, steps, 1)
             place = ops.cast(ops.reshape(here, shape), value.dtype)
             # What is not written is 0. As a product this takes half the time of `ops.where`.
             return buffer + ops.matmul(place, value[..., None, :])
 
-        written = tree.map_structure(write_one, self.values, values)
-        return type(self)(written, self.length + 1)
+        written = ops.cast(ops.logical_or(self.mask, here), self.written.dtype)
+        return type(self)(tree.map_structure(write_one, self.values, values), written)
 
     @property
     def mask(self) -> Any:
-        """Which places are written, boolean `[batch, steps]` or `[batch, hypotheses, steps]`."""
-        return ops.arange(self._steps, dtype="int32") < self.length[..., None]
+        """Which places are written, boolean, whatever a loop makes of `written`."""
+        return ops.cast(self.written, "bool")
 
     @property
-    def _steps(self) -> int:
-        return tree.flatten(self.values)[0].shape[-2]
+    def length(self) -> Any:
+        """Number of steps that are written, int32 `[batch]` or `[batch, hypotheses]`."""
+        return ops.sum(ops.cast(self.written, "int32"), axis=-1)

@@ -2,6 +2,7 @@
 
 from kerasnmt.zoo.bahdanau import bahdanau_gru, bahdanau_lstm, concat_gru, dense_scorer_gru
 from kerasnmt.zoo.encoder_decoder import encoder_decoder_gru, encoder_decoder_lstm
+from kerasnmt.zoo.history import history_attention_gru
 from kerasnmt.zoo.luong import (
     luong_concat_lstm,
     luong_cosine_lstm,
@@ -30,6 +31,7 @@ __all__ = [
     "encoder_decoder_gru",
     "encoder_decoder_lstm",
     "get_model",
+    "history_attention_gru",
     "list_models",
     "luong_concat_lstm",
     "luong_cosine_lstm",

@@ -141,12 +141,13 @@ def main() -> None:
                 file.write(json.dumps(scored) + "\n")
         return scored
 
+    from kerasnmt.models import Seq2Seq
     from kerasnmt.zoo import list_models
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(arguments.workers) as pool:
         left_out = ("pointer_", "transformer_base")  # it is transformer_tiny in another size
-        names = [name for name in list_models() if not name.startswith(left_out)]
+        names = [name for name in list_models(Seq2Seq) if not name.startswith(left_out)]
         rows = arguments.models or [*names, *ROWS, "IBM model 1"]
         scored = list(pool.map(work, rows))
     print(table(scored))

@@ -8,6 +8,13 @@ from kerasnmt import layers
 PARTS = {
     "AttentionalReadout": lambda: layers.AttentionalReadout(5, name="a"),
     "ConcatReadout": lambda: layers.ConcatReadout(name="a"),
+    "HistoryDecoderCell": lambda: layers.HistoryDecoderCell(
+        layers.GRUCell(4),
+        layers.BahdanauAttention(5, name="b"),
+        layers.BahdanauAttention(6, name="c"),
+        state_dropout=0.3,
+        name="a",
+    ),
     "InputFeedingDecoderCell": lambda: layers.InputFeedingDecoderCell(
         layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), name="a"
     ),

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras import tree
 
 from kerasnmt.layers import (
     Attention,
@@ -14,6 +15,7 @@ from kerasnmt.layers import (
     FirstStateDecoderCell,
     GeneralScore,
     GRUCell,
+    HistoryDecoderCell,
     InputFeedingDecoderCell,
     LocalMonotonicWindow,
     LSTMCell,
@@ -68,7 +70,7 @@ def unroll(cell):
     """Outputs and weights of the whole pass, and the same step by step."""
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory)
+    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory, steps=TARGET_LENGTH)
     inputs = cell.project_inputs(EMBEDDED)
     outputs, weights = cell.unroll(loop, inputs, states, memory)
     for t in range(TARGET_LENGTH):
@@ -164,6 +166,79 @@ def test_bahdanau_with_coverage():
             np.testing.assert_allclose(outputs[row, t], state, atol=1e-5)
 
 
+def test_history_with_coverage():
+    # e_{t,j} = v^T tanh(W s_j + b + U s_{t-1}), j < t, beside Bahdanau's attention to the source.
+    cell = build(
+        HistoryDecoderCell(GRUCell(UNITS), BahdanauAttention(7, Coverage()), BahdanauAttention(5))
+    )
+    outputs, weights = unroll(cell)
+    assert outputs.shape == (BATCH, TARGET_LENGTH, 2 * UNITS) and cell.output_units == 2 * UNITS
+
+    def additive(attention, query, memory, covered=0.0):
+        w_memory, b_memory = attention.score.memory_projection.get_weights()
+        (w_query,) = attention.score.query_projection.get_weights()
+        hidden = np.tanh(memory @ w_memory + b_memory + covered + query @ w_query)
+        return hidden @ np.array(attention.score.energy)[:, 0]
+
+    (covering,) = cell.attention.coverage.get_weights()
+    (from_context,) = cell.context_projection.get_weights()
+    (from_history,) = cell.history_projection.get_weights()
+    for row in range(BATCH):
+        state, coverage, earlier = FIRST[0][row], np.zeros(LENGTH), []
+        for t, x in enumerate(projected(cell, row)):
+            covered = coverage[:, None] * covering
+            scores = additive(cell.attention, state, MEMORY[row], covered)
+            expected = softmax(scores, MASK[row])
+            history = np.zeros(UNITS)
+            if earlier:
+                scores = additive(cell.history_attention, state, np.array(earlier))
+                history = softmax(scores, np.full(t, True)) @ np.array(earlier)
+            x = x + expected @ MEMORY[row] @ from_context + history @ from_history
+            state, _ = gru(x, [state], *cell.cell.get_weights())
+            coverage = coverage + expected
+            earlier.append(state)
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+            np.testing.assert_allclose(outputs[row, t], [*state, *history], atol=1e-5)
+    # The first state is no history, and the only state of the second word gets all the weight.
+    np.testing.assert_array_equal(outputs[:, 0, UNITS:], np.zeros((BATCH, UNITS)))
+    np.testing.assert_allclose(outputs[:, 1, UNITS:], outputs[:, 0, :UNITS], rtol=1e-5)
+
+
+def history_cell():
+    return HistoryDecoderCell(LSTMCell(UNITS), BahdanauAttention(7), Attention(DotScore()))
+
+
+def test_history_knows_nothing_of_words_to_come():
+    cell = build(history_cell())
+    loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
+    memory = cell.project_memory(MEMORY, MASK)
+    states = cell.initial_states(FIRST[:2], memory)
+    outputs, _ = cell.unroll(loop, cell.project_inputs(EMBEDDED), states, memory)
+    other = EMBEDDED.copy()
+    other[:, 3:] += 1.0
+    changed, _ = cell.unroll(loop, cell.project_inputs(other), states, memory)
+    np.testing.assert_array_equal(changed[:, :3], outputs[:, :3])
+    assert np.abs(changed[:, 3:] - outputs[:, 3:]).max() > 1e-2
+    shorter, _ = cell.unroll(loop, cell.project_inputs(EMBEDDED[:, :2]), states, memory)
+    np.testing.assert_allclose(shorter, outputs[:, :2], atol=1e-6)
+
+
+def test_history_has_no_room():
+    cell = build(history_cell())
+    memory = cell.project_memory(MEMORY, MASK)
+    states = cell.initial_states(FIRST[:2], memory)
+    message = r"Expected states with room .*steps=0.*encode\(source_ids, steps=100\)"
+    with pytest.raises(ValueError, match=message):
+        cell.step(cell.project_inputs(EMBEDDED[:, 0]), states, memory)
+
+
+def test_history_with_a_memory_of_its_own():
+    with pytest.raises(ValueError, match=r"Received: one that asks for \('coverage',\)"):
+        HistoryDecoderCell(
+            GRUCell(4), BahdanauAttention(4), Attention(DotScore(), coverage=Coverage())
+        )
+
+
 def test_thought_vector_at_every_step():
     # s_t = GRU([y; c], s_{t-1}), c = s_0.
     cell = build(ThoughtVectorDecoderCell(GRUCell(UNITS)))
@@ -203,6 +278,7 @@ CELLS = {
         Attention(GeneralScore(UNITS), LocalMonotonicWindow(2), Coverage()),
     ),
     "bahdanau": lambda: BahdanauDecoderCell(SimpleRNNCell(UNITS), BahdanauAttention(7, Coverage())),
+    "history": history_cell,
     "thought": lambda: ThoughtVectorDecoderCell(LSTMCell(UNITS)),
 }
 
@@ -211,10 +287,12 @@ CELLS = {
 def test_hypotheses_equal_rows(name):
     cell = build(CELLS[name]())
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory)
+    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory, steps=4)
     inputs = cell.project_inputs(EMBEDDED)
     # Two steps from the same states, each with three words; then each alone.
-    several = [np.repeat(np.asarray(state)[:, None], 3, axis=1) for state in states]
+    several = tree.map_structure(
+        lambda state: np.repeat(np.asarray(state)[:, None], 3, axis=1), states
+    )
     alone = [states] * 3
     for step in range(2):
         words = np.asarray(inputs)[:, 3 * step : 3 * step + 3]

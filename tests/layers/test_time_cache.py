@@ -48,6 +48,19 @@ def test_beyond_the_last_place_nothing_is_written():
     assert np.all(cache.mask)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_as_numbers(dtype):
+    # As keras.layers.RNN makes them of all states; bfloat16 cannot count beyond 256.
+    cache = TimeCache.allocate(np.ones((1, 1), dtype), 300)
+    cache = cache._replace(written=tf.cast(cache.written, dtype))
+    for _ in range(270):
+        cache = cache.write(np.ones((1, 1), dtype))
+    assert cache.written.dtype == dtype
+    assert cache.mask.dtype == "bool" and cache.length.numpy().tolist() == [270]
+    np.testing.assert_array_equal(cache.mask, [np.arange(300) < 270])
+    np.testing.assert_array_equal(tf.cast(cache.values[..., 0], "bool"), cache.mask)
+
+
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_in_a_loop(jit_compile):
     @tf.function(jit_compile=jit_compile, autograph=False)

@@ -33,7 +33,7 @@ def test_training_under_xla(make_model, batch):
     np.testing.assert_allclose(received, expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["bahdanau_gru", "dense_scorer_gru"])
+@pytest.mark.parametrize("name", ["bahdanau_gru", "dense_scorer_gru", "history_attention_gru"])
 def test_sizes_that_are_unknown_when_it_is_traced(name):
     """Batches of texts have them; a loop's gradient then has to do without tf.tensordot's."""
     source_ids = np.array([[5, 6, 4, 3], [7, 3, 0, 0]], "int32")

@@ -36,14 +36,20 @@ def models(word_model, make_pointer_model):
         attention_dropout=0.0,
         tie_embeddings=False,
     )
+    history = zoo.history_attention_gru(
+        word_model.source_tokenizer, embedding_dim=6, units=6, dropout=0.0
+    )
     rng = np.random.default_rng(4)
     luong.set_weights([1.3 * rng.normal(size=w.shape) for w in luong.get_weights()])
+    rng = np.random.default_rng(5)
+    history.set_weights([1.3 * rng.normal(size=w.shape) for w in history.get_weights()])
     rng = np.random.default_rng(7)
     for weight in transformer.weights:
         if len(weight.shape) == 2:  # random norms would make all words alike
             weight.assign(1.3 * rng.normal(size=weight.shape))
     return {
         "bahdanau_gru": word_model,
+        "history_attention_gru": history,
         "luong_general_lstm": luong,
         "transformer_tiny": transformer,
         "pointer_generator_gru": make_pointer_model(seed=56),
@@ -59,7 +65,14 @@ def lite(word_model, tmp_path_factory):
 
 @pytest.mark.parametrize("beam_size", [1, 3])
 @pytest.mark.parametrize(
-    "name", ["bahdanau_gru", "luong_general_lstm", "pointer_generator_gru", "transformer_tiny"]
+    "name",
+    [
+        "bahdanau_gru",
+        "history_attention_gru",
+        "luong_general_lstm",
+        "pointer_generator_gru",
+        "transformer_tiny",
+    ],
 )
 def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path):
     model, options = models[name], {**OPTIONS, "beam_size": beam_size}

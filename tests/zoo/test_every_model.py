@@ -39,6 +39,7 @@ PARAMETERS = {
     "dense_scorer_gru": 1068,
     "encoder_decoder_gru": 723,
     "encoder_decoder_lstm": 561,
+    "history_attention_gru": 1203,
     "luong_concat_lstm": 643,
     "luong_cosine_lstm": 604,
     "luong_dot_lstm": 603,
@@ -60,6 +61,7 @@ OPTIONS = {
     **{name: (name, {}) for name in NAMES},
     "bahdanau_lstm coverage": ("bahdanau_lstm", {"coverage": 1.0}),
     "dense_scorer_gru coverage": ("dense_scorer_gru", {"coverage": 0.0}),
+    "history_attention_gru coverage": ("history_attention_gru", {"coverage": 0.1}),
     "luong_general_lstm feeding": ("luong_general_lstm", {"input_feeding": True}),
     "luong_local_p_lstm feeding coverage": (
         "luong_local_p_lstm",
@@ -82,7 +84,13 @@ OPTIONS = {
 }
 # One of each, through the export and its check.
 # (Those that copy: tests/serving/test_check.py.)
-FAMILIES = ["bahdanau_lstm", "encoder_decoder_gru", "luong_local_p_lstm", "transformer_tiny"]
+FAMILIES = [
+    "bahdanau_lstm",
+    "encoder_decoder_gru",
+    "history_attention_gru",
+    "luong_local_p_lstm",
+    "transformer_tiny",
+]
 every = pytest.mark.parametrize(("name", "options"), OPTIONS.values(), ids=OPTIONS)
 
 
@@ -120,6 +128,7 @@ def run_xla(function):
 COMPILED = [
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
+    "history_attention_gru coverage",
     "luong_cosine_lstm",
     "luong_location_lstm",
     "luong_local_p_lstm feeding coverage",

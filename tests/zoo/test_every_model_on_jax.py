@@ -24,7 +24,7 @@ from tests.zoo.test_every_model import (
 pytestmark = pytest.mark.long
 
 TRAINED = [case for case in OPTIONS if "coverage" in case] + ["pointer_network_lstm"]
-SEARCHED = [case for case in OPTIONS if case.startswith(("pointer", "transformer"))]
+SEARCHED = [case for case in OPTIONS if case.startswith(("history", "pointer", "transformer"))]
 SCRIPT = """
 import json
 import sys

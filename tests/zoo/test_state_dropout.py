@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras import tree
 
 from kerasnmt import zoo
 from tests.zoo.test_every_model import OPTIONS, example, log_probabilities, make
@@ -27,8 +28,7 @@ def test_in_training_only(name, options):
     # Search takes the same states as without.
     states, _ = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
     others, _ = plain.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
-    for state, unmasked in zip(states, others, strict=True):
-        np.testing.assert_array_equal(state, unmasked)
+    tree.map_structure(np.testing.assert_array_equal, states, others)
     # In training there is a mask for each cell of the decoder beside them.
     cell = (model.decoder.decoder if hasattr(model.decoder, "gate") else model.decoder).cell
     training, _ = model.encode(inputs["source_ids"], training=True)

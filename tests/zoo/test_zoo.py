@@ -56,6 +56,7 @@ def test_names():
         ("bahdanau_gru", 0.05),
         ("dense_scorer_gru", 0.05),
         ("encoder_decoder_gru", 0.05),
+        ("history_attention_gru", 0.05),
         ("bahdanau_lstm", 0.6),
         ("concat_gru", 0.6),
         ("encoder_decoder_lstm", 0.6),
