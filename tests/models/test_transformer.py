@@ -34,7 +34,7 @@ def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **option
     _, memory = model.encode(source_ids)
     rows, length = source_ids.shape[0], options.max_length
 
-    def step(ids, states):
+    def step(ids, states, memory):
         words, time = states
         now = ops.arange(length, dtype="int32") == time[..., None]
         words = ops.where(now, ids[..., None], words)
@@ -56,6 +56,7 @@ def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **option
     return search(
         step,
         [ops.zeros((rows, length), "int32"), ops.zeros((rows,), "int32")],
+        memory,
         ops.full((rows,), START_ID, "int32"),
         source_ids,
         options,

@@ -16,6 +16,7 @@ PICTURES = {
     "03_copying_rare_words": ["copying.png"],
     "04_serving": [],
     "05_reading_training": ["learning_rates.png", "overfitting.png"],
+    "06_transformer": ["heads.png"],
 }
 
 
