@@ -91,6 +91,7 @@ def test_names_by_the_class_of_the_model():
 
 def _tiny_sizes(constructor):
     sizes = {"units": 4, "embedding_dim": 4, "hidden_units": 4, "num_heads": 2}
+    sizes |= {"encoder_layers": 1, "decoder_layers": 1}
     return {key: sizes[key] for key in sizes if key in inspect.signature(constructor).parameters}
 
 
