@@ -187,7 +187,7 @@ def test_noise_in_training_only():
     np.testing.assert_array_equal(quiet(INPUTS, training=True), quiet(INPUTS))
 
 
-def test_half_precision_and_xla():
+def test_half_precision():
     expected = make().attend(INPUTS)
     keras.config.set_dtype_policy("mixed_bfloat16")
     try:
@@ -198,7 +198,7 @@ def test_half_precision_and_xla():
     weights = model.attend(INPUTS)
     assert weights.dtype == tf.float32
     np.testing.assert_allclose(weights, expected, atol=0.1)
-    model.compile(keras.optimizers.Adam(0.02), jit_compile=True)
+    model.compile(keras.optimizers.Adam(0.02))
     data = tf.data.Dataset.from_tensors((INPUTS, TARGETS))
     losses = model.fit(data, epochs=5, verbose=0).history["loss"]
     assert np.isfinite(losses).all() and losses[-1] < losses[0]

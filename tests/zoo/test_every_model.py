@@ -213,7 +213,7 @@ def test_search_in_a_batch_equals_search_alone(name, options):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_fit_translate_save_and_load(name, tmp_path):
+def test_fit_save_load_and_for_each_family_export(name, tmp_path):
     model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
     model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1)
     inputs, targets = INPUTS, TARGETS
@@ -225,10 +225,10 @@ def test_fit_translate_save_and_load(name, tmp_path):
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     tree.map_structure(np.testing.assert_array_equal, copy(inputs), model(inputs))
-    texts = ["a b unheard", "", "g"]
-    translations = copy.translate(texts, beam_size=2, max_length=8)
-    assert len(translations) == 3 and translations[1] == ""
     if name in FAMILIES:
+        texts = ["a b unheard", "", "g"]
+        translations = copy.translate(texts, beam_size=2, max_length=8)
+        assert len(translations) == 3 and translations[1] == ""
         assert model.translate(texts, beam_size=2, max_length=8) == translations
         model.export(tmp_path / "export" / "1", beam_size=2, max_length=8)
         served = load_export(tmp_path / "export")
