@@ -1,6 +1,5 @@
 """What holds for all tests: the CPU, few messages, and the same random numbers every time."""
 
-import gc
 import os
 import random
 import sys
@@ -20,13 +19,6 @@ import pytest
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def memory():
-    """Frees what the models of a file hold in circles, graphs above all, before the next file."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture(autouse=True)
