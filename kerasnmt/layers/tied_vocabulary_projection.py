@@ -35,4 +35,4 @@ class TiedVocabularyProjection(VocabularyProjection):
     def call(self, features: Any, embeddings: Any) -> Any:
         """Turn features `[..., embedding_dim]` into logits `[..., vocabulary]`."""
         embeddings = ops.cast(embeddings, features.dtype)
-        return ops.matmul(features, ops.transpose(embeddings)) + self.bias
+        return self._project(features, ops.transpose(embeddings))

@@ -22,7 +22,10 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
     Returns:
         log p(id) and (1/V) sum_v log p(v), each float32 `[...]`.
     """
-    ids = ops.expand_dims(ids, -1)
+    shape = ops.shape(ids)
+    ids = ops.reshape(ids, (-1, 1))
+    rows = ops.arange(ops.shape(ids)[0], dtype=ids.dtype)
+    places = ops.concatenate([rows[:, None], ids], axis=-1)
 
     @ops.custom_gradient
     def chosen_and_mean(logits: Any) -> tuple:
@@ -38,24 +41,15 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
         def gradient(*args: Any, upstream: Any = None) -> Any:
             if upstream is None:
                 (upstream,) = args
-            chosen_upstream, mean_upstream = upstream[..., :1], upstream[..., 1:]
-            total = chosen_upstream + mean_upstream
+            chosen_upstream, mean_upstream = upstream[:, 0], upstream[:, 1:]
+            total = chosen_upstream[:, None] + mean_upstream
             dense = mean_upstream / logits.shape[-1] - total * probabilities
-            at_ids = ops.take_along_axis(dense, ids, axis=-1) + chosen_upstream
-            return _replace_last(dense, ids, at_ids)
+            # Nothing else reads `dense`, so TensorFlow adds in place.
+            return ops.scatter_update(dense, places, chosen_upstream, reduction="add")
 
         differences = ops.stack([chosen - largest, mean - largest], axis=-1)
-        return differences + largest_log_probability[..., None], gradient
+        return differences + largest_log_probability[:, None], gradient
 
-    both = chosen_and_mean(ops.cast(logits, "float32"))
-    return both[..., 0], both[..., 1]
-
-
-def _replace_last(tensor: Any, ids: Any, values: Any) -> Any:
-    """Put `values` `[..., 1]` at the positions `ids` `[..., 1]` of the last axis of `tensor`."""
-    shape = ops.shape(tensor)
-    flat = ops.reshape(tensor, (-1, tensor.shape[-1]))
-    columns = ops.reshape(ids, (-1,))
-    rows = ops.arange(ops.shape(flat)[0], dtype=columns.dtype)
-    updated = ops.scatter_update(flat, ops.stack([rows, columns], -1), ops.reshape(values, (-1,)))
-    return ops.reshape(updated, shape)
+    flat = ops.reshape(ops.cast(logits, "float32"), (-1, logits.shape[-1]))
+    both = chosen_and_mean(flat)
+    return ops.reshape(both[:, 0], shape), ops.reshape(both[:, 1], shape)

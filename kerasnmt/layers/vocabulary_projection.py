@@ -43,7 +43,13 @@ class VocabularyProjection(keras.layers.Layer):
         Returns:
             logits `[..., vocabulary]`.
         """
-        return ops.matmul(features, self.kernel) + self.bias
+        return self._project(features, self.kernel)
+
+    def _project(self, features: Any, kernel: Any) -> Any:
+        # Rows are flat until the bias is added: TensorFlow makes one op of a plain product and it.
+        flat = ops.reshape(features, (-1, kernel.shape[0]))
+        logits = ops.matmul(flat, kernel) + self.bias
+        return ops.reshape(logits, (*ops.shape(features)[:-1], self.vocabulary_size))
 
     def next_log_probability(self, logits: Any) -> Any:
         """Return log p of every id, float32 `[..., vocabulary]`."""
