@@ -33,7 +33,9 @@ def test_they_are_those_of_a_sort(length, ties):
 def test_the_length_may_be_known_only_when_the_graph_runs(length):
     values = RNG.normal(size=(2, 3, length)).astype("float32")
     graph = tf.function(
-        lambda values: top_k(values, 4), input_signature=[tf.TensorSpec([None, 3, None])]
+        lambda values: top_k(values, 4),
+        input_signature=[tf.TensorSpec([None, 3, None])],
+        autograph=False,
     )
     greatest, places = graph(values)
     assert greatest.shape == places.shape == (2, 3, 4)
@@ -45,7 +47,9 @@ def test_the_length_may_be_known_only_when_the_graph_runs(length):
 @pytest.mark.parametrize("shape", [(2, 3, None), (2, 3, 4)])
 def test_where_there_are_fewer_minus_infinity_follows(shape):
     values = RNG.normal(size=(2, 3, 4)).astype("float32")
-    graph = tf.function(lambda values: top_k(values, 6), input_signature=[tf.TensorSpec(shape)])
+    graph = tf.function(
+        lambda values: top_k(values, 6), input_signature=[tf.TensorSpec(shape)], autograph=False
+    )
     greatest, places = graph(values)
     expected_values, expected_places = by_sort(values, 4)
     np.testing.assert_array_equal(greatest[..., :4], expected_values)
@@ -55,7 +59,9 @@ def test_where_there_are_fewer_minus_infinity_follows(shape):
 
 def test_of_no_rows_there_are_none():
     graph = tf.function(
-        lambda values: top_k(values, 5), input_signature=[tf.TensorSpec([None, 1, 8000])]
+        lambda values: top_k(values, 5),
+        input_signature=[tf.TensorSpec([None, 1, 8000])],
+        autograph=False,
     )
     greatest, places = graph(np.zeros((0, 1, 8000), "float32"))
     assert greatest.shape == places.shape == (0, 1, 5)

@@ -82,8 +82,12 @@ def given(decoder, source_ids=SOURCE_IDS, rows=slice(None)):
     return decoder.initial_states(first, memory), memory
 
 
+def run_graph(function):
+    return tf.function(function, autograph=False)
+
+
 def run_xla(function):
-    return tf.function(function, jit_compile=True)
+    return tf.function(function, autograph=False, jit_compile=True)
 
 
 def test_gates_by_hand():
@@ -201,7 +205,7 @@ def test_loss_and_search_equal_brute_force(name):
 @pytest.mark.parametrize(
     ("name", "run"),
     [
-        *((name, tf.function) for name in DECODERS),
+        *((name, run_graph) for name in DECODERS),
         # XLA takes seconds for each.
         ("shared, sigmoid, coverage", run_xla),
         ("pointer network", run_xla),
@@ -298,7 +302,7 @@ def test_the_loss_makes_nothing_as_large_as_the_extended_vocabulary(name):
     wide = np.pad(SOURCE_IDS, ((0, 0), (0, 5)))  # a length that nothing else has
     states, memory = given(decoder, wide)
 
-    @tf.function
+    @tf.function(autograph=False)
     def gradients():
         with tf.GradientTape() as tape:
             outputs, _ = decoder(tf.constant(TARGET_IDS), states, memory)

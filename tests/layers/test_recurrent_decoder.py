@@ -17,7 +17,11 @@ from kerasnmt.layers import (
 VOCABULARY, EMBEDDING, UNITS, SCORE_UNITS, MEMORY_UNITS = 11, 3, 4, 5, 6
 SOURCE = np.arange(7) < np.array([[7], [3]])
 # Eagerly, in a graph, and compiled by XLA.
-RUNS = [lambda function: function, tf.function, tf.function(jit_compile=True)]
+RUNS = [
+    lambda function: function,
+    tf.function(autograph=False),
+    tf.function(autograph=False, jit_compile=True),
+]
 TARGET_IDS = np.array([[2, 5, 10, 6], [2, 4, 9, 0]], "int32")
 
 
@@ -180,7 +184,7 @@ def test_loop_keeps_no_copy_of_the_memory_for_each_step():
     decoder = make()
     memory, state = given()
 
-    @tf.function
+    @tf.function(autograph=False)
     def gradient(memory, state):
         with tf.GradientTape() as tape:
             tape.watch(memory)
@@ -240,6 +244,7 @@ def test_in_graph_with_unknown_shapes(jit_compile):
             tf.TensorSpec([None, None, MEMORY_UNITS]),
             tf.TensorSpec([None, None], tf.bool),
         ],
+        autograph=False,
     )
     def forward(ids, state, memory, mask):
         return decoder(ids, [state], decoder.project_memory(memory, mask))[0]

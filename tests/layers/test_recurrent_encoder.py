@@ -86,7 +86,11 @@ def test_no_cudnn_even_beside_a_gpu(monkeypatch):
     # padding alone.
     monkeypatch.setattr(tf.config, "list_logical_devices", lambda *_: ["GPU:0"])
     encoder = RecurrentEncoder(keras.layers.Embedding(9, 3), [BidirectionalLayer(GRUCell(4))])
-    graph = tf.function(encoder).get_concrete_function(tf.TensorSpec([None, None], tf.int32)).graph
+    graph = (
+        tf.function(encoder, autograph=False)
+        .get_concrete_function(tf.TensorSpec([None, None], tf.int32))
+        .graph
+    )
     names = {node.op for node in graph.as_graph_def().node}
     names |= {n.op for f in graph.as_graph_def().library.function for n in f.node_def}
     assert "MatMul" in names  # the graph was read, functions included

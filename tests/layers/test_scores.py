@@ -103,7 +103,7 @@ def test_padding_and_rows_of_padding(name, jit_compile):
     """Masked positions get 0, more of them change nothing, gradients are finite."""
     attention = make(name)
 
-    @tf.function(jit_compile=jit_compile)
+    @tf.function(jit_compile=jit_compile, autograph=False)
     def run(queries, memory, mask):
         with tf.GradientTape() as tape:
             tape.watch([queries, memory])

@@ -111,7 +111,8 @@ def drawn_masks(layer, count, run):
 
 
 @pytest.mark.parametrize(
-    "run", [lambda layer: layer, lambda layer: tf.function(layer, jit_compile=True)]
+    "run",
+    [lambda layer: layer, lambda layer: tf.function(layer, jit_compile=True, autograph=False)],
 )
 def test_an_encoder_layer_has_one_mask_for_all_steps(run):
     layer = with_weights(

@@ -117,6 +117,7 @@ def test_in_a_compiled_graph_with_unknown_shape():
             tf.TensorSpec([None, None], tf.int32),
         ],
         jit_compile=True,
+        autograph=False,
     )
     def value_and_gradient(logits, ids):
         with tf.GradientTape() as tape:

@@ -52,7 +52,7 @@ def test_predictive(jit_compile):
     rng = np.random.default_rng(2)
     w, v = rng.normal(size=(4, 5)), rng.normal(size=(5, 1))
     attention.window.set_weights([w, v])
-    run = tf.function(attention, jit_compile=jit_compile)
+    run = tf.function(attention, jit_compile=jit_compile, autograph=False)
     context, weights = run(*map(tf.constant, (queries, memory, memory, mask)))
     centres = []
     for b, t in np.ndindex(3, 6):

@@ -90,7 +90,11 @@ def padded(batch):
 
 
 # Eagerly, in a graph, and compiled by XLA.
-RUNS = [lambda function: function, tf.function, tf.function(jit_compile=True)]
+RUNS = [
+    lambda function: function,
+    tf.function(autograph=False),
+    tf.function(autograph=False, jit_compile=True),
+]
 
 
 @pytest.mark.parametrize("decorate", RUNS, ids=["eager", "graph", "xla"])

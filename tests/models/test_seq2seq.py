@@ -112,9 +112,9 @@ def test_batch_of_none(make_model):
     model = make_model()
     for beam_size in (1, 3):
         options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
-        found = tf.function(lambda ids, options=options: model.search(ids, **options))(
-            tf.zeros([0, 4], tf.int32)
-        )
+        found = tf.function(
+            lambda ids, options=options: model.search(ids, **options), autograph=False
+        )(tf.zeros([0, 4], tf.int32))
         assert found.ids.shape == (0, beam_size, 9)
         assert found.records["weights"].shape == (0, beam_size, 9, 4)
 

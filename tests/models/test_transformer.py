@@ -84,8 +84,12 @@ def test_caches_change_nothing(options):
     model.decoder.generator.bias.assign(-3.0 * (np.arange(11) == END_ID))  # ends late
     source_ids = tf.constant(SOURCE)
     options = {"max_length": 7, **options}
-    expected = tf.function(lambda: search_by_full_passes(model, source_ids, **options))()
-    found = tf.function(lambda: model.search(source_ids, with_records=True, **options))()
+    expected = tf.function(
+        lambda: search_by_full_passes(model, source_ids, **options), autograph=False
+    )()
+    found = tf.function(
+        lambda: model.search(source_ids, with_records=True, **options), autograph=False
+    )()
     np.testing.assert_array_equal(found.ids, expected.ids)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-4)
     np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
@@ -96,7 +100,9 @@ def test_caches_change_nothing(options):
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_batch_of_none(beam_size):
     model = make()
-    run = tf.function(lambda ids: model.search(ids, beam_size=beam_size, max_length=5))
+    run = tf.function(
+        lambda ids: model.search(ids, beam_size=beam_size, max_length=5), autograph=False
+    )
     assert run(tf.zeros([0, 4], tf.int32)).ids.shape == (0, 1, 5)
 
 
@@ -111,7 +117,7 @@ def test_ensemble_with_another_model():
     other = zoo.bahdanau_gru(11, embedding_dim=6, units=4, dropout=0.0)
     ensemble = Ensemble([make(), other])
     options = {"beam_size": 3, "max_length": 5, "length_penalty": 0.0}
-    best = tf.function(lambda: ensemble.search(SOURCE, **options))()
+    best = tf.function(lambda: ensemble.search(SOURCE, **options), autograph=False)()
     targets = np.array(best.ids[:, 0])
     fed = np.where(targets == END_ID, PAD_ID, targets)[:, :-1]
     inputs = {"source_ids": SOURCE, "target_ids": np.insert(fed, 0, START_ID, axis=1)}
@@ -181,7 +187,9 @@ def test_beside_a_recurrent_part(recurrent, batch, tmp_path):
     copy = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-6)
     found, again = (
-        tf.function(lambda model=model: model.search(SOURCE, beam_size=3, max_length=5).ids)()
+        tf.function(
+            lambda model=model: model.search(SOURCE, beam_size=3, max_length=5).ids, autograph=False
+        )()
         for model in (model, copy)
     )
     np.testing.assert_array_equal(found, again)

@@ -65,7 +65,7 @@ def test_search_under_xla(make_model, batch, beam_size):
 
     source_ids = tf.constant(batch[0]["source_ids"])
     expected = search(source_ids)
-    found = tf.function(search, jit_compile=True)(source_ids)
+    found = tf.function(search, jit_compile=True, autograph=False)(source_ids)
     np.testing.assert_array_equal(found.ids, expected.ids)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-4)
     np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
@@ -81,7 +81,9 @@ def test_file_under_xla(make_model, batch, tmp_path):
 
     def search(model):
         function = tf.function(
-            lambda ids: model.search(ids, beam_size=3, n_best=3, max_length=7), jit_compile=True
+            lambda ids: model.search(ids, beam_size=3, n_best=3, max_length=7),
+            jit_compile=True,
+            autograph=False,
         )
         return function(tf.constant(batch[0]["source_ids"]))
 

@@ -5,7 +5,7 @@ import pytest
 
 from kerasnmt.data import batches, builtin_corpus
 from kerasnmt.text import WordTokenizer
-from kerasnmt.training import translation_scores
+from kerasnmt.training import Adam, translation_scores
 from kerasnmt.viz import alignment_error_rate
 from kerasnmt.zoo import bahdanau_gru
 
@@ -25,7 +25,7 @@ def model():
     schedule = keras.optimizers.schedules.CosineDecay(
         0.0, steps, alpha=0.05, warmup_target=0.006, warmup_steps=100
     )
-    model.compile(keras.optimizers.Adam(schedule, global_clipnorm=1.0))
+    model.compile(Adam(schedule, global_clipnorm=1.0))
     model.fit(dataset, epochs=5, verbose=0, shuffle=False)
     return model
 

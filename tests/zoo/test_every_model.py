@@ -120,11 +120,15 @@ def test_parameters():
     assert {name: make(name).count_params() for name in NAMES} == PARAMETERS
 
 
+def run_graph(function):
+    return tf.function(function, autograph=False)
+
+
 def run_xla(function):
-    return tf.function(function, jit_compile=True)
+    return tf.function(function, autograph=False, jit_compile=True)
 
 
-# XLA and search take seconds for each: one of every decoder cell, window and kind of score.
+# XLA, search and JAX take seconds for each: one of every decoder cell, window and kind of score.
 COMPILED = [
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
@@ -142,7 +146,7 @@ COMPILED = [
 @pytest.mark.parametrize(
     ("name", "options", "run"),
     [
-        *(pytest.param(*OPTIONS[name], tf.function, id=name) for name in OPTIONS),
+        *(pytest.param(*OPTIONS[name], run_graph, id=name) for name in OPTIONS),
         *(pytest.param(*OPTIONS[name], run_xla, id=f"{name} xla") for name in COMPILED),
     ],
 )

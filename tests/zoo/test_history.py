@@ -46,13 +46,14 @@ def test_search_equals_whole_targets(model, beam_size):
     search = tf.function(
         lambda ids: model.search(ids, beam_size=beam_size, max_length=LENGTH, length_penalty=0.0),
         input_signature=[ids],
+        autograph=False,
     )
 
     def log_probabilities(source_ids, target_ids):
         outputs = model({"source_ids": source_ids, "target_ids": target_ids})
         return model.decoder.next_log_probability(outputs)
 
-    read = tf.function(log_probabilities, input_signature=[ids, ids])
+    read = tf.function(log_probabilities, input_signature=[ids, ids], autograph=False)
     found = search(SOURCES)
     lengths = set()
     for row, source in enumerate(SOURCES):
