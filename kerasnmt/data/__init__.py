@@ -9,6 +9,7 @@ _HOMES = {
     "BatchStatistics": "kerasnmt.data.batch_statistics",
     "builtin_corpus": "kerasnmt.data.builtin",
     "builtin_scenes": "kerasnmt.data.scenes",
+    "caption_batches": "kerasnmt.data.caption_batching",
     "describe_batches": "kerasnmt.data.batch_statistics",
     "read_babi": "kerasnmt.data.babi",
     "read_parallel": "kerasnmt.data.reading",
