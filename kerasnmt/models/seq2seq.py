@@ -112,16 +112,15 @@ class Seq2Seq(SearchModel):
 
     def encode(
         self,
-        source_ids: Any,
-        extended_source_ids: Any = None,
+        inputs: dict[str, Any],
         training: bool = False,
         steps: int = 0,
     ) -> tuple[list[Any], dict[str, Any]]:
         """Read the source.
 
         Args:
-            source_ids: int32 `[batch, source_length]`.
-            extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
+            inputs: as in `call`, of which those of the source are read: `source_ids`, and for a
+                model that copies `extended_source_ids`, without which it takes `source_ids`.
             training: whether dropout applies.
             steps: how often `step` will be called at the most. Decoders that attend to their own
                 earlier steps make room for so many in their states; 0 where only whole targets
@@ -130,13 +129,22 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
+        source_ids = inputs["source_ids"]
         shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
         memory, memory_mask, states = self.encoder(source_ids, **shared, training=training)
-        copied = source_ids if extended_source_ids is None else extended_source_ids
+        copied = inputs.get("extended_source_ids", source_ids)
         memory = self.decoder.project_memory(memory, memory_mask, copied)
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
-        return states, memory
+        return states, {**memory, "memory_mask": memory_mask}
+
+    def memory_mask(self, memory: dict[str, Any]) -> Any:
+        """Return which positions are real of a memory from `encode`.
+
+        Returns:
+            boolean `[batch, source_length]`, the positions that weights of attention are of.
+        """
+        return memory["memory_mask"]
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
         """Predict every target word from the source and the words before it.
@@ -151,9 +159,7 @@ class Seq2Seq(SearchModel):
             `[batch, target_length, vocabulary]`; a dict where the decoder copies.
         """
         self._check_copied(inputs, training)
-        states, memory = self.encode(
-            inputs["source_ids"], inputs.get("extended_source_ids"), training=training
-        )
+        states, memory = self.encode(inputs, training=training)
         target_ids = inputs["target_ids"]
         if training and self.scheduled_sampling:
             target_ids = self._sampled(target_ids, states, memory)
@@ -238,7 +244,7 @@ class Seq2Seq(SearchModel):
             ValueError: the model has no attention.
         """
         self._need_attention()
-        states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+        states, memory = self.encode(inputs)
         _, records = self.decoder(inputs["target_ids"], states, memory)
         return records
 
@@ -261,7 +267,7 @@ class Seq2Seq(SearchModel):
                 "Expected a model whose attention has heads, such as transformer_tiny. Received: "
                 f"{self.name}. Its attention is that of model.attend."
             )
-        _, memory = self.encode(inputs["source_ids"])
+        _, memory = self.encode(inputs)
         return self.decoder.attend_by_head(inputs["target_ids"], memory)
 
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
@@ -274,7 +280,7 @@ class Seq2Seq(SearchModel):
         Returns:
             float32 `[batch, target_length]`, of no meaning where the targets are padded.
         """
-        states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+        states, memory = self.encode(inputs)
         outputs, _ = self.decoder(inputs["target_ids"], states, memory)
         return self.decoder.log_probability(outputs, targets)[0]
 
