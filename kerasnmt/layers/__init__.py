@@ -41,6 +41,7 @@ from kerasnmt.layers.maxout_readout import MaxoutReadout
 from kerasnmt.layers.memory_embedding import MemoryEmbedding
 from kerasnmt.layers.memory_hop import MemoryHop
 from kerasnmt.layers.multi_head_attention import MultiHeadAttention
+from kerasnmt.layers.pixel_scaling import PixelScaling
 from kerasnmt.layers.pointer_decoder import PointerDecoder
 from kerasnmt.layers.pointer_generator_decoder import PointerGeneratorDecoder
 from kerasnmt.layers.position_encoding import PositionEncoding
@@ -109,6 +110,7 @@ __all__ = [
     "MemoryEmbedding",
     "MemoryHop",
     "MultiHeadAttention",
+    "PixelScaling",
     "PointerDecoder",
     "PointerGeneratorDecoder",
     "PositionEncoding",

@@ -5,7 +5,6 @@ from typing import Any
 
 import keras
 
-from kerasnmt.layers import build_once
 from kerasnmt.models.seq2seq import Seq2Seq
 
 
@@ -50,9 +49,13 @@ class CaptionModel(Seq2Seq):
             )
         super().__init__(encoder, bridge, decoder, target_tokenizer=target_tokenizer, **kwargs)
 
-    def caption(
-        self, images: Sequence[Any], *, batch_size: int = 64, **options
-    ) -> list[str]:
+    def _symbolic_source(self) -> dict[str, Any]:
+        return {"images": keras.KerasTensor((None, *self.encoder.image_shape))}
+
+    def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, Any, list]:
+        return self.encoder(inputs["images"], training=training)
+
+    def caption(self, images: Sequence[Any], *, batch_size: int = 64, **options) -> list[str]:
         """Caption images, with the same graph that `export` writes.
 
         Args:
@@ -68,7 +71,7 @@ class CaptionModel(Seq2Seq):
             ValueError: the model has no tokenizer, an option is out of range, an image is of
                 another form, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
-        self._need_tokenizers()
+        self._need_tokenizer()
         return self._graphs.captioner(self, **options).caption(images, batch_size=batch_size)
 
     def export(self, directory: str, *, weights: str = "float32", **options) -> str:
@@ -90,14 +93,37 @@ class CaptionModel(Seq2Seq):
             ValueError: the model has no tokenizer, the directory exists, or an option is out of
                 range.
         """
-        self._need_tokenizers()
+        self._need_tokenizer()
         from kerasnmt.serving import export_model
 
         return export_model(self, directory, weights=weights, **options)
 
     def serving_module(self, **options) -> Any:
         """Return what `export` writes, a `kerasnmt.serving.CaptionModule` with these options."""
-        self._need_tokenizers()
+        self._need_tokenizer()
         from kerasnmt.serving import CaptionModule
 
         return CaptionModule(self, **options)
+
+    def _need_tokenizer(self) -> None:
+        # Asked before anything that needs TensorFlow is imported.
+        if self.target_tokenizer is None:
+            raise ValueError(
+                "Expected a model with a tokenizer, to write text. Received: a model made of a "
+                "vocabulary's size. Make it with a tokenizer, or feed arrays to "
+                'model.search({"images": images}).'
+            )
+
+    def _need_tokenizers(self) -> None:
+        # Of the methods that take text.
+        raise ValueError(
+            f"Expected a model that reads text. Received: {self.name}, which reads images. Give "
+            "them to model.caption, or with given captions to model.attend and "
+            "model.token_log_probability."
+        )
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments, the tokenizer with its vocabulary."""
+        config = super().get_config()
+        del config["source_tokenizer"], config["share_embeddings"]
+        return config

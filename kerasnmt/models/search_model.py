@@ -267,7 +267,7 @@ def _of_the_source(inputs: Any) -> dict[str, Any]:
 
 
 class _Graphs:
-    """The traced graphs of `translate`, one for each set of options, and of given targets."""
+    """The traced graphs of `translate` or `caption`, one for each set of options, and others."""
 
     def __init__(self) -> None:
         self._made = {}
@@ -279,6 +279,12 @@ class _Graphs:
         key = tuple(sorted({**options, "dictionary": tuple(sorted(dictionary.items()))}.items()))
         if key not in self._made:
             self._made[key] = Translator(TextModule(model, **options))
+        return self._made[key]
+
+    def captioner(self, model: SearchModel, **options) -> Any:
+        key = tuple(sorted(options.items()))
+        if key not in self._made:
+            self._made[key] = model.serving_module(**options)
         return self._made[key]
 
     def forced_decoding(self, model: SearchModel) -> Any:

@@ -97,12 +97,12 @@ class Seq2Seq(SearchModel):
         self.replica_mean = ReplicaMean()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
-        ids = keras.KerasTensor((None, None), dtype="int32")
-        self({"source_ids": ids, "target_ids": ids})
+        target_ids = keras.KerasTensor((None, None), dtype="int32")
+        self({**self._symbolic_source(), "target_ids": target_ids})
 
     def build(self, input_shape: Any = None) -> None:
         """Make all weights; their shapes do not depend on the inputs."""
-        shapes = [(None, None)]
+        shapes = [tensor.shape for tensor in self._symbolic_source().values()]
         if self.share_embeddings:
             shapes.append((None, None, self.decoder.embedding.output_dim))
         build_once(self.encoder, *shapes)
@@ -129,14 +129,22 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        source_ids = inputs["source_ids"]
-        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
-        memory, memory_mask, states = self.encoder(source_ids, **shared, training=training)
-        copied = inputs.get("extended_source_ids", source_ids)
+        memory, memory_mask, states = self._read(inputs, training)
+        copied = inputs.get("extended_source_ids", inputs.get("source_ids"))
         memory = self.decoder.project_memory(memory, memory_mask, copied)
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}
+
+    def _symbolic_source(self) -> dict[str, Any]:
+        """What the encoder takes, without values."""
+        return {"source_ids": keras.KerasTensor((None, None), dtype="int32")}
+
+    def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, Any, list]:
+        """Run the encoder: memory, its mask and last states."""
+        source_ids = inputs["source_ids"]
+        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
+        return self.encoder(source_ids, **shared, training=training)
 
     def memory_mask(self, memory: dict[str, Any]) -> Any:
         """Return which positions are real of a memory from `encode`.
@@ -431,7 +439,7 @@ class Seq2Seq(SearchModel):
     @classmethod
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
-        if config.get("source_tokenizer") is not None:
+        if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
             register_tokenizers()
 
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")

@@ -107,7 +107,7 @@ def _small_backbone(image_size: int, filters: Sequence[int]) -> keras.Model:
     return keras.Sequential(
         [
             keras.Input((image_size, image_size, 3)),
-            keras.layers.Rescaling(1 / 127.5, -1.0, name="rescaling"),
+            layers.PixelScaling(name="scaling"),
             *(
                 keras.layers.Conv2D(
                     features,

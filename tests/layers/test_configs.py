@@ -85,6 +85,7 @@ PARTS = {
     "LocalPredictiveWindow": lambda: layers.LocalPredictiveWindow(5, width=3, name="a"),
     "LocationScore": lambda: layers.LocationScore(20, name="a"),
     "MaxoutReadout": lambda: layers.MaxoutReadout(5, name="a"),
+    "PixelScaling": lambda: layers.PixelScaling(name="a"),
     "PointerDecoder": lambda: layers.PointerDecoder(
         keras.layers.Embedding(9, 3),
         layers.LuongDecoderCell(layers.LSTMCell(4), layers.BahdanauAttention(5)),

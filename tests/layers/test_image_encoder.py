@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.layers import DenseBridge, ImageEncoder, LearnedPositions
+from kerasnmt.layers import DenseBridge, ImageEncoder, LearnedPositions, PixelScaling
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (2, 4, 6, 3), "uint8")
 
@@ -13,7 +13,7 @@ def make(positions=None):
     backbone = keras.Sequential(
         [
             keras.Input((4, 6, 3)),
-            keras.layers.Rescaling(1 / 255),
+            PixelScaling(),
             keras.layers.Conv2D(5, 2, strides=2, activation="relu"),
         ]
     )
@@ -28,7 +28,7 @@ def by_hand(encoder):
     """The features of each patch of 2 by 2 pixels, rows of patches first."""
     kernel, bias = encoder.backbone.get_weights()
     regions = [
-        IMAGES[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(2, 12) / 255
+        IMAGES[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(2, 12) / 127.5 - 1
         for row in range(2)
         for column in range(3)
     ]
