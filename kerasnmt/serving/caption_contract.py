@@ -3,12 +3,12 @@
 import base64
 import struct
 import zlib
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
-from kerasnmt.serving.export_contract import ExportContract, Outputs, Row
+from kerasnmt.serving.export_contract import ExportContract, Outputs
 from kerasnmt.serving.png import encode_png, encode_png_of
 from kerasnmt.serving.weight_problems import weight_problems
 
@@ -66,16 +66,17 @@ class CaptionContract(ExportContract):
         """Returns the check of `attention`."""
         return {"attention": self._check_attention}
 
-    def described_examples(
-        self, description: Mapping[str, Any]
-    ) -> tuple[tuple[Row, ...], list[str]]:
-        """Reads the examples of a description, images in base64; see `ExportContract`.
+    def to_json(self, value: bytes) -> str:
+        """Turns the bytes of an image into base64."""
+        return base64.b64encode(value).decode()
+
+    def from_json(self, value: str) -> bytes:
+        """Turns base64 into the bytes of an image.
 
         Raises:
-            ValueError: An image is not in base64.
+            ValueError: It is no base64.
         """
-        rows, answers = super().described_examples(description)
-        return tuple((base64.b64decode(image, validate=True),) for (image,) in rows), answers
+        return base64.b64decode(value, validate=True)
 
     def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
         real = attention["target_tokens"] != b""
