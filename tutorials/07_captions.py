@@ -113,8 +113,10 @@ for kind, hit in hits.items():
     print(f"of {len(hit)} {kind} {np.mean(hit):.1%} look at their object most")
 
 # %% [markdown]
-# A picture for a scene with three objects: the image is lit where the word looks, the number is the
-# largest weight, and the frame is the object that the word names.
+# A picture for a scene with three objects: the image is lit where the word looks, the number is
+# the largest weight, and the frame is the object that the word names. Where a word follows from
+# those before it, the model may look ahead: of our shapes only "Raute" is feminine, so after
+# "einer" there is nothing left to see.
 
 # %%
 place = max(range(len(test)), key=lambda place: (len(test[place].objects), -place))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PANEL, _LABELS = 1.5, 0.5  # inches
 _COLUMNS = 6
-_DARKEST = 0.15
+_DARKEST = 0.25
 _MARK = "#ff9f1c"
 
 
