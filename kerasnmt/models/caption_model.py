@@ -5,6 +5,7 @@ from typing import Any
 
 import keras
 
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.models.seq2seq import Seq2Seq
 
 
@@ -72,6 +73,7 @@ class CaptionModel(Seq2Seq):
                 another form, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
         self._need_tokenizer()
+        SearchOptions.from_keywords(options)  # and no other options
         return self._graphs.captioner(self, **options).caption(images, batch_size=batch_size)
 
     def export(self, directory: str, *, weights: str = "float32", **options) -> str:

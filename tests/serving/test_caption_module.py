@@ -171,5 +171,7 @@ def test_what_takes_translations_alone_says_so(exported):
 def test_options_out_of_range(model):
     with pytest.raises(ValueError, match="beam_size"):
         CaptionModule(model, beam_size=0)
+    with pytest.raises(ValueError, match="weights"):
+        model.caption(IMAGES, weights="int8")
     with pytest.raises(ValueError, match=r"Expected batch_size >= 1. Received: batch_size=0"):
         model.caption(IMAGES, batch_size=0, **OPTIONS)
