@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 import tensorflow as tf
 
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
-from kerasnmt.ids import END_ID, START_ID, UNKNOWN_ID
+from kerasnmt.data.targets import moved_by_one, with_end
+from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import Tokenizer
 
 # Trainings with seeds one apart share no order of an epoch.
@@ -128,7 +129,7 @@ def batches(
             }
         lengths = ids["source_ids"].row_lengths(), ids["targets"].row_lengths()
         kept = (tf.minimum(*lengths) > 0) & (tf.maximum(*lengths) < max_length)
-        pair = {name: _with_end(tf.ragged.boolean_mask(ids[name], kept)) for name in ids}
+        pair = {name: with_end(tf.ragged.boolean_mask(ids[name], kept)) for name in ids}
         if links:
             pair["links"] = tf.ragged.boolean_mask(links[0], kept)
         return pair
@@ -174,7 +175,7 @@ def batches(
         targets = pair.pop("targets")
         # The decoder embeds its inputs, and has embeddings for the vocabulary alone.
         known = tf.where(targets < target_tokenizer.vocabulary_size, targets, UNKNOWN_ID)
-        inputs = pair | {"target_ids": _moved_by_one(known)}
+        inputs = pair | {"target_ids": moved_by_one(known)}
         return inputs, targets, tf.cast(targets != 0, tf.float32)
 
     chunks = pairs.batch(1024)
@@ -212,17 +213,6 @@ def batches(
     else:
         dataset = tf.data.Dataset.counter(first_epoch).flat_map(epoch_of)
     return dataset.prefetch(tf.data.AUTOTUNE)
-
-
-def _moved_by_one(targets: tf.Tensor) -> tf.Tensor:
-    """What the decoder is fed, to answer with the targets: they begin with the start token."""
-    start = tf.fill([tf.shape(targets)[0], 1], START_ID)
-    # The end token lands where the targets have padding, or falls off.
-    return tf.concat([start, targets[:, :-1]], axis=1) * tf.cast(targets != 0, tf.int32)
-
-
-def _with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
-    return tf.concat([ids, tf.fill([ids.nrows(), 1], END_ID)], axis=1)
 
 
 def _widths(max_length: int) -> list[int]:

@@ -3,22 +3,36 @@
 import math
 from typing import Any
 
-from keras import ops
+import keras
+from keras import ops, tree
 
 
-def row_keys(ids: Any, pad_id: int) -> Any:
-    """Fold the ids of each row into one number, which padding does not change.
+def row_keys(inputs: Any, pad_id: int) -> Any:
+    """Fold what each row holds into one number, which padding of ids does not change.
 
     Args:
-        ids: int32 `[batch, length]`, right-padded.
+        inputs: a structure of tensors: ids, integers `[batch, length]`, right-padded; or numbers,
+            float32 `[batch, ...]`.
         pad_id: the padding.
 
     Returns:
         uint32 `[batch]`.
     """
-    positions = ops.cast(ops.arange(ops.shape(ids)[1], dtype="int32"), "uint32")
-    mixed = _mix(_mix(ops.cast(ids, "uint32")) + _mix(positions + _number(1)))
-    return ops.sum(ops.where(ops.equal(ids, pad_id), _number(0), mixed), axis=1)
+    keys = _number(0)
+    for tensor in tree.flatten(inputs):
+        keys = _mix(keys) + _folded(tensor, pad_id)
+    return keys
+
+
+def _folded(tensor: Any, pad_id: int) -> Any:
+    """One number for each row of a tensor, uint32 `[batch]`."""
+    if keras.backend.is_float_dtype(tensor.dtype):
+        tensor = ops.view(ops.cast(tensor, "float32"), "int32")  # the bits of each number
+    if len(tensor.shape) > 2:
+        tensor = ops.reshape(tensor, (-1, math.prod(tensor.shape[1:])))
+    positions = ops.cast(ops.arange(ops.shape(tensor)[1], dtype="int32"), "uint32")
+    mixed = _mix(_mix(ops.cast(tensor, "uint32")) + _mix(positions + _number(1)))
+    return ops.sum(ops.where(ops.equal(tensor, pad_id), _number(0), mixed), axis=1)
 
 
 def uniforms(keys: Any, seed: int, shape: tuple[int, ...]) -> Any:

@@ -19,7 +19,7 @@ def search(
     states: Any,
     memory: Any,
     start_ids: Any,
-    source_ids: Any,
+    source_mask: Any,
     options: SearchOptions,
     *,
     end_id: int,
@@ -28,6 +28,7 @@ def search(
     n_best: int = 1,
     prefix_ids: Any = None,
     with_records: bool = True,
+    sampled_from: Any = None,
 ) -> Hypotheses:
     """Find the best sequences of every row, in graph on every backend.
 
@@ -43,16 +44,18 @@ def search(
         states: the first states, a structure of tensors `[batch, ...]`.
         memory: what every step is given, a structure of tensors `[batch, ...]`.
         start_ids: int32 `[batch]`, the tokens to begin with.
-        source_ids: int32 `[batch, source_length]`, padded on the right: for lengths that depend
-            on the source's, coverage, and what samples depend on.
+        source_mask: boolean `[batch, source_length]`, True = real: for lengths that depend on the
+            source's, and for coverage.
         options: how to search.
         end_id: the token that ends a sequence.
-        pad_id: what fills a sequence after its end, and the padding of sources and prefixes.
+        pad_id: what fills a sequence after its end, and the padding of prefixes.
         never_ids: tokens that no sequence holds.
         n_best: how many sequences are returned, at most `options.hypotheses`.
         prefix_ids: int32 `[batch, prefix_length]`, padded on the right: tokens with which each
             sequence has to begin. They count in its score and length.
         with_records: whether the records are returned.
+        sampled_from: what the samples of a row depend on, beside the seed: a structure of tensors
+            `[batch, ...]`, see `row_keys`; for samples.
 
     Returns:
         `Hypotheses`, `n_best` a row, best first.
@@ -65,7 +68,6 @@ def search(
             f"Expected n_best from 1 to the number of hypotheses, {options.hypotheses}. "
             f"Received: n_best={n_best}"
         )
-    real = ops.not_equal(source_ids, pad_id)
     step, states, memory = constrained(
         step,
         states,
@@ -80,14 +82,14 @@ def search(
     arguments = {
         "end_id": end_id,
         "pad_id": pad_id,
-        "max_lengths": options.max_lengths(ops.sum(ops.cast(real, "int32"), axis=1)),
+        "max_lengths": options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1)),
         "with_records": with_records,
     }
     if options.samples:
-        arguments |= {"keys": row_keys(source_ids, pad_id), "n_best": n_best}
+        arguments |= {"keys": row_keys(sampled_from, pad_id), "n_best": n_best}
         return sample(step, states, memory, start_ids, options, **arguments)
     if options.beam_size == 1 and not options.coverage_penalty:
         return greedy_search(step, states, memory, start_ids, options, **arguments)
     return beam_search(
-        step, states, memory, start_ids, options, positions=real, n_best=n_best, **arguments
+        step, states, memory, start_ids, options, positions=source_mask, n_best=n_best, **arguments
     )

@@ -14,15 +14,19 @@ from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.concat_readout import ConcatReadout
 from kerasnmt.layers.cosine_score import CosineScore
 from kerasnmt.layers.coverage import Coverage
+from kerasnmt.layers.deep_output_readout import DeepOutputReadout
 from kerasnmt.layers.dense_bridge import DenseBridge
 from kerasnmt.layers.dot_score import DotScore
+from kerasnmt.layers.doubly_stochastic import DoublyStochastic
 from kerasnmt.layers.feed_forward import FeedForward
 from kerasnmt.layers.first_state_decoder_cell import FirstStateDecoderCell
 from kerasnmt.layers.forward_layer import ForwardLayer
 from kerasnmt.layers.fused_cell import FusedCell
+from kerasnmt.layers.gated_decoder_cell import GatedDecoderCell
 from kerasnmt.layers.general_score import GeneralScore
 from kerasnmt.layers.gru_cell import GRUCell
 from kerasnmt.layers.history_decoder_cell import HistoryDecoderCell
+from kerasnmt.layers.image_encoder import ImageEncoder
 from kerasnmt.layers.input_feeding_decoder_cell import InputFeedingDecoderCell
 from kerasnmt.layers.last_state_bridge import LastStateBridge
 from kerasnmt.layers.layerwise_memories import LayerwiseMemories
@@ -37,6 +41,7 @@ from kerasnmt.layers.maxout_readout import MaxoutReadout
 from kerasnmt.layers.memory_embedding import MemoryEmbedding
 from kerasnmt.layers.memory_hop import MemoryHop
 from kerasnmt.layers.multi_head_attention import MultiHeadAttention
+from kerasnmt.layers.pixel_scaling import PixelScaling
 from kerasnmt.layers.pointer_decoder import PointerDecoder
 from kerasnmt.layers.pointer_generator_decoder import PointerGeneratorDecoder
 from kerasnmt.layers.position_encoding import PositionEncoding
@@ -79,15 +84,19 @@ __all__ = [
     "ConcatReadout",
     "CosineScore",
     "Coverage",
+    "DeepOutputReadout",
     "DenseBridge",
     "DotScore",
+    "DoublyStochastic",
     "FeedForward",
     "FirstStateDecoderCell",
     "ForwardLayer",
     "FusedCell",
     "GRUCell",
+    "GatedDecoderCell",
     "GeneralScore",
     "HistoryDecoderCell",
+    "ImageEncoder",
     "InputFeedingDecoderCell",
     "LSTMCell",
     "LastStateBridge",
@@ -101,6 +110,7 @@ __all__ = [
     "MemoryEmbedding",
     "MemoryHop",
     "MultiHeadAttention",
+    "PixelScaling",
     "PointerDecoder",
     "PointerGeneratorDecoder",
     "PositionEncoding",

@@ -8,6 +8,9 @@ from keras import ops
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.masked_softmax import masked_softmax
 
+# The arguments of the constructor that are layers.
+_PARTS = ("score", "window", "coverage", "penalty")
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Attention(keras.layers.Layer):
@@ -37,6 +40,7 @@ class Attention(keras.layers.Layer):
         window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
         coverage: `Coverage()`, or None for an attention that forgets where it looked.
+        penalty: what training asks of the weights of whole targets, `DoublyStochastic()`, or None.
     """
 
     def __init__(
@@ -44,12 +48,14 @@ class Attention(keras.layers.Layer):
         score: keras.layers.Layer,
         window: keras.layers.Layer | None = None,
         coverage: keras.layers.Layer | None = None,
+        penalty: keras.layers.Layer | None = None,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         self.score = score
         self.window = window
         self.coverage = coverage
+        self.penalty = penalty
         told = {
             "position": window is not None and window.moves,
             "coverage": coverage is not None,
@@ -77,6 +83,8 @@ class Attention(keras.layers.Layer):
             build_once(self.window, query_shape)
         if self.coverage is not None:
             build_once(self.coverage, keys_shape)
+        if self.penalty is not None:
+            build_once(self.penalty, keys_shape)
 
     def project(self, memory: Any) -> Any:
         """Turn a memory `[batch, source_length, memory_units]` into the score's keys."""
@@ -180,17 +188,15 @@ class Attention(keras.layers.Layer):
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        parts = {name: getattr(self, name) for name in ("score", "window", "coverage")}
+        parts = {name: getattr(self, name) for name in _PARTS}
         serialize = keras.saving.serialize_keras_object
         return {**super().get_config(), **{k: serialize(v) for k, v in parts.items()}}
 
     @classmethod
     def from_config(cls, config: dict) -> "Attention":
         """Make the layer from `get_config`."""
-        config = dict(config)
-        for name in ("score", "window", "coverage"):
-            config[name] = keras.saving.deserialize_keras_object(config[name])
-        return cls(**config)
+        deserialize = keras.saving.deserialize_keras_object
+        return cls(**{k: deserialize(v) if k in _PARTS else v for k, v in config.items()})
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

@@ -18,11 +18,18 @@ class BahdanauAttention(Attention):
     Args:
         units: size of the score's hidden layer.
         coverage: `Coverage()`, or None for an attention that forgets where it looked.
+        penalty: `DoublyStochastic()`, or None; see `Attention`.
     """
 
-    def __init__(self, units: int, coverage: keras.layers.Layer | None = None, **kwargs) -> None:
+    def __init__(
+        self,
+        units: int,
+        coverage: keras.layers.Layer | None = None,
+        penalty: keras.layers.Layer | None = None,
+        **kwargs,
+    ) -> None:
         score = AdditiveScore(units, dtype=kwargs.get("dtype"), name="score")
-        super().__init__(score, coverage=coverage, **kwargs)
+        super().__init__(score, coverage=coverage, penalty=penalty, **kwargs)
         self.units = units
 
     def get_config(self) -> dict:
@@ -34,5 +41,6 @@ class BahdanauAttention(Attention):
     @classmethod
     def from_config(cls, config: dict) -> "BahdanauAttention":
         """Make the layer from `get_config`."""
+        parts = ("coverage", "penalty")
         deserialize = keras.saving.deserialize_keras_object
-        return cls(**{**config, "coverage": deserialize(config["coverage"])})
+        return cls(**{k: deserialize(v) if k in parts else v for k, v in config.items()})

@@ -46,6 +46,21 @@ class DecoderCell(keras.layers.Layer):
         build_once(self.cell, (None, self.cell.input_size))
         self.input_projection.build(input_shape)
 
+    @property
+    def heard_units(self) -> int:
+        """Number of the features of s_t that `heard` returns."""
+        return self.output_units
+
+    def heard(self, output: Any, context: Any) -> tuple[Any, Any]:
+        """Return s_t and c_t as a readout hears them.
+
+        Args:
+            output: of `step` or `unroll`, `[..., output_units]`.
+            context: the memory summed up by the attention weights, `[..., memory_units]`, without
+                features where there is no attention.
+        """
+        return output, context
+
     def loop_cell(self) -> keras.layers.Layer:
         """Return the cell that `keras.layers.RNN` runs over a target."""
         return self.cell

@@ -61,7 +61,7 @@ class DecoderLoop(keras.layers.Layer):
     def heard_shapes(self, memory_shape: tuple) -> tuple[tuple, tuple, tuple]:
         """Return the shapes of (y_{t-1}, s_t, c_t), of which the last dimensions are known."""
         embedded = (None, None, self.embedding.output_dim)
-        state = (None, None, self.cell.output_units)
+        state = (None, None, self.cell.heard_units)
         return embedded, state, memory_shape if self.has_attention else (None, None, 0)
 
     @property
@@ -131,20 +131,23 @@ class DecoderLoop(keras.layers.Layer):
         self, embedded: Any, state: Any, weights: Any, memory: dict[str, Any]
     ) -> tuple[Any, Any, Any]:
         context = state[..., :0] if weights is None else weighted_sum(weights, memory["memory"])
-        return embedded, state, context
+        return embedded, *self.cell.heard(state, context)
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
-        """Return what training adds to the loss of the words, float32 scalars: that of coverage.
+        """Return what training adds to the loss of the words, float32 scalars.
+
+        They are the losses of the attention, that of its coverage and its penalty.
 
         Args:
             records: what `call` returned.
             target_ids: what it was given.
         """
-        if not self.has_attention or self.cell.attention.coverage is None:
+        if not self.has_attention:
             return []
         # A position is real where it has an input: the word before its target.
         real = ops.not_equal(target_ids, PAD_ID)
-        return [self.cell.attention.coverage.loss(records["weights"], real)]
+        parts = self.cell.attention.coverage, self.cell.attention.penalty
+        return [part.loss(records["weights"], real) for part in parts if part is not None]
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

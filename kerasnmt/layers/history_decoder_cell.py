@@ -93,7 +93,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
             raise ValueError(
                 "Expected states with room for what each step adds. Received: states with "
                 "steps=0. Say how many steps there will be, with "
-                "model.encode(source_ids, steps=100)."
+                "model.encode(inputs, steps=100)."
             )
         return super().step(inputs, states, memory)
 

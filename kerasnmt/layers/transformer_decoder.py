@@ -157,8 +157,8 @@ class TransformerDecoder(keras.layers.Layer):
         if not states:
             raise ValueError(
                 "Expected states with room for what each step adds. Received: none, as "
-                "model.encode(source_ids) makes them. Say how many steps there will be, with "
-                "model.encode(source_ids, steps=100)."
+                "model.encode(inputs) makes them. Say how many steps there will be, with "
+                "model.encode(inputs, steps=100)."
             )
         words = self.embedding(ids) * self.embedding.output_dim**0.5
         words = self.positions(words, position=states[0].length)

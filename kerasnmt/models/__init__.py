@@ -1,8 +1,9 @@
-"""Models of translation, ensembles of them, and memory networks, with tokenizers at the edges."""
+"""Models of translation and of captions, ensembles, memory networks; tokenizers at the edges."""
 
+from kerasnmt.models.caption_model import CaptionModel
 from kerasnmt.models.ensemble import Ensemble
 from kerasnmt.models.memory_network import MemoryNetwork
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.seq2seq import Seq2Seq
 
-__all__ = ["Ensemble", "MemoryNetwork", "Perplexity", "Seq2Seq"]
+__all__ = ["CaptionModel", "Ensemble", "MemoryNetwork", "Perplexity", "Seq2Seq"]

@@ -58,17 +58,19 @@ class Ensemble(SearchModel):
         """Whether the members copy words of the source."""
         return self.models[0].copies
 
-    def encode(
-        self, source_ids: Any, extended_source_ids: Any = None, steps: int = 0
-    ) -> tuple[list, list]:
+    def encode(self, inputs: dict[str, Any], steps: int = 0) -> tuple[list, list]:
         """Read the source; see `Seq2Seq.encode`.
 
         Returns:
             the first states and the memories, one of each member.
         """
-        read = [model.encode(source_ids, extended_source_ids, steps=steps) for model in self.models]
+        read = [model.encode(inputs, steps=steps) for model in self.models]
         states, memories = zip(*read, strict=True)
         return list(states), list(memories)
+
+    def memory_mask(self, memory: list) -> Any:
+        """Return which positions of the memories are real; see `Seq2Seq.memory_mask`."""
+        return self.models[0].memory_mask(memory[0])
 
     def step(self, ids: Any, states: list, memory: list) -> tuple[Any, dict[str, Any], list]:
         """Make one step of search; see `Seq2Seq.step`.

@@ -15,8 +15,9 @@ class SearchModel(keras.Model):
 
     `Seq2Seq` and `Ensemble` are such models. Each has
 
-    - `encode(source_ids, extended_source_ids=None, steps=0)`, which returns first states, with room
-      for so many steps, and a memory;
+    - `encode(inputs, steps=0)`, which returns first states, with room for so many steps, and a
+      memory; of the inputs it takes those of the source;
+    - `memory_mask(memory)`, which says what of a memory is real;
     - `step(ids, states, memory)`, which returns log-probabilities, records and states;
     - `token_log_probability(inputs, targets)` and `attend(inputs)`, for given targets;
     - `source_tokenizer` and `target_tokenizer`, or None where only ids are fed;
@@ -36,8 +37,7 @@ class SearchModel(keras.Model):
 
     def search(
         self,
-        source_ids: Any,
-        extended_source_ids: Any = None,
+        inputs: Any,
         *,
         prefix_ids: Any = None,
         n_best: int = 1,
@@ -47,8 +47,9 @@ class SearchModel(keras.Model):
         """Find the best targets of given sources, in graph; no target holds padding or start.
 
         Args:
-            source_ids: int32 `[batch, source_length]`.
-            extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
+            inputs: what `encode` takes, for example `{"source_ids": int32 [batch,
+                source_length]}`; those of the target, as `call` takes them, are left out. An array
+                alone is `source_ids`.
             prefix_ids: int32 `[batch, prefix_length]`, padded on the right with 0: the words that
                 each target begins with; None for none.
             n_best: number of targets a source, at most the number of hypotheses.
@@ -69,20 +70,17 @@ class SearchModel(keras.Model):
         search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
             self._need_attention()
-        source_ids = ops.cast(source_ids, "int32")
-        if extended_source_ids is not None:
-            extended_source_ids = ops.cast(extended_source_ids, "int32")
+        inputs = _of_the_source(inputs)
         if prefix_ids is not None:
             prefix_ids = ops.cast(prefix_ids, "int32")
-        states, memory = self.encode(
-            source_ids, extended_source_ids, steps=search_options.max_length
-        )
+        states, memory = self.encode(inputs, steps=search_options.max_length)
+        source_mask = self.memory_mask(memory)
         return search(
             self.step,
             states,
             memory,
-            ops.full_like(source_ids[:, 0], START_ID),
-            source_ids if extended_source_ids is None else extended_source_ids,
+            ops.full_like(source_mask[:, 0], START_ID, dtype="int32"),
+            source_mask,
             search_options,
             end_id=END_ID,
             pad_id=PAD_ID,
@@ -90,6 +88,7 @@ class SearchModel(keras.Model):
             n_best=n_best,
             prefix_ids=prefix_ids,
             with_records=with_records,
+            sampled_from=inputs,
         )
 
     def translate(
@@ -257,8 +256,18 @@ class SearchModel(keras.Model):
             )
 
 
+def _of_the_source(inputs: Any) -> dict[str, Any]:
+    """Leave out what a batch holds of its targets; ids become int32."""
+    inputs = inputs if isinstance(inputs, Mapping) else {"source_ids": inputs}
+    return {
+        name: ops.cast(value, "int32") if name.endswith("_ids") else ops.convert_to_tensor(value)
+        for name, value in inputs.items()
+        if name not in ("target_ids", "alignments")
+    }
+
+
 class _Graphs:
-    """The traced graphs of `translate`, one for each set of options, and of given targets."""
+    """The traced graphs of `translate` or `caption`, one for each set of options, and others."""
 
     def __init__(self) -> None:
         self._made = {}
@@ -270,6 +279,12 @@ class _Graphs:
         key = tuple(sorted({**options, "dictionary": tuple(sorted(dictionary.items()))}.items()))
         if key not in self._made:
             self._made[key] = Translator(TextModule(model, **options))
+        return self._made[key]
+
+    def captioner(self, model: SearchModel, **options) -> Any:
+        key = tuple(sorted(options.items()))
+        if key not in self._made:
+            self._made[key] = model.serving_module(**options)
         return self._made[key]
 
     def forced_decoding(self, model: SearchModel) -> Any:

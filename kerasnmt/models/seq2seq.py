@@ -97,12 +97,12 @@ class Seq2Seq(SearchModel):
         self.replica_mean = ReplicaMean()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
-        ids = keras.KerasTensor((None, None), dtype="int32")
-        self({"source_ids": ids, "target_ids": ids})
+        target_ids = keras.KerasTensor((None, None), dtype="int32")
+        self({**self._symbolic_source(), "target_ids": target_ids})
 
     def build(self, input_shape: Any = None) -> None:
         """Make all weights; their shapes do not depend on the inputs."""
-        shapes = [(None, None)]
+        shapes = [tensor.shape for tensor in self._symbolic_source().values()]
         if self.share_embeddings:
             shapes.append((None, None, self.decoder.embedding.output_dim))
         build_once(self.encoder, *shapes)
@@ -112,16 +112,15 @@ class Seq2Seq(SearchModel):
 
     def encode(
         self,
-        source_ids: Any,
-        extended_source_ids: Any = None,
+        inputs: dict[str, Any],
         training: bool = False,
         steps: int = 0,
     ) -> tuple[list[Any], dict[str, Any]]:
         """Read the source.
 
         Args:
-            source_ids: int32 `[batch, source_length]`.
-            extended_source_ids: likewise, for a model that copies; None takes `source_ids`.
+            inputs: as in `call`, of which those of the source are read: `source_ids`, and for a
+                model that copies `extended_source_ids`, without which it takes `source_ids`.
             training: whether dropout applies.
             steps: how often `step` will be called at the most. Decoders that attend to their own
                 earlier steps make room for so many in their states; 0 where only whole targets
@@ -130,13 +129,30 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
-        memory, memory_mask, states = self.encoder(source_ids, **shared, training=training)
-        copied = source_ids if extended_source_ids is None else extended_source_ids
+        memory, memory_mask, states = self._read(inputs, training)
+        copied = inputs.get("extended_source_ids", inputs.get("source_ids"))
         memory = self.decoder.project_memory(memory, memory_mask, copied)
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
-        return states, memory
+        return states, {**memory, "memory_mask": memory_mask}
+
+    def _symbolic_source(self) -> dict[str, Any]:
+        """What the encoder takes, without values."""
+        return {"source_ids": keras.KerasTensor((None, None), dtype="int32")}
+
+    def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, Any, list]:
+        """Run the encoder: memory, its mask and last states."""
+        source_ids = inputs["source_ids"]
+        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
+        return self.encoder(source_ids, **shared, training=training)
+
+    def memory_mask(self, memory: dict[str, Any]) -> Any:
+        """Return which positions are real of a memory from `encode`.
+
+        Returns:
+            boolean `[batch, source_length]`, the positions that weights of attention are of.
+        """
+        return memory["memory_mask"]
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
         """Predict every target word from the source and the words before it.
@@ -151,9 +167,7 @@ class Seq2Seq(SearchModel):
             `[batch, target_length, vocabulary]`; a dict where the decoder copies.
         """
         self._check_copied(inputs, training)
-        states, memory = self.encode(
-            inputs["source_ids"], inputs.get("extended_source_ids"), training=training
-        )
+        states, memory = self.encode(inputs, training=training)
         target_ids = inputs["target_ids"]
         if training and self.scheduled_sampling:
             target_ids = self._sampled(target_ids, states, memory)
@@ -238,7 +252,7 @@ class Seq2Seq(SearchModel):
             ValueError: the model has no attention.
         """
         self._need_attention()
-        states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+        states, memory = self.encode(inputs)
         _, records = self.decoder(inputs["target_ids"], states, memory)
         return records
 
@@ -261,7 +275,7 @@ class Seq2Seq(SearchModel):
                 "Expected a model whose attention has heads, such as transformer_tiny. Received: "
                 f"{self.name}. Its attention is that of model.attend."
             )
-        _, memory = self.encode(inputs["source_ids"])
+        _, memory = self.encode(inputs)
         return self.decoder.attend_by_head(inputs["target_ids"], memory)
 
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
@@ -274,7 +288,7 @@ class Seq2Seq(SearchModel):
         Returns:
             float32 `[batch, target_length]`, of no meaning where the targets are padded.
         """
-        states, memory = self.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+        states, memory = self.encode(inputs)
         outputs, _ = self.decoder(inputs["target_ids"], states, memory)
         return self.decoder.log_probability(outputs, targets)[0]
 
@@ -425,7 +439,7 @@ class Seq2Seq(SearchModel):
     @classmethod
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
-        if config.get("source_tokenizer") is not None:
+        if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
             register_tokenizers()
 
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")

@@ -5,6 +5,7 @@ from typing import Any
 
 # Loaded when first asked for: the process that plays the server must not import TensorFlow.
 _HOMES = {
+    "CaptionModule": "kerasnmt.serving.caption_module",
     "CheckReport": "kerasnmt.serving.check_report",
     "ForcedDecoding": "kerasnmt.serving.forced_decoding",
     "GrpcClient": "kerasnmt.serving.grpc_client",

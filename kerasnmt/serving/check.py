@@ -37,9 +37,9 @@ def check_export(
     """Checks an export in a process that loads it as TF Serving would.
 
     A child process without Python's TensorFlow loads the SavedModel through the TensorFlow C API
-    and runs requests on the CPU. What it is to answer is the contract of its kind,
-    `TranslationContract` or `StoryContract`: its description tells the kind, or, where it has none,
-    its inputs. The rows of the report are:
+    and runs requests on the CPU. What it is to answer is the contract of its kind, such as
+    `TranslationContract`, `StoryContract` or `CaptionContract`: its description tells the kind, or,
+    where it has none, its inputs. The rows of the report are:
 
     - `saved_model`: the folder holds a SavedModel;
     - `ops`: every op has a definition and a CPU kernel in TensorFlow or tf-text, so none needs
@@ -49,18 +49,19 @@ def check_export(
     - `requests`: each signature answers a batch, in the shapes of the contract;
     - `n_best`, of translations: a ranking with finite scores, whose best is the answer of
       `serving_default`;
-    - `attention`, of translations: padded tokens, weights that sum to at most 1 over the source
-      (where there is attention), and the probabilities of generating, from 0 to 1 (of a
+    - `attention`, of translations and captions: padded tokens, weights that sum to at most 1 over
+      the source (where there is attention), and the probabilities of generating, from 0 to 1 (of a
       pointer-generator);
     - `batch_of_one`: the first 16 rows, each alone, get the answers and scores of the batch;
     - `odd_inputs`: so do texts such as nothing, 10,000 characters, emoji, bytes that are not UTF-8,
-      null bytes and line breaks, and stories without sentences and with 1,000, each in one input
-      beside ordinary others; every signature answers them, in UTF-8 and finite numbers;
+      null bytes and line breaks, stories without sentences and with 1,000, and files that are no
+      images, are broken or claim to be huge, each in one input beside ordinary others; every
+      signature answers them, in UTF-8 and finite numbers;
     - `warmup`: the requests of the warm-up file, which a server sends before it is ready, can be
       read, are at most 1,000 and are answered;
     - `python`: TensorFlow in this process gives the same outputs;
-    - `expected`: the translations, or the answers to questions, are the expected ones: where no
-      texts are given, what the model made of the export's own examples when it was written;
+    - `expected`: the translations, answers or captions are the expected ones: where no texts are
+      given, what the model made of the export's own examples when it was written;
     - `latency`: median (p50) and 95th percentile (p95) of the time of a request of one row and of
       32, measured in the child, after all the requests above;
     - `memory`: what the child holds after those requests, and by how much it grew; more than 64 MB

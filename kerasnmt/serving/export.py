@@ -30,7 +30,7 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     Args:
         model: a `kerasnmt.models.SearchModel` or `MemoryNetwork` with tokenizers.
         directory: where to write, `<name>/<version>`; must not exist, its parents may.
-        **options: of `TextModule` or `StoryModule`.
+        **options: of `TextModule`, `StoryModule` or `CaptionModule`.
 
     Returns:
         the directory.
@@ -59,7 +59,7 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     Args:
         model: a `kerasnmt.models.SearchModel` or `MemoryNetwork` with tokenizers.
         directory: the model's folder, `<name>`.
-        **options: of `TextModule` or `StoryModule`.
+        **options: of `TextModule`, `StoryModule` or `CaptionModule`.
 
     Returns:
         the directory of the version.

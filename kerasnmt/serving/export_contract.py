@@ -103,8 +103,16 @@ class ExportContract:
             The rows, and the answer to each; nothing of both where it holds no examples.
         """
         examples = description.get("examples", {name: [] for name in self.example_names})
-        columns = [examples[name] for name in self.inputs.values()]
+        columns = [map(self.from_json, examples[name]) for name in self.inputs.values()]
         return tuple(zip(*columns, strict=True)), examples[self.answers]
+
+    def to_json(self, value: str | bytes) -> str:
+        """Turns a value of an input into what a description lists of it: here, the text itself."""
+        return value
+
+    def from_json(self, value: str) -> str | bytes:
+        """Turns what a description lists back into a value of an input."""
+        return value
 
     def served(self, signatures: Collection[str]) -> list[str]:
         """Returns the names of those signatures that are the contract's."""

@@ -175,7 +175,7 @@ def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
         autograph=False,
     )
     def best(*ids: tf.Tensor) -> dict[str, tf.Tensor]:
-        found = on_stored(*ids, **search)
+        found = on_stored(dict(zip(names, ids, strict=True)), **search)
         return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
 
     with tf.device("CPU"):

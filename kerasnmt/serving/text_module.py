@@ -188,7 +188,7 @@ class TextModule(tf.Module):
         if self._copies:
             prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
             # What stands only where the source was cut cannot be copied.
-            most = tf.reduce_max(source.extended_ids, axis=1)
+            most = tf.reduce_max(source.ids, axis=1)
             most = tf.maximum(most, self.target_tokenizer.vocabulary_size - 1)
             flat, limits = prefix_ids.flat_values, tf.gather(most, prefix_ids.value_rowids())
             prefix_ids = prefix_ids.with_flat_values(tf.where(flat > limits, UNKNOWN_ID, flat))
@@ -237,9 +237,8 @@ class TextModule(tf.Module):
             record = record[:, 0, :length]
             shape = [-1] + [1] * (len(record.shape) - 1)
             records[name] = tf.where(tf.reshape(source.empty, shape), 0.0, record)
-        source_ids = source.ids if source.extended_ids is None else source.extended_ids
         return {
-            "source_tokens": self.source_tokenizer.tokens(source_ids, source.unknown_words),
+            "source_tokens": self.source_tokenizer.tokens(source.ids, source.unknown_words),
             "target_tokens": self.target_tokenizer.tokens(target_ids, source.unknown_words),
             **records,
         }
@@ -254,16 +253,20 @@ class TextModule(tf.Module):
 
     def _source(self, text: tf.Tensor) -> "_Source":
         if self._copies:
-            ids, extended, unknown_words = self.source_tokenizer.tokenize_source(text)
-            extended = self._padded(extended)
+            ids, extended_ids, unknown_words = self.source_tokenizer.tokenize_source(text)
+            inputs = {
+                "source_ids": self._padded(ids),
+                "extended_source_ids": self._padded(extended_ids),
+            }
         else:
-            ids, extended, unknown_words = self.source_tokenizer.tokenize(text), None, None
+            ids, unknown_words = self.source_tokenizer.tokenize(text), None
+            inputs = {"source_ids": self._padded(ids)}
         if self._replaces:
             # One for each position, so that a position is a word's number.
             unknown_words = self.source_tokenizer.words(text)[:, : self.max_length - 1]
             if self._dictionary is not None:
                 unknown_words = unknown_words.with_flat_values(self._written(unknown_words))
-        return _Source(self._padded(ids), ids.row_lengths() == 0, extended, unknown_words)
+        return _Source(inputs, ids.row_lengths() == 0, unknown_words)
 
     def _written(self, words: tf.RaggedTensor) -> tf.Tensor:
         """Look flat words up in the dictionary."""
@@ -297,8 +300,7 @@ class TextModule(tf.Module):
     ) -> tuple[tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
         """Search: ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and records."""
         found = self._search(
-            source.ids,
-            source.extended_ids,
+            source.inputs,
             prefix_ids=prefix_ids,
             n_best=n_best,
             with_records=with_records or self._replaces,
@@ -323,14 +325,17 @@ class _Source(NamedTuple):
     """Tokenized texts.
 
     Attributes:
-        ids: int32 `[batch, length]`, with their end token.
+        inputs: what the model reads: ids `[batch, length]`, with their end token.
         empty: boolean `[batch]`, which rows hold no text.
-        extended_ids: int32 `[batch, length]`, for a model that copies.
         unknown_words: string `[batch, (unknown)]`, what the ids beyond the vocabulary stand for;
             None where there are none.
     """
 
-    ids: tf.Tensor
+    inputs: dict[str, tf.Tensor]
     empty: tf.Tensor
-    extended_ids: tf.Tensor | None
     unknown_words: tf.RaggedTensor | None
+
+    @property
+    def ids(self) -> tf.Tensor:
+        """The ids of the text, int32 `[batch, length]`; extended ones for a model that copies."""
+        return self.inputs.get("extended_source_ids", self.inputs["source_ids"])

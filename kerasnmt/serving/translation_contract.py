@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from kerasnmt.serving.export_contract import ODD_TEXTS, ExportContract, Outputs
+from kerasnmt.serving.weight_problems import WEIGHT_TOLERANCE, weight_problems
 
 # What an export holds translations of, for its check: texts of several lengths, so that there is
 # padding; nothing to translate; signs no vocabulary holds.
 EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
 
 ABSENT_SCORE = -1e9
-WEIGHT_TOLERANCE = 1e-3
 
 
 class TranslationContract(ExportContract):
@@ -104,18 +104,7 @@ class TranslationContract(ExportContract):
             for side, mask in real.items()
             if (mask[:, 1:] & ~mask[:, :-1]).any()
         ]
-        if not (np.isfinite(weights).all() and (weights >= 0).all()):
-            problems.append("weights are negative or not finite")
-        pairs = real["target"][:, :, None] & real["source"][:, None, :]
-        if (weights[~pairs] != 0).any():
-            problems.append("weights of padding are not 0")
-        sums = weights.sum(axis=-1)[real["target"]]
-        wrong = sums[~((sums > 0) & (sums <= 1 + WEIGHT_TOLERANCE))]
-        if wrong.size:
-            problems.append(
-                f"weights of a target token sum to {wrong[0]:.4f} where more than 0 and at most 1 "
-                "is expected"
-            )
+        problems += weight_problems(weights, real["target"], real["source"])
         if "generate_probability" in attention:
             probability = attention["generate_probability"]
             wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]

@@ -116,9 +116,9 @@ def read_description(version: Path) -> dict[str, Any]:
         version: the folder of a version.
 
     Returns:
-        the `description` of `TextModule` or `StoryModule`, and under `examples` a few inputs with
-        what the model made of them, as a list for each name of the kind's `ExportContract`; empty
-        for a SavedModel that kerasnmt did not write.
+        the `description` of `TextModule`, `StoryModule` or `CaptionModule`, and under `examples` a
+        few inputs with what the model made of them, as a list for each name of the kind's
+        `ExportContract`; empty for a SavedModel that kerasnmt did not write.
 
     Raises:
         ValueError: the file is there and holds something else.

@@ -8,6 +8,7 @@ from kerasnmt.viz.attention_figure import attention_figure
 from kerasnmt.viz.attention_heads_figure import attention_heads_figure
 from kerasnmt.viz.figure_to_image import figure_to_image
 from kerasnmt.viz.ibm_model_1 import IBMModel1
+from kerasnmt.viz.image_attention_figure import image_attention_figure
 from kerasnmt.viz.learning_curve import learning_curve_figure
 from kerasnmt.viz.memory_figure import memory_figure
 from kerasnmt.viz.pharaoh import format_pharaoh, parse_pharaoh, parse_pharaoh_lines
@@ -20,6 +21,7 @@ __all__ = [
     "attention_heads_figure",
     "figure_to_image",
     "format_pharaoh",
+    "image_attention_figure",
     "learning_curve_figure",
     "memory_figure",
     "parse_pharaoh",

@@ -1,6 +1,7 @@
 """The zoo: every model of the library, by name."""
 
 from kerasnmt.zoo.bahdanau import bahdanau_gru, bahdanau_lstm, concat_gru, dense_scorer_gru
+from kerasnmt.zoo.captions import show_attend_tell_lstm
 from kerasnmt.zoo.encoder_decoder import encoder_decoder_gru, encoder_decoder_lstm
 from kerasnmt.zoo.history import history_attention_gru
 from kerasnmt.zoo.luong import (
@@ -46,6 +47,7 @@ __all__ = [
     "pointer_generator_gru",
     "pointer_generator_lstm",
     "pointer_network_lstm",
+    "show_attend_tell_lstm",
     "transformer_base",
     "transformer_tiny",
 ]

@@ -20,9 +20,9 @@ def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:
     """Return the names of the models of the zoo, sorted.
 
     Args:
-        kind: only those of a class of `kerasnmt.models`, such as `Seq2Seq`; all by default.
+        kind: only those of this class of `kerasnmt.models`, such as `Seq2Seq`; all by default.
     """
-    return sorted(name for name, make in _CONSTRUCTORS.items() if issubclass(_kind(make), kind))
+    return sorted(name for name, make in _CONSTRUCTORS.items() if _is_of(make, kind))
 
 
 def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Callable[..., keras.Model]:
@@ -38,12 +38,17 @@ def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Callable[...,
     """
     if name not in _CONSTRUCTORS:
         raise ValueError(unknown_name_message(name, list_models(kind), "model"))
-    if not issubclass(_kind(_CONSTRUCTORS[name]), kind):
+    if not _is_of(_CONSTRUCTORS[name], kind):
         raise ValueError(
             f"Expected the name of a {kind.__name__}, one of {', '.join(list_models(kind))}. "
             f"Received: {name}, a {_kind(_CONSTRUCTORS[name]).__name__}."
         )
     return _CONSTRUCTORS[name]
+
+
+def _is_of(constructor: Callable[..., keras.Model], kind: type[keras.Model]) -> bool:
+    """Whether a constructor's models are of this class, not of one below it; any is of Keras'."""
+    return kind in (keras.Model, _kind(constructor))
 
 
 def _kind(constructor: Callable[..., keras.Model]) -> type[keras.Model]:

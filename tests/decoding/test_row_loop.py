@@ -40,10 +40,11 @@ def found(model, sources, memory, options, **arguments):
         {"time": tf.zeros([rows], tf.int32)},
         memory,
         tf.fill([rows], START),
-        tf.convert_to_tensor(sources),
+        tf.convert_to_tensor(sources) != PAD,
         SearchOptions(**{"max_length": LENGTH, **options}),
         end_id=END,
         never_ids=(PAD, START),
+        sampled_from=tf.convert_to_tensor(sources),
         **arguments,
     )
 

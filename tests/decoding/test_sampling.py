@@ -31,11 +31,12 @@ def draw(sources=SOURCES, **options):
         {"time": ops.zeros((len(sources),), dtype="int32")},
         {},
         ops.full((len(sources),), START, dtype="int32"),
-        ops.convert_to_tensor(sources),
+        ops.convert_to_tensor(sources != PAD),
         SearchOptions(**{"samples": 1, "max_length": 4, "length_penalty": 0.0, **options}),
         end_id=END,
         pad_id=PAD,
         n_best=n_best,
+        sampled_from=ops.convert_to_tensor(sources),
     )
     return np.array(found.ids), np.array(found.scores), found.records
 

@@ -59,13 +59,14 @@ class Toy:
             self.states,
             {},
             start,
-            ops.convert_to_tensor(sources),
+            ops.convert_to_tensor(sources != PAD),
             SearchOptions(**{"max_length": LENGTH, "length_penalty": 0.0, **options}),
             end_id=END,
             pad_id=PAD,
             n_best=n_best,
             prefix_ids=prefix_ids,
             with_records=with_records,
+            sampled_from=ops.convert_to_tensor(sources),
         )
 
     def beam(self, **options):

@@ -12,7 +12,9 @@ from kerasnmt.layers import (
     BahdanauDecoderCell,
     Coverage,
     DotScore,
+    DoublyStochastic,
     FirstStateDecoderCell,
+    GatedDecoderCell,
     GeneralScore,
     GRUCell,
     HistoryDecoderCell,
@@ -166,6 +168,34 @@ def test_bahdanau_with_coverage():
             np.testing.assert_allclose(outputs[row, t], state, atol=1e-5)
 
 
+def test_gated():
+    # z_t = beta_t sum_i alpha_i a_i, beta_t = sigmoid(w s_{t-1} + b); s_t = LSTM(y + C z, s_{t-1}).
+    cell = build(GatedDecoderCell(LSTMCell(UNITS), BahdanauAttention(7)))
+    outputs, weights = unroll(cell)
+    assert outputs.shape == (BATCH, TARGET_LENGTH, UNITS + 1)
+    (kernel,) = cell.cell.get_weights()
+    score = cell.attention.score
+    w_memory, b_memory = score.memory_projection.get_weights()
+    (w_query,) = score.query_projection.get_weights()
+    energy = np.array(score.energy)[:, 0]
+    w_gate, b_gate = cell.gate.get_weights()
+    (from_context,) = cell.context_projection.get_weights()
+    for row in range(BATCH):
+        states = [state[row] for state in FIRST[:2]]
+        for t, x in enumerate(projected(cell, row)):
+            keys = MEMORY[row] @ w_memory + b_memory
+            expected = softmax(np.tanh(keys + states[0] @ w_query) @ energy, MASK[row])
+            gate = sigmoid(states[0] @ w_gate + b_gate)
+            context = gate * (expected @ MEMORY[row])
+            state, states = lstm(x + context @ from_context, states, kernel)
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+            np.testing.assert_allclose(outputs[row, t], [*state, *gate], atol=1e-5)
+            heard = cell.heard(outputs[row, t], expected @ MEMORY[row])
+            np.testing.assert_allclose(heard[0], state, atol=1e-5)
+            np.testing.assert_allclose(heard[1], context, atol=1e-5)
+    assert 0 < outputs[..., -1].numpy().min() < outputs[..., -1].numpy().max() < 1
+
+
 def test_history_with_coverage():
     # e_{t,j} = v^T tanh(W s_j + b + U s_{t-1}), j < t, beside Bahdanau's attention to the source.
     cell = build(
@@ -279,6 +309,7 @@ CELLS = {
     ),
     "bahdanau": lambda: BahdanauDecoderCell(SimpleRNNCell(UNITS), BahdanauAttention(7, Coverage())),
     "history": history_cell,
+    "gated": lambda: GatedDecoderCell(LSTMCell(UNITS), BahdanauAttention(7)),
     "thought": lambda: ThoughtVectorDecoderCell(LSTMCell(UNITS)),
 }
 
@@ -363,3 +394,15 @@ def test_coverage_by_hand():
 def test_no_cells():
     with pytest.raises(ValueError, match=r"at least one recurrent cell. Received: cells=\[\]"):
         StackedCell([])
+
+
+def test_doubly_stochastic_by_hand():
+    # First target: sums 1.4 and 0.6 over two words; second: 0.3 and 0.7 in one; none in the third.
+    weights = np.array(
+        [[[0.8, 0.2], [0.6, 0.4]], [[0.3, 0.7], [0.5, 0.5]], [[0.5, 0.5]] * 2], "float32"
+    )
+    real = np.array([[True, True], [True, False], [False, False]])
+    expected = 2 * (0.4**2 + 0.4**2 + 0.7**2 + 0.3**2) / 3
+    np.testing.assert_allclose(DoublyStochastic(2.0).loss(weights, real), expected, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"Expected loss_weight >= 0. Received: loss_weight=-1"):
+        DoublyStochastic(-1)

@@ -74,7 +74,7 @@ def test_steps_equal_the_full_pass(kind, decoder_cell, run):
     model = make(fused(kind), decoder_cell)
     inputs = {key: tf.constant(value) for key, value in INPUTS.items()}
     expected = tf.nn.log_softmax(run(model)(inputs))
-    states, memory = model.encode(inputs["source_ids"])
+    states, memory = model.encode(inputs)
     # Two hypotheses, the second always one word behind.
     states = [tf.stack([state, state], 1) for state in states]
     step = run(model.step)

@@ -6,6 +6,7 @@ from kerasnmt.layers import (
     AttentionalReadout,
     BackwardStateBridge,
     ConcatReadout,
+    DeepOutputReadout,
     DenseBridge,
     LastStateBridge,
     MaxoutReadout,
@@ -40,6 +41,18 @@ def test_maxout_equals_the_equation_in_numpy():
     for j in range(4):
         expected = np.maximum(hidden[..., j], hidden[..., j + 4])
         np.testing.assert_allclose(features[..., j], expected, atol=1e-5)
+
+
+def test_deep_output_equals_the_equation_in_numpy():
+    rng = np.random.default_rng(0)
+    readout = DeepOutputReadout()
+    readout.build((None, None, 3), (None, None, 5), (None, None, 2))
+    assert readout.units == 3
+    of_state, of_context = (rng.normal(size=(size, 3)) for size in (5, 2))
+    readout.set_weights([of_state, of_context])
+    y, s, context = (rng.normal(size=(2, 6, n)).astype("float32") for n in (3, 5, 2))
+    expected = y + s @ of_state + context @ of_context
+    np.testing.assert_allclose(readout(y, s, context), expected, atol=1e-5)
 
 
 def test_bridge_is_from_the_backward_state():

@@ -13,7 +13,10 @@ from kerasnmt.text import WordTokenizer
 V, LENGTH = 6, 3
 # Words 6, 7 and 8 are outside the vocabulary; the first source holds 6 twice, the second is padded.
 EXTENDED = np.array([[6, 4, 6, 7, 3], [8, 5, 3, 0, 0]], "int32")
-SOURCE = np.where(EXTENDED < V, EXTENDED, UNKNOWN_ID)
+SOURCES = {
+    "source_ids": np.where(EXTENDED < V, EXTENDED, UNKNOWN_ID),
+    "extended_source_ids": EXTENDED,
+}
 CONFIGURATIONS = {
     "pointer_generator_gru, coverage": {"coverage": 0.1},
     "pointer_generator_lstm": {},
@@ -46,8 +49,7 @@ def log_probabilities(model, row, targets):
     """Of whole targets, by the full pass over each."""
     fed = np.insert(targets[:, :-1], 0, START_ID, axis=1)
     fed = np.where(fed == END_ID, PAD_ID, np.where(fed >= V, UNKNOWN_ID, fed))
-    sources = {"source_ids": SOURCE, "extended_source_ids": EXTENDED}
-    inputs = {key: np.repeat(ids[row : row + 1], len(targets), 0) for key, ids in sources.items()}
+    inputs = {key: np.repeat(ids[row : row + 1], len(targets), 0) for key, ids in SOURCES.items()}
     outputs = model({**inputs, "target_ids": fed})
     of_tokens = np.array(model.decoder.log_probability(outputs, targets)[0])
     return (of_tokens * (targets != PAD_ID)).sum(axis=1)
@@ -55,9 +57,7 @@ def log_probabilities(model, row, targets):
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_beam_equals_brute_force(model, alpha):
-    found = model.search(
-        SOURCE, EXTENDED, beam_size=200, n_best=50, max_length=LENGTH, length_penalty=alpha
-    )
+    found = model.search(SOURCES, beam_size=200, n_best=50, max_length=LENGTH, length_penalty=alpha)
     for row in range(2):
         targets = np.array(list(all_targets(model, row)))
         lengths = (targets != PAD_ID).sum(axis=1)

@@ -44,7 +44,7 @@ def test_a_step_is_the_mean_of_probabilities():
     models = [make(), make(luong_general_lstm, 1, units=4), make(seed=2, units=3)]
     ensemble = Ensemble(models)
     ids = np.array([[2, 7], [4, 5]], "int32")
-    states, memory = ensemble.encode(SOURCE)
+    states, memory = ensemble.encode({"source_ids": SOURCE})
     states = keras.tree.map_structure(lambda s: np.repeat(np.array(s)[:, None], 2, 1), states)
     found, records, _ = ensemble.step(ids, states, memory)
     steps = [model.step(ids, s, m) for model, s, m in zip(models, states, memory, strict=True)]

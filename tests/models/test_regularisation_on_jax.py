@@ -37,7 +37,7 @@ def make(**options):
 model = make(state_dropout=0.5)
 made["plain"] = model(inputs)
 made["masked"] = np.stack([model(inputs, training=True) for _ in range(2)])
-states, memory = model.encode(inputs["source_ids"], training=True)
+states, memory = model.encode(inputs, training=True)
 made["masks"] = states[2]
 outputs, _ = model.decoder(inputs["target_ids"], states, memory)
 made["whole"] = outputs

@@ -21,7 +21,7 @@ def test_steps_equal_the_full_pass(make_model, batch):
     inputs, _, _ = batch
     model = make_model()
     expected, attended = log_softmax(model(inputs)), model.attend(inputs)["weights"]
-    states, memory = model.encode(inputs["source_ids"])
+    states, memory = model.encode(inputs)
     states = [state[:, None] for state in states]
     for t in range(inputs["target_ids"].shape[1]):
         ids = inputs["target_ids"][:, t : t + 1]
@@ -33,7 +33,7 @@ def test_steps_equal_the_full_pass(make_model, batch):
 def test_several_hypotheses_equal_one_by_one(make_model, batch):
     inputs, _, _ = batch
     model = make_model()
-    states, memory = model.encode(inputs["source_ids"])
+    states, memory = model.encode(inputs)
     rng = np.random.default_rng(0)
     states = [rng.normal(size=(3, 4, state.shape[-1])).astype("float32") for state in states]
     ids = rng.integers(4, 13, size=(3, 4)).astype("int32")

@@ -31,7 +31,7 @@ def make(seed=0, scale=1.0, source=11, target=None, **options):
 def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **options):
     """Search without caches: at each step the decoder reads all words again."""
     options = SearchOptions.from_keywords(options)
-    _, memory = model.encode(source_ids)
+    _, memory = model.encode({"source_ids": source_ids})
     rows, length = source_ids.shape[0], options.max_length
 
     def step(ids, states, memory):
@@ -58,7 +58,7 @@ def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **option
         [ops.zeros((rows, length), "int32"), ops.zeros((rows,), "int32")],
         memory,
         ops.full((rows,), START_ID, "int32"),
-        source_ids,
+        source_ids != PAD_ID,
         options,
         end_id=END_ID,
         pad_id=PAD_ID,
@@ -108,7 +108,7 @@ def test_batch_of_none(beam_size):
 
 def test_more_words_than_learned_positions():
     model = make(max_positions=6)
-    assert len(model.encode(SOURCE, steps=6)[0]) == 2
+    assert len(model.encode({"source_ids": SOURCE}, steps=6)[0]) == 2
     with pytest.raises(ValueError, match=r"Expected at most 6 words.*Received: 7 words"):
         model.search(SOURCE, max_length=7)
 

@@ -1,5 +1,8 @@
+import json
+
 import pytest
 
+from kerasnmt.serving.caption_contract import CaptionContract
 from kerasnmt.serving.contracts import CONTRACTS, described_contract, likeliest_contract
 from kerasnmt.serving.story_contract import StoryContract
 from kerasnmt.serving.translation_contract import TranslationContract
@@ -10,6 +13,7 @@ from kerasnmt.serving.translation_contract import TranslationContract
     [
         (["texts", "translations"], TranslationContract),
         (["answers", "questions", "stories"], StoryContract),
+        (["images", "captions"], CaptionContract),
         (["texts"], None),
         (["answers", "texts"], None),
         ([], None),
@@ -26,6 +30,7 @@ def test_the_names_of_examples_tell_the_kind(names, kind):
     [
         (["text"], TranslationContract),
         (["story", "question"], StoryContract),
+        (["image"], CaptionContract),
         (["story"], StoryContract),
         (["question", "more"], StoryContract),
         (["x"], TranslationContract),
@@ -52,9 +57,11 @@ def test_a_contract_is_whole(contract):
     columns = contract.columns(rows)
     assert list(columns) == list(contract.inputs)
     assert tuple(zip(*columns.values(), strict=True)) == rows
-    examples = {contract.inputs[name]: list(values) for name, values in columns.items()}
+    examples = {
+        contract.inputs[name]: [*map(contract.to_json, values)] for name, values in columns.items()
+    }
     examples[contract.answers] = ["an answer"] * len(rows)
-    description = {"examples": examples}
+    description = json.loads(json.dumps({"examples": examples}))
     assert described_contract(description) is contract
     assert contract.described_examples(description) == (rows, ["an answer"] * len(rows))
     assert contract.described_examples({}) == ((), [])

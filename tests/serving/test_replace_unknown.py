@@ -18,8 +18,8 @@ IS, IST, STOP, UNKNOWN, END = 4, 5, 6, 1, 3
 def fake_model():
     """Finds "⁇ ist ⁇ ⁇" of every source, its words attending to positions 0, 1, 2 and the end."""
 
-    def search(source_ids, extended_source_ids, *, max_length, n_best, with_records, **options):
-        batch, length = tf.shape(source_ids)[0], tf.shape(source_ids)[1]
+    def search(inputs, *, max_length, n_best, with_records, **options):
+        batch, length = tf.unstack(tf.shape(inputs["source_ids"]))
         ids = tf.constant([[UNKNOWN, IST, UNKNOWN, UNKNOWN, END] + [0] * (max_length - 5)])
         looks = tf.constant([[0, 1, 2, 99, 99] + [0] * (max_length - 5)])
         at_end = tf.where(looks == 99, length - 1, tf.minimum(looks, length - 1))

@@ -17,6 +17,7 @@ PICTURES = {
     "04_serving": [],
     "05_reading_training": ["learning_rates.png", "overfitting.png"],
     "06_transformer": ["heads.png"],
+    "07_captions": ["looks.png"],
 }
 
 

@@ -156,7 +156,7 @@ def test_steps_equal_the_full_pass(name, options, run):
     inputs = {key: tf.constant(value, tf.int32) for key, value in inputs.items()}
     expected = log_probabilities(model, run(model)(inputs))
     attended = run(model.attend)(inputs) if model.has_attention else {}
-    states, memory = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"), steps=4)
+    states, memory = model.encode(inputs, steps=4)
     states = tree.map_structure(lambda state: state[:, None], states)
     step = run(model.step)
     for t in range(4):
@@ -194,12 +194,12 @@ def test_padding_changes_nothing(name, options):
 def test_search_in_a_batch_equals_search_alone(name, options):
     model = make(name, **options)
     given, _ = example(model)
-    sources = [given[key] for key in ("source_ids", "extended_source_ids") if key in given]
+    sources = {key: given[key] for key in given if key != "target_ids"}
     options = {"beam_size": 3, "n_best": 3, "max_length": 6}
-    together = model.search(*map(tf.constant, sources), **options)
+    together = model.search(given, **options)
     for row, length in enumerate([5, 3, 1]):
         alone = model.search(
-            *(tf.constant(source[row : row + 1, :length]) for source in sources), **options
+            {key: ids[row : row + 1, :length] for key, ids in sources.items()}, **options
         )
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)

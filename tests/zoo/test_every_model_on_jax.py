@@ -51,8 +51,7 @@ for case, (name, options) in json.loads(sys.argv[3]).items():
         for key, record in model.attend(inputs).items():
             made[f"{case}/{key}"] = record
     if case in json.loads(sys.argv[5]):
-        sources = [inputs[key] for key in ("source_ids", "extended_source_ids") if key in inputs]
-        found = model.search(*sources, beam_size=3, n_best=2, max_length=6)
+        found = model.search(inputs, beam_size=3, n_best=2, max_length=6)
         made[f"{case}/ids"], made[f"{case}/scores"] = found.ids, found.scores
     if case in json.loads(sys.argv[4]):  # an added loss, and the loss of guided attention beside it
         model.compile("sgd", label_smoothing=0.1, guided_attention=0.5)
@@ -110,8 +109,7 @@ def test_equals_tensorflow(made, alignments, case):
         for key, record in model.attend(inputs).items():
             np.testing.assert_allclose(made[f"{case}/{key}"], record, atol=1e-5)
     if case in SEARCHED:
-        sources = [inputs[key] for key in ("source_ids", "extended_source_ids") if key in inputs]
-        found = model.search(*sources, beam_size=3, n_best=2, max_length=6)
+        found = model.search(inputs, beam_size=3, n_best=2, max_length=6)
         np.testing.assert_array_equal(made[f"{case}/ids"], found.ids)
         np.testing.assert_allclose(made[f"{case}/scores"], found.scores, atol=1e-4)
     if case in TRAINED:

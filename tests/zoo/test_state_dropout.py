@@ -26,12 +26,12 @@ def test_in_training_only(name, options):
     assert np.isfinite(one).all()
     assert np.abs(one - expected).max() > 0.01 and np.abs(one - other).max() > 0.01
     # Search takes the same states as without.
-    states, _ = model.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
-    others, _ = plain.encode(inputs["source_ids"], inputs.get("extended_source_ids"))
+    states, _ = model.encode(inputs)
+    others, _ = plain.encode(inputs)
     tree.map_structure(np.testing.assert_array_equal, states, others)
     # In training there is a mask for each cell of the decoder beside them.
     cell = (model.decoder.decoder if hasattr(model.decoder, "gate") else model.decoder).cell
-    training, _ = model.encode(inputs["source_ids"], training=True)
+    training, _ = model.encode(inputs, training=True)
     assert len(training) - len(states) == len(cell.cell.mask_size) > 0
 
 
@@ -79,7 +79,7 @@ def test_through_a_file(tmp_path):
     copy = keras.saving.load_model(tmp_path / "model.keras")
     assert copy.encoder.layers[0].state_dropout == copy.decoder.decoder.cell.state_dropout == 0.25
     inputs, _ = example(model)
-    states, _ = copy.encode(inputs["source_ids"], training=True)
+    states, _ = copy.encode(inputs, training=True)
     assert len(states) == 3
 
 

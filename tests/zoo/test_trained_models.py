@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Recipe
 from kerasnmt.training.model_section import check_model
 
@@ -123,3 +125,34 @@ def test_the_rate_of_a_memory_network_is_annealed():
     assert not model.stop_training
     annealing.on_epoch_end(67, {})
     assert model.stop_training
+
+
+def test_captions_and_looks_are_measured():
+    reproduce = script("reproduce", "show_attend_tell_scenes")
+    scenes = reproduce.builtin_scenes(6, "test")
+    captions = [scene.captions["de"] for scene in scenes]
+    words = sorted({word for caption in captions for word in caption.text.split()})
+
+    def caption(images, **options):
+        assert all(np.array_equal(a, b.image) for a, b in zip(images, scenes, strict=True))
+        return [caption.text for caption in captions[:4]] + ["ein", captions[0].text]
+
+    def attend(inputs):
+        """The colours look at their objects, the shapes beside them."""
+        weights = np.zeros((6, inputs["target_ids"].shape[1], 16))
+        for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
+            regions, before = scene.regions().argmax(axis=1), None
+            for word, named in enumerate(caption.named):
+                if named is not None:
+                    weights[row, word, (regions[named] + (before is not None)) % 16] = 1
+                before = named
+        return {"weights": SimpleNamespace(numpy=lambda: weights)}
+
+    model = SimpleNamespace(
+        caption=caption,
+        attend=attend,
+        encoder=SimpleNamespace(grid=(4, 4)),
+        target_tokenizer=WordTokenizer(words),
+    )
+    assert reproduce.exact_captions(model, scenes, "de") == 4 / 6
+    assert reproduce.looked_at_named(model, scenes, "de") == 0.5

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.models import MemoryNetwork, Seq2Seq
+from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
 # Weights by path and shape, for source 11, target 13, embedding_dim 6, units 5.
@@ -43,9 +43,14 @@ def test_names():
         constructor = zoo.get_model(name)
         assert constructor is getattr(zoo, name)
         assert name in zoo.__all__
-        first, second, *sizes = inspect.signature(constructor).parameters.values()
-        assert (first.name, second.name, second.default) == ("source", "target", None)
-        assert all(size.kind is inspect.Parameter.KEYWORD_ONLY for size in sizes)
+        parameters = inspect.signature(constructor).parameters.values()
+        sizes = [one for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
+        texts = {one.name: one.default for one in parameters if one not in sizes}
+        needed = inspect.Parameter.empty
+        if name in zoo.list_models(CaptionModel):  # the source is an image
+            assert texts == {"target": needed}
+        else:
+            assert texts == {"source": needed, "target": None}
         assert all(size.default is not inspect.Parameter.empty for size in sizes)
         assert all(f"{size.name}: " in constructor.__doc__ for size in sizes)
 
@@ -79,8 +84,10 @@ def test_embeddings_begin_in_their_range(name, scale):
 
 def test_names_by_the_class_of_the_model():
     assert zoo.list_models(MemoryNetwork) == ["memory_network"]
+    assert zoo.list_models(CaptionModel) == ["show_attend_tell_lstm"]
     translating = zoo.list_models(Seq2Seq)
-    assert sorted([*translating, "memory_network"]) == zoo.list_models()
+    others = ["memory_network", "show_attend_tell_lstm"]
+    assert sorted([*translating, *others]) == zoo.list_models()
     for name in translating:
         constructor = zoo.get_model(name, Seq2Seq)
         assert type(constructor(11, **_tiny_sizes(constructor))) is Seq2Seq

@@ -1,0 +1,88 @@
+"""Batches of images and the ids of their captions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from kerasnmt.data.targets import moved_by_one, with_end
+from kerasnmt.text import Tokenizer
+from kerasnmt.text.stories import padded
+
+
+def caption_batches(
+    pairs: Sequence[tuple[np.ndarray, str]],
+    tokenizer: Tokenizer,
+    *,
+    batch_size: int = 32,
+    shuffle: bool = True,
+    seed: int | None = None,
+) -> tf.data.Dataset:
+    """Tokenizes captions and gathers them with their images into batches for `fit`.
+
+    All images are held in memory, as they come.
+
+    ```python
+    pairs = [(scene.image, scene.captions["en"].text) for scene in builtin_scenes(6000)]
+    tokenizer = WordTokenizer.train([caption for _, caption in pairs], vocabulary_size=19)
+    model = show_attend_tell_lstm(tokenizer, image_size=64)
+    model.compile("adam")
+    model.fit(caption_batches(pairs, tokenizer, seed=1), epochs=10, shuffle=False)
+    ```
+
+    Args:
+        pairs: tuples that begin with an image, uint8 or float from 0 to 255 `[height, width,
+            channels]`, all of one shape, and its caption. An image with several captions comes with
+            each.
+        tokenizer: makes ids of the captions.
+        batch_size: number of images in a batch.
+        shuffle: whether to shuffle, in every epoch anew.
+        seed: makes the whole sequence of epochs the same in every run.
+
+    Returns:
+        A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
+        `{"images": [batch, height, width, channels], "target_ids": int32 [batch, target_length]}`;
+        `target_ids` start with the start token; `targets`, int32 `[batch, target_length]`, are
+        `target_ids` moved by one and end with the end token; both are padded on the right with 0 to
+        the longest of the batch; `sample_weight`, float32 of the same shape, is 1 for their tokens
+        and 0 for padding.
+
+    Raises:
+        ValueError: if there is no pair, one is of another form, an image is of another shape than
+            the first, or `batch_size` is below 1.
+    """
+    if batch_size < 1:
+        raise ValueError(f"Expected batch_size to be at least 1. Received: {batch_size=}.")
+    images, captions = _columns(pairs)
+    ids = with_end(tokenizer.tokenize(captions))
+
+    def batch(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
+        targets = padded(tf.gather(ids, rows))
+        inputs = {"images": tf.gather(images, rows), "target_ids": moved_by_one(targets)}
+        return inputs, targets, tf.cast(targets != 0, tf.float32)
+
+    rows = tf.data.Dataset.range(len(captions))
+    if shuffle:
+        rows = rows.shuffle(len(captions), seed)
+    return rows.batch(batch_size).map(batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+
+def _columns(pairs: Sequence[tuple[np.ndarray, str]]) -> tuple[tf.Tensor, list[str]]:
+    images, captions = [], []
+    for pair in pairs:
+        image, caption = pair[:2] if isinstance(pair, tuple | list) else (None, None)
+        if not (hasattr(image, "shape") and len(image.shape) == 3 and isinstance(caption, str)):
+            raise ValueError(
+                "Expected tuples of an image, an array [height, width, channels], and a caption. "
+                f"Received: {pair!r:.200}."
+            )
+        images.append(image)
+        captions.append(caption)
+    shapes = sorted({tuple(image.shape) for image in images})
+    if len(shapes) != 1:
+        raise ValueError(
+            "Expected at least one pair, and images of one shape. Received: shapes "
+            f"{shapes}. Resize them, as tf.image.resize does."
+        )
+    with tf.device("CPU"):
+        return tf.constant(np.stack(images)), captions
