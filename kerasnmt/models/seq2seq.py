@@ -41,7 +41,8 @@ class Seq2Seq(SearchModel):
 
     Args:
         encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
-            `RecurrentEncoder`.
+            `RecurrentEncoder`; or of what else its `reads` names, as `ContextEncoder`, where memory
+            and mask are dicts with a `source` among them.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`; None
             for a decoder that takes none, as `TransformerDecoder`.
         decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
@@ -97,15 +98,15 @@ class Seq2Seq(SearchModel):
         self.replica_mean = ReplicaMean()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
-        ids = keras.KerasTensor((None, None), dtype="int32")
-        self({"source_ids": ids, "target_ids": ids})
+        names = (*encoder.reads, "target_ids")
+        self({name: keras.KerasTensor((None, None), dtype="int32") for name in names})
 
     def build(self, input_shape: Any = None) -> None:
         """Make all weights; their shapes do not depend on the inputs."""
         shapes = [(None, None)]
         if self.share_embeddings:
             shapes.append((None, None, self.decoder.embedding.output_dim))
-        build_once(self.encoder, *shapes)
+        build_once(self.encoder, *(shape for shape in shapes for _ in self.encoder.reads))
         if self.bridge is not None:
             build_once(self.bridge, self.encoder.state_size)
         build_once(self.decoder, (None, None, self.encoder.memory_units))
@@ -120,7 +121,8 @@ class Seq2Seq(SearchModel):
 
         Args:
             inputs: as in `call`, of which those of the source are read: `source_ids`, and for a
-                model that copies `extended_source_ids`, without which it takes `source_ids`.
+                model that copies `extended_source_ids`, without which it takes `source_ids`; and
+                the same of what else its encoder reads.
             training: whether dropout applies.
             steps: how often `step` will be called at the most. Decoders that attend to their own
                 earlier steps make room for so many in their states; 0 where only whole targets
@@ -129,11 +131,13 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        source_ids = inputs["source_ids"]
-        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
-        memory, memory_mask, states = self.encoder(source_ids, **shared, training=training)
-        copied = inputs.get("extended_source_ids", source_ids)
-        memory = self.decoder.project_memory(memory, memory_mask, copied)
+        read = [inputs[name] for name in self.encoder.reads]
+        embedded = [self.decoder.embedding(ids) for ids in read] if self.share_embeddings else []
+        memory, memory_mask, states = self.encoder(*read, *embedded, training=training)
+        copied = [inputs.get(f"extended_{name}", inputs[name]) for name in self.encoder.reads]
+        memory = self.decoder.project_memory(memory, memory_mask, *copied)
+        if isinstance(memory_mask, dict):
+            memory_mask = memory_mask["source"]
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}

@@ -1,6 +1,7 @@
 """The zoo: every model of the library, by name."""
 
 from kerasnmt.zoo.bahdanau import bahdanau_gru, bahdanau_lstm, concat_gru, dense_scorer_gru
+from kerasnmt.zoo.context import context_attention_gru
 from kerasnmt.zoo.encoder_decoder import encoder_decoder_gru, encoder_decoder_lstm
 from kerasnmt.zoo.history import history_attention_gru
 from kerasnmt.zoo.luong import (
@@ -27,6 +28,7 @@ __all__ = [
     "bahdanau_gru",
     "bahdanau_lstm",
     "concat_gru",
+    "context_attention_gru",
     "dense_scorer_gru",
     "encoder_decoder_gru",
     "encoder_decoder_lstm",
