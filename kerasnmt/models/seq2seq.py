@@ -229,6 +229,11 @@ class Seq2Seq(SearchModel):
         return self.decoder.has_attention
 
     @property
+    def reads_context(self) -> bool:
+        """Whether the model reads a second text beside the source, its context."""
+        return "context_ids" in self.encoder.reads
+
+    @property
     def copies(self) -> bool:
         """Whether the decoder copies words of the source, those outside the vocabulary as well."""
         return self.decoder.copies
