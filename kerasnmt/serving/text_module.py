@@ -199,11 +199,12 @@ class TextModule(tf.Module):
         source = self._source(*texts)
         if self._copies:
             prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
-            # What stands only where the source was cut cannot be copied.
-            most = tf.reduce_max(source.ids, axis=1)
-            most = tf.maximum(most, self.target_tokenizer.vocabulary_size - 1)
-            flat, limits = prefix_ids.flat_values, tf.gather(most, prefix_ids.value_rowids())
-            prefix_ids = prefix_ids.with_flat_values(tf.where(flat > limits, UNKNOWN_ID, flat))
+            # What stands only where a text was cut cannot be copied.
+            flat, rows = prefix_ids.flat_values, prefix_ids.value_rowids()
+            copied = tf.gather(source.copied_ids, rows) == flat[:, None]
+            possible = tf.reduce_any(copied, axis=1)
+            possible |= flat < self.target_tokenizer.vocabulary_size
+            prefix_ids = prefix_ids.with_flat_values(tf.where(possible, flat, UNKNOWN_ID))
         else:
             prefix_ids = self.target_tokenizer.tokenize(prefix)
         return self._best(source, prefix_ids.to_tensor(PAD_ID))
@@ -355,3 +356,9 @@ class Source(NamedTuple):
     def ids(self) -> tf.Tensor:
         """The ids of the text, int32 `[batch, length]`; extended ones for a model that copies."""
         return self.inputs.get("extended_source_ids", self.inputs["source_ids"])
+
+    @property
+    def copied_ids(self) -> tf.Tensor:
+        """All extended ids that can be copied, int32 `[batch, positions]`."""
+        extended = [ids for name, ids in self.inputs.items() if name.startswith("extended_")]
+        return tf.concat(extended, axis=1)
