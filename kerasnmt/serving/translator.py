@@ -151,7 +151,7 @@ class Translator:
                 "Expected contexts, one for each text, as this model reads them beside the texts. "
                 "Received: contexts=None. Give them, empty ones for none."
             )
-        if contexts is not None and not reads and self.description:
+        if contexts is not None and not reads:
             raise ValueError(
                 "Expected contexts=None, as this model reads texts alone. Received: contexts."
             )
