@@ -111,9 +111,9 @@ def load_translator(
         model, options = load_run(directory, others, search)
         if beam_size is not None:
             options["beam_size"] = beam_size
-        from kerasnmt.serving import TextModule, Translator
+        from kerasnmt.serving import Translator
 
-        return Translator(TextModule(model, **options))
+        return Translator(model.serving_module(**options))
     is_lite = (directory / "model.tflite").exists()
     exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
     if not is_lite and not any(path.exists() for path in exports):

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,14 @@ def translate(
     ] = None,
     input: Annotated[
         Path | None, typer.Option("--input", help="File to translate.", show_default="stdin")
+    ] = None,
+    context: Annotated[
+        Path | None,
+        typer.Option(
+            "--context",
+            metavar="FILE",
+            help="For models that read one beside each line: its contexts, line by line.",
+        ),
     ] = None,
     beam_size: Annotated[
         int | None,
@@ -98,10 +107,18 @@ def translate(
             f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
             "Ask for fewer; of a run, a larger --beam-size gives more."
         )
+    contexts = None if context is None else _lines(context)
     done = 0
     # A file can wait for some batches, which are then sorted by length; a pipe cannot.
     for chunk in read_chunks(input, batch_size * 16 if input else batch_size):
         options = {"batch_size": batch_size, "first_number": done + 1}
+        if contexts is not None:
+            options["contexts"] = [*islice(contexts, len(chunk))]
+            if len(options["contexts"]) < len(chunk):
+                raise ValueError(
+                    f"Expected a line of --context for each text. Received: {context} with "
+                    f"{done + len(options['contexts'])} lines for more texts."
+                )
         if n_best is not None:
             lines = _ranked(translator.n_best(chunk, **options), n_best, done)
         else:
@@ -111,6 +128,12 @@ def translate(
         done += len(chunk)
         if input and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a file, without their ends."""
+    for chunk in read_chunks(path, 1000):
+        yield from chunk
 
 
 def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Batches of ids from pairs of sentences."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -19,6 +20,7 @@ def batches(
     target_tokenizer: Tokenizer | None = None,
     *,
     alignments: Sequence[Iterable[tuple[int, int]]] | None = None,
+    contexts: tf.data.Dataset | Sequence[str] | None = None,
     tokens_per_batch: int = 4096,
     batch_size: int | None = None,
     max_length: int = 100,
@@ -54,17 +56,20 @@ def batches(
         alignments: for guided attention, of each pair the links (source word, target word) between
             its words, counted from 0, in the order of the pairs, which so must not be shuffled
             beforehand.
-        tokens_per_batch: how many positions the longer side of a batch has at most; the number of
+        contexts: for models that read a context, that of each pair, in the same order; a dataset of
+            string scalars, or `str`. It may be empty, and is padded to a width of its own.
+        tokens_per_batch: how many positions the longest side of a batch has at most; the number of
             sentences follows from it, and is at least 1.
         batch_size: a fixed number of sentences, in place of `tokens_per_batch`.
         max_length: pairs are left out that have more tokens on a side, the end token included; and
-            so are pairs with an empty side.
+            so are pairs with an empty side. It holds for contexts too.
         shuffle: whether to shuffle; without, pairs of one width keep their order.
         shuffle_buffer: how many tokenized pairs are shuffled at once, and so held in memory.
         seed: makes the whole sequence of epochs the same in every run.
         cache: whether to keep all ids in memory, to tokenize in the first epoch only.
         extended_vocabulary: for models that copy, whether words outside the vocabulary have ids of
-            their own in each pair, see `Tokenizer.tokenize_source`; one tokenizer for both sides.
+            their own in each pair, see `Tokenizer.tokenize_source`, shared with its context; one
+            tokenizer for both sides.
         subword_sampling: None, or alpha of `SentencePieceTokenizer.sample`, by which each sentence
             is cut into other pieces in each epoch; not with `cache` or `extended_vocabulary`.
         first_epoch: None for the batches of one epoch, in another order each time they are gone
@@ -82,12 +87,13 @@ def batches(
         each row even over the tokens of the linked words, 0 without a link. With
         `extended_vocabulary`, `inputs` has `extended_source_ids` as well, int32
         `[batch, source_length]`: `source_ids`, but ids from the vocabulary's size on for the
-        unknown words; and `targets` have these ids too, while `target_ids` are unknown there.
+        unknown words; and `targets` have these ids too, while `target_ids` are unknown there. With
+        `contexts`, `inputs` has `context_ids`, and maybe `extended_context_ids`, likewise.
 
     Raises:
-        ValueError: if `pairs` are no pairs of strings, there are not as many `alignments`, a size
-            is too small, `extended_vocabulary` comes with two tokenizers, or `subword_sampling`
-            with what it does not go with.
+        ValueError: if `pairs` are no pairs of strings, there are not as many `alignments` or
+            `contexts`, a size is too small, `extended_vocabulary` comes with two tokenizers, or
+            `subword_sampling` with what it does not go with.
     """
     pairs = _as_dataset(pairs)
     _check_at_least("tokens_per_batch", tokens_per_batch, 1)
@@ -104,34 +110,42 @@ def batches(
             f"a sentence anew each time. Received: {cache=}, {extended_vocabulary=}."
         )
     widths = tf.constant(_widths(max_length))
-    links = None if alignments is None else _links(pairs, alignments)
+    examples = {"pair": pairs}
+    if alignments is not None:
+        examples["links"] = _links(pairs, alignments)
+    if contexts is not None:
+        examples["context"] = _contexts(pairs, contexts)
+    examples = tf.data.Dataset.zip(examples)
 
-    def to_ids(
-        source: tf.Tensor, target: tf.Tensor, *links: tf.RaggedTensor
-    ) -> dict[str, tf.RaggedTensor]:
+    def to_ids(example: dict[str, Any]) -> dict[str, tf.RaggedTensor]:
         """Strings `[chunk]` to ids `[chunk, (length)]` that end with the end token."""
+        source, target = example["pair"]
+        texts = {"source": source}
+        if "context" in example:
+            texts["context"] = example["context"]
         if extended_vocabulary:
-            extended = source_tokenizer.tokenize_source(source)
-            ids = {
-                "source_ids": extended.ids,
-                "targets": target_tokenizer.tokenize_target(target, extended.unknown_words),
-                "extended_source_ids": extended.extended_ids,
-            }
+            together = source_tokenizer.tokenize_together(*texts.values())
+            extended = dict(zip(texts, together, strict=True))
+            ids = {f"{name}_ids": one.ids for name, one in extended.items()}
+            ids |= {f"extended_{name}_ids": one.extended_ids for name, one in extended.items()}
+            unknown_words = extended["source"].unknown_words
+            ids["targets"] = target_tokenizer.tokenize_target(target, unknown_words)
         elif subword_sampling is not None:
             ids = {
-                "source_ids": source_tokenizer.sample(source, subword_sampling),
-                "targets": target_tokenizer.sample(target, subword_sampling),
+                f"{name}_ids": source_tokenizer.sample(text, subword_sampling)
+                for name, text in texts.items()
             }
+            ids["targets"] = target_tokenizer.sample(target, subword_sampling)
         else:
-            ids = {
-                "source_ids": source_tokenizer.tokenize(source),
-                "targets": target_tokenizer.tokenize(target),
-            }
-        lengths = ids["source_ids"].row_lengths(), ids["targets"].row_lengths()
-        kept = (tf.minimum(*lengths) > 0) & (tf.maximum(*lengths) < max_length)
+            ids = {f"{name}_ids": source_tokenizer.tokenize(text) for name, text in texts.items()}
+            ids["targets"] = target_tokenizer.tokenize(target)
+        lengths = [ids[name].row_lengths() for name in ("source_ids", "targets")]
+        kept = tf.minimum(*lengths) > 0
+        for one in ids.values():
+            kept &= one.row_lengths() < max_length
         pair = {name: with_end(tf.ragged.boolean_mask(ids[name], kept)) for name in ids}
-        if links:
-            pair["links"] = tf.ragged.boolean_mask(links[0], kept)
+        if "links" in example:
+            pair["links"] = tf.ragged.boolean_mask(example["links"], kept)
         return pair
 
     def with_alignments(pair: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -141,7 +155,7 @@ def batches(
         return pair | {"alignments": alignment_matrix(source_words, target_words, links)}
 
     def bucket_of(pair: dict[str, tf.Tensor]) -> tf.Tensor:
-        """The widths of a pair's two sides, as one number that says both."""
+        """The widths of a pair's texts, as one number that says all."""
         lengths = tf.stack([tf.size(pair["source_ids"]), tf.size(pair["targets"])])
         longest = tf.reduce_max(lengths)
         sides = tf.where(
@@ -149,24 +163,30 @@ def batches(
             tf.minimum(_power_of_two(lengths), max_length),
             widths[tf.searchsorted(widths, [longest])[0]],
         )
-        sides = tf.cast(sides, tf.int64)
-        return sides[0] * (max_length + 1) + sides[1]
+        sides = [sides[0], sides[1], 0]
+        if contexts is not None:
+            sides[2] = widths[tf.searchsorted(widths, [tf.size(pair["context_ids"])])[0]]
+        source, target, context = (tf.cast(side, tf.int64) for side in sides)
+        return (context * (max_length + 1) + source) * (max_length + 1) + target
 
-    def sides_of(bucket: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        return bucket // (max_length + 1), bucket % (max_length + 1)
+    def sides_of(bucket: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        sides, target = bucket // (max_length + 1), bucket % (max_length + 1)
+        return sides % (max_length + 1), target, sides // (max_length + 1)
 
     def size_of(bucket: tf.Tensor) -> tf.Tensor:
         if batch_size is not None:
             return tf.constant(batch_size, tf.int64)
-        return tf.maximum(tokens_per_batch // tf.maximum(*sides_of(bucket)), 1)
+        return tf.maximum(tokens_per_batch // tf.reduce_max(tf.stack(sides_of(bucket))), 1)
 
     def pad(bucket: tf.Tensor, window: tf.data.Dataset) -> tf.data.Dataset:
-        source_width, target_width = sides_of(bucket)
+        source_width, target_width, context_width = sides_of(bucket)
         shapes = {
             "source_ids": [source_width],
             "targets": [target_width],
             "extended_source_ids": [source_width],
             "alignments": [target_width, source_width],
+            "context_ids": [context_width],
+            "extended_context_ids": [context_width],
         }
         shapes = {name: shapes[name] for name in window.element_spec}
         return window.padded_batch(size_of(bucket), shapes)
@@ -178,13 +198,7 @@ def batches(
         inputs = pair | {"target_ids": moved_by_one(known)}
         return inputs, targets, tf.cast(targets != 0, tf.float32)
 
-    chunks = pairs.batch(1024)
-    if links is None:
-        ids = chunks.map(to_ids, tf.data.AUTOTUNE)
-    else:
-        chunks = tf.data.Dataset.zip(chunks, links.batch(1024))
-        ids = chunks.map(lambda pair, links: to_ids(*pair, links), tf.data.AUTOTUNE)
-    ids = ids.unbatch()
+    ids = examples.batch(1024).map(to_ids, tf.data.AUTOTUNE).unbatch()
     ids = ids.map(lambda pair: pair)  # from ragged tensors of one dimension to plain ones
     if cache:
         ids = ids.cache()
@@ -195,7 +209,7 @@ def batches(
             pairs = pairs.shuffle(
                 shuffle_buffer, seed, reshuffle_each_iteration=first_epoch is None
             )
-        if links is not None:
+        if alignments is not None:
             pairs = pairs.map(with_alignments, tf.data.AUTOTUNE)
         windows = pairs.group_by_window(bucket_of, pad, window_size_func=size_of).map(for_fit)
         if shuffle:
@@ -258,6 +272,24 @@ def _links(
     links = [[(int(one), int(other)) for one, other in some] for some in alignments]
     links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
     return tf.data.Dataset.from_tensor_slices(links)
+
+
+def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Sequence[str]) -> tf.data.Dataset:
+    """The context of each pair."""
+    if not isinstance(contexts, tf.data.Dataset):
+        if isinstance(contexts, str) or not all(isinstance(one, str) for one in contexts):
+            raise ValueError(
+                "Expected a tf.data.Dataset of string scalars, or a list of str, as contexts. "
+                f"Received: contexts={contexts!r:.200}."
+            )
+        contexts = tf.data.Dataset.from_tensor_slices(tf.constant([*contexts], tf.string))
+    counts = int(pairs.cardinality()), int(contexts.cardinality())
+    if min(counts) >= 0 and counts[0] != counts[1]:
+        raise ValueError(
+            "Expected as many contexts as pairs. "
+            f"Received: {counts[1]} contexts, {counts[0]} pairs."
+        )
+    return contexts
 
 
 def _as_dataset(pairs: tf.data.Dataset | Iterable[tuple[str, str]]) -> tf.data.Dataset:

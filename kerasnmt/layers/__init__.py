@@ -12,6 +12,11 @@ from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.bidirectional_layer import BidirectionalLayer
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.concat_readout import ConcatReadout
+from kerasnmt.layers.context_decoder import ContextDecoder
+from kerasnmt.layers.context_decoder_cell import ContextDecoderCell
+from kerasnmt.layers.context_encoder import ContextEncoder
+from kerasnmt.layers.context_gate import ContextGate
+from kerasnmt.layers.context_pointer_decoder import ContextPointerDecoder
 from kerasnmt.layers.cosine_score import CosineScore
 from kerasnmt.layers.coverage import Coverage
 from kerasnmt.layers.deep_output_readout import DeepOutputReadout
@@ -82,6 +87,11 @@ __all__ = [
     "BahdanauDecoderCell",
     "BidirectionalLayer",
     "ConcatReadout",
+    "ContextDecoder",
+    "ContextDecoderCell",
+    "ContextEncoder",
+    "ContextGate",
+    "ContextPointerDecoder",
     "CosineScore",
     "Coverage",
     "DeepOutputReadout",

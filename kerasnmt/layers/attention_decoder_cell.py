@@ -1,6 +1,6 @@
 """What the decoder cells with attention have in common."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -12,7 +12,7 @@ from kerasnmt.layers.decoder_cell import DecoderCell
 class AttentionDecoderCell(DecoderCell):
     """A recurrent cell and an attention; a subclass says when the attention is asked.
 
-    A subclass gives `build`, `project_memory` and `_advance`.
+    A subclass gives `project_memory` and `_advance`, and says what is in its memory.
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
@@ -20,6 +20,9 @@ class AttentionDecoderCell(DecoderCell):
         state_dropout: share of the states' features that is dropped in training, with one mask for
             all steps, in [0, 1); see `StateDropout`.
     """
+
+    # The names of what `project_memory` returns; masks end with `mask`.
+    memory_parts: ClassVar[tuple[str, ...]] = ("keys", "values", "memory_mask")
 
     def __init__(
         self,
@@ -73,16 +76,20 @@ class AttentionDecoderCell(DecoderCell):
 
         Args:
             inputs: from `project_inputs`, `[batch, input_size]`.
-            states: the states of `step`, then keys, values and mask of the memory.
+            states: the states of `step`, then the parts of the memory.
 
         Returns:
             [output; weights], float32, and the new states.
         """
-        *states, keys, values, mask = states
-        memory = {"keys": keys, "values": values, "memory_mask": ops.cast(mask, "bool")}
+        end = len(states) - len(self.memory_parts)
+        states, carried = states[:end], states[end:]
+        memory = {
+            name: ops.cast(part, "bool") if name.endswith("mask") else part
+            for name, part in zip(self.memory_parts, carried, strict=True)
+        }
         output, weights, states = self.step(inputs, states, memory)
         outputs = ops.concatenate([ops.cast(output, "float32"), weights], axis=-1)
-        return outputs, [*states, keys, values, mask]
+        return outputs, [*states, *carried]
 
     def unroll(
         self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
@@ -92,8 +99,8 @@ class AttentionDecoderCell(DecoderCell):
         The memory rides along as states that pass through unchanged, because the cell of a
         `keras.layers.RNN` has no other way to receive it.
         """
-        carried = [*states, memory["keys"], memory["values"], memory["memory_mask"]]
-        outputs = loop(inputs, initial_state=carried)
+        parts = [memory[name] for name in self.memory_parts]
+        outputs = loop(inputs, initial_state=[*states, *parts])
         outputs, weights = outputs[..., : self.output_units], outputs[..., self.output_units :]
         return outputs, ops.cast(weights, "float32")
 

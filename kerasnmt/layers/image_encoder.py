@@ -31,6 +31,9 @@ class ImageEncoder(keras.layers.Layer):
         ValueError: the backbone is of other or of unknown shapes.
     """
 
+    # Of the inputs of a model, those that `call` takes, in order.
+    reads = ("images",)
+
     def __init__(
         self, backbone: keras.Model, positions: keras.layers.Layer | None = None, **kwargs
     ) -> None:

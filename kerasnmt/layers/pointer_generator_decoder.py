@@ -160,10 +160,7 @@ class PointerGeneratorDecoder(keras.layers.Layer):
     def _mix(
         self, heard: tuple[Any, Any, Any], weights: Any, memory: dict[str, Any], training: bool
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        gate = self.gate(*heard)
-        pointer = weights
-        if self.pointer is not None:
-            _, pointer = self.pointer(heard[1], **memory["pointer"])
+        gate, pointer, records = self._point(heard, weights, memory)
         outputs = {
             "vocabulary": self.decoder.generate(heard, training),
             "gate": gate,
@@ -172,11 +169,21 @@ class PointerGeneratorDecoder(keras.layers.Layer):
             "equal_words": memory["equal_words"],
             "columns": memory["columns"],
         }
+        return outputs, records
+
+    def _point(
+        self, heard: tuple[Any, Any, Any], weights: Any, memory: dict[str, Any]
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        """Choose between generating and copying, and point; the records of a position besides."""
+        gate = self.gate(*heard)
+        pointer = weights
+        if self.pointer is not None:
+            _, pointer = self.pointer(heard[1], **memory["pointer"])
         records = {
             "weights": pointer if weights is None else weights,
             "generate_probability": ops.exp(gate[..., 0]),
         }
-        return outputs, records
+        return gate, pointer, records
 
     def next_log_probability(self, outputs: dict[str, Any]) -> Any:
         """Return log p of every next id, from what `step` returned.

@@ -24,6 +24,9 @@ class RecurrentEncoder(keras.layers.Layer):
             the words themselves are not added to.
     """
 
+    # Of the inputs of a model, those that `call` takes, in order.
+    reads = ("source_ids",)
+
     def __init__(
         self,
         embedding: keras.layers.Layer | None,

@@ -33,6 +33,9 @@ class TransformerEncoder(keras.layers.Layer):
 
     parts = ("embedding", "positions", "normalization")
 
+    # Of the inputs of a model, those that `call` takes, in order.
+    reads = ("source_ids",)
+
     def __init__(
         self,
         embedding: keras.layers.Layer | None,

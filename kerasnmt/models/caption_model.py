@@ -53,9 +53,6 @@ class CaptionModel(Seq2Seq):
     def _symbolic_source(self) -> dict[str, Any]:
         return {"images": keras.KerasTensor((None, *self.encoder.image_shape))}
 
-    def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, Any, list]:
-        return self.encoder(inputs["images"], training=training)
-
     def caption(self, images: Sequence[Any], *, batch_size: int = 64, **options) -> list[str]:
         """Caption images, with the same graph that `export` writes.
 

@@ -54,6 +54,11 @@ class Ensemble(SearchModel):
         return all(model.has_attention for model in self.models)
 
     @property
+    def reads_context(self) -> bool:
+        """Whether a member reads a second text beside the source, its context."""
+        return any(model.reads_context for model in self.models)
+
+    @property
     def copies(self) -> bool:
         """Whether the members copy words of the source."""
         return self.models[0].copies

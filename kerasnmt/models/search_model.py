@@ -21,6 +21,7 @@ class SearchModel(keras.Model):
     - `step(ids, states, memory)`, which returns log-probabilities, records and states;
     - `token_log_probability(inputs, targets)` and `attend(inputs)`, for given targets;
     - `source_tokenizer` and `target_tokenizer`, or None where only ids are fed;
+    - `reads_context`, whether it reads a second text beside the source;
     - `has_attention`, whether the records hold `weights`, and `copies`, whether the ids of words
       outside the vocabulary are predicted.
 
@@ -95,6 +96,7 @@ class SearchModel(keras.Model):
         self,
         texts: Sequence[str],
         *,
+        contexts: Sequence[str] | None = None,
         prefixes: Sequence[str] | None = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
@@ -106,6 +108,8 @@ class SearchModel(keras.Model):
         Args:
             texts: one sentence each. An empty text gives an empty translation; a text of more
                 than `max_length` tokens is cut there, with a warning.
+            contexts: of a model that reads a context, that of each text, which may be empty; of
+                others None. Of more than 1,000 tokens the rest is left out.
             prefixes: for each text the words that its translation has to begin with, or an empty
                 string; None for none. Of words outside the vocabulary the unknown word remains.
             replace_unknown: whether each unknown word of a translation is replaced by the source
@@ -119,18 +123,25 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: the model has no tokenizers, an option is out of range, `texts` is one
-                string, there are not as many prefixes as texts, or Keras does not run on
-                TensorFlow.
+                string, there are not as many prefixes or contexts as texts, contexts are missing
+                where the model reads them, or Keras does not run on TensorFlow.
         """
         self._need_tokenizers()
         SearchOptions.from_keywords(options)  # and no other options
         translator = self._graphs.translator(
             self, replace_unknown=replace_unknown, dictionary=dictionary, **options
         )
-        return translator.translate(texts, prefixes=prefixes, batch_size=batch_size)
+        return translator.translate(
+            texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size
+        )
 
     def score(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
     ) -> list[float]:
         """Return the log-probabilities of given translations, for reranking and filtering.
 
@@ -141,6 +152,7 @@ class SearchModel(keras.Model):
         Args:
             sources: one sentence each.
             targets: their translations.
+            contexts: their contexts, for a model that reads them.
             batch_size: number of pairs at once.
 
         Returns:
@@ -151,10 +163,17 @@ class SearchModel(keras.Model):
                 `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
         self._need_tokenizers()
-        return self._graphs.forced_decoding(self).score(sources, targets, batch_size=batch_size)
+        return self._graphs.forced_decoding(self).score(
+            sources, targets, contexts=contexts, batch_size=batch_size
+        )
 
     def align(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
     ) -> list[list[tuple[int, int]]]:
         """Align the words of sources with those of given translations, by attention.
 
@@ -164,6 +183,7 @@ class SearchModel(keras.Model):
         Args:
             sources: one sentence each.
             targets: their translations.
+            contexts: their contexts, for a model that reads them.
             batch_size: number of pairs at once.
 
         Returns:
@@ -180,7 +200,7 @@ class SearchModel(keras.Model):
         from kerasnmt.viz import word_alignment
 
         attended = self._graphs.forced_decoding(self).attention(
-            sources, targets, batch_size=batch_size
+            sources, targets, contexts=contexts, batch_size=batch_size
         )
         source_kind, target_kind = self.source_tokenizer.kind, self.target_tokenizer.kind
         return [
@@ -234,11 +254,16 @@ class SearchModel(keras.Model):
         )
 
     def serving_module(self, **options) -> Any:
-        """Return what `export` writes, a `kerasnmt.serving.TextModule` with these options."""
-        self._need_tokenizers()
-        from kerasnmt.serving import TextModule
+        """Return what `export` writes, with these options.
 
-        return TextModule(self, **options)
+        Returns:
+            a `kerasnmt.serving.TextModule`, or a `ContextTextModule` of a model that reads a
+            context.
+        """
+        self._need_tokenizers()
+        from kerasnmt.serving import ContextTextModule, TextModule
+
+        return (ContextTextModule if self.reads_context else TextModule)(self, **options)
 
     def _need_attention(self) -> None:
         if not self.has_attention:
@@ -273,12 +298,12 @@ class _Graphs:
         self._made = {}
 
     def translator(self, model: SearchModel, **options) -> Any:
-        from kerasnmt.serving import TextModule, Translator
+        from kerasnmt.serving import Translator
 
         dictionary = options["dictionary"] or {}
         key = tuple(sorted({**options, "dictionary": tuple(sorted(dictionary.items()))}.items()))
         if key not in self._made:
-            self._made[key] = Translator(TextModule(model, **options))
+            self._made[key] = Translator(model.serving_module(**options))
         return self._made[key]
 
     def captioner(self, model: SearchModel, **options) -> Any:

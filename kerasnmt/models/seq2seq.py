@@ -41,7 +41,8 @@ class Seq2Seq(SearchModel):
 
     Args:
         encoder: layer `source_ids -> (memory, memory_mask, states)`, for example
-            `RecurrentEncoder`.
+            `RecurrentEncoder`; or of what else its `reads` names, as `ContextEncoder`, where memory
+            and mask are dicts with a `source` among them.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`; None
             for a decoder that takes none, as `TransformerDecoder`.
         decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
@@ -104,7 +105,7 @@ class Seq2Seq(SearchModel):
         """Make all weights; their shapes do not depend on the inputs."""
         shapes = [tensor.shape for tensor in self._symbolic_source().values()]
         if self.share_embeddings:
-            shapes.append((None, None, self.decoder.embedding.output_dim))
+            shapes += [(*shape, self.decoder.embedding.output_dim) for shape in shapes]
         build_once(self.encoder, *shapes)
         if self.bridge is not None:
             build_once(self.bridge, self.encoder.state_size)
@@ -120,7 +121,8 @@ class Seq2Seq(SearchModel):
 
         Args:
             inputs: as in `call`, of which those of the source are read: `source_ids`, and for a
-                model that copies `extended_source_ids`, without which it takes `source_ids`.
+                model that copies `extended_source_ids`, without which it takes `source_ids`; and
+                the same of what else its encoder reads.
             training: whether dropout applies.
             steps: how often `step` will be called at the most. Decoders that attend to their own
                 earlier steps make room for so many in their states; 0 where only whole targets
@@ -129,22 +131,20 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        memory, memory_mask, states = self._read(inputs, training)
-        copied = inputs.get("extended_source_ids", inputs.get("source_ids"))
-        memory = self.decoder.project_memory(memory, memory_mask, copied)
+        read = [inputs[name] for name in self.encoder.reads]
+        embedded = [self.decoder.embedding(ids) for ids in read] if self.share_embeddings else []
+        memory, memory_mask, states = self.encoder(*read, *embedded, training=training)
+        copied = [inputs.get(f"extended_{name}", inputs[name]) for name in self.encoder.reads]
+        memory = self.decoder.project_memory(memory, memory_mask, *(copied if self.copies else []))
+        if isinstance(memory_mask, dict):
+            memory_mask = memory_mask["source"]
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}
 
     def _symbolic_source(self) -> dict[str, Any]:
         """What the encoder takes, without values."""
-        return {"source_ids": keras.KerasTensor((None, None), dtype="int32")}
-
-    def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, Any, list]:
-        """Run the encoder: memory, its mask and last states."""
-        source_ids = inputs["source_ids"]
-        shared = {"embedded": self.decoder.embedding(source_ids)} if self.share_embeddings else {}
-        return self.encoder(source_ids, **shared, training=training)
+        return {name: keras.KerasTensor((None, None), dtype="int32") for name in self.encoder.reads}
 
     def memory_mask(self, memory: dict[str, Any]) -> Any:
         """Return which positions are real of a memory from `encode`.
@@ -231,6 +231,11 @@ class Seq2Seq(SearchModel):
     def has_attention(self) -> bool:
         """Whether the decoder attends to the source, so that there are weights to look at."""
         return self.decoder.has_attention
+
+    @property
+    def reads_context(self) -> bool:
+        """Whether the model reads a second text beside the source, its context."""
+        return "context_ids" in self.encoder.reads
 
     @property
     def copies(self) -> bool:

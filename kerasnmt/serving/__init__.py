@@ -14,6 +14,7 @@ _HOMES = {
     "SentenceAttention": "kerasnmt.serving.sentence_attention",
     "StoredWeights": "kerasnmt.serving.stored_weights",
     "StoryModule": "kerasnmt.serving.story_module",
+    "ContextTextModule": "kerasnmt.serving.context_text_module",
     "TextModule": "kerasnmt.serving.text_module",
     "TransientError": "kerasnmt.serving.transient_error",
     "Translator": "kerasnmt.serving.translator",

@@ -4,11 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from kerasnmt.serving.caption_contract import CaptionContract
+from kerasnmt.serving.context_contract import ContextContract
 from kerasnmt.serving.export_contract import ExportContract
 from kerasnmt.serving.story_contract import StoryContract
 from kerasnmt.serving.translation_contract import TranslationContract
 
-CONTRACTS = (TranslationContract(), StoryContract(), CaptionContract())
+CONTRACTS = (TranslationContract(), StoryContract(), ContextContract(), CaptionContract())
 
 
 def described_contract(description: Mapping[str, Any]) -> ExportContract | None:

@@ -11,8 +11,6 @@ from kerasnmt.serving.like_lengths import like_lengths
 from kerasnmt.serving.sentence_attention import SentenceAttention
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 
-_TEXTS = (tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.string))
-
 
 class ForcedDecoding:
     """Run a model over pairs of a source and its given translation, in batches, in order.
@@ -29,12 +27,18 @@ class ForcedDecoding:
     def __init__(self, model: Any) -> None:
         need_tensorflow_backend()
         self._model = model
+        texts = [tf.TensorSpec([None], tf.string)] * (3 if model.reads_context else 2)
         # Each is traced when it is first asked for.
-        self._attend = tf.function(self._attention_of, input_signature=_TEXTS, autograph=False)
-        self._score = tf.function(self._score_of, input_signature=_TEXTS, autograph=False)
+        self._attend = tf.function(self._attention_of, input_signature=texts, autograph=False)
+        self._score = tf.function(self._score_of, input_signature=texts, autograph=False)
 
     def attention(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
     ) -> list[SentenceAttention]:
         """Return the tokens of each pair and the weights between them.
 
@@ -43,32 +47,41 @@ class ForcedDecoding:
         Args:
             sources: one sentence each.
             targets: their translations.
+            contexts: their contexts, for a model that reads them.
             batch_size: number of pairs at once.
 
         Raises:
-            ValueError: there are not as many targets as sources, `batch_size` is below 1, or the
-                model has no attention.
+            ValueError: there are not as many targets or contexts as sources, `batch_size` is below
+                1, or the model has no attention.
         """
-        return self._run(self._attend, SentenceAttention.of_batch, sources, targets, batch_size)
+        rows = SentenceAttention.of_batch
+        return self._run(self._attend, rows, sources, targets, contexts, batch_size)
 
     def score(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = 64
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
     ) -> list[float]:
         """Return the log-probability of each target, the end token included.
 
         Args:
             sources: one sentence each.
             targets: their translations.
+            contexts: their contexts, for a model that reads them.
             batch_size: number of pairs at once.
 
         Raises:
-            ValueError: there are not as many targets as sources, or `batch_size` is below 1.
+            ValueError: there are not as many targets or contexts as sources, or `batch_size` is
+                below 1.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> list[float]:
             return outputs["score"].tolist()
 
-        return self._run(self._score, rows, sources, targets, batch_size)
+        return self._run(self._score, rows, sources, targets, contexts, batch_size)
 
     def _run(
         self,
@@ -76,6 +89,7 @@ class ForcedDecoding:
         rows: Callable[[dict[str, np.ndarray]], Iterable],
         sources: Sequence[str],
         targets: Sequence[str],
+        contexts: Sequence[str] | None,
         batch_size: int,
     ) -> list:
         if isinstance(sources, str) or isinstance(targets, str):
@@ -90,20 +104,29 @@ class ForcedDecoding:
             )
         if batch_size < 1:
             raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
+        if (contexts is not None) != self._model.reads_context:
+            raise ValueError(
+                "Expected contexts of a model that reads them, and of no other. Received: "
+                f"{self._model.name} with contexts={'None' if contexts is None else '[…]'}."
+            )
+        given = [sources, targets] if contexts is None else [sources, targets, contexts]
+        if isinstance(contexts, str) or len(given[-1]) != len(sources):
+            raise ValueError(
+                "Expected a context for each source, an empty one for none. "
+                f"Received: contexts={contexts!r:.50} for {len(sources)} sources."
+            )
         found: list = [None] * len(sources)
-        lengths = [
-            len(source) + len(target) for source, target in zip(sources, targets, strict=True)
-        ]
+        lengths = [sum(map(len, texts)) for texts in zip(*given, strict=True)]
         for places in like_lengths(lengths, batch_size):
-            batch = ([texts[place] for place in places] for texts in (sources, targets))
+            batch = ([texts[place] for place in places] for texts in given)
             outputs = function(*map(tf.constant, batch))
             outputs = {name: output.numpy() for name, output in outputs.items()}
             for place, answer in zip(places, rows(outputs), strict=True):
                 found[place] = answer
         return found
 
-    def _attention_of(self, sources: tf.Tensor, targets: tf.Tensor) -> dict[str, tf.Tensor]:
-        inputs, target, unknown_words = self._tokenize(sources, targets)
+    def _attention_of(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        inputs, target, unknown_words = self._tokenize(*texts)
         source = inputs.get("extended_source_ids", inputs["source_ids"])
         return {
             "source_tokens": self._model.source_tokenizer.tokens(source, unknown_words),
@@ -111,26 +134,30 @@ class ForcedDecoding:
             **self._model.attend(inputs),
         }
 
-    def _score_of(self, sources: tf.Tensor, targets: tf.Tensor) -> dict[str, tf.Tensor]:
-        inputs, target, _ = self._tokenize(sources, targets)
+    def _score_of(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        inputs, target, _ = self._tokenize(*texts)
         of_tokens = self._model.token_log_probability(inputs, target)
         return {"score": tf.reduce_sum(tf.where(target != PAD_ID, of_tokens, 0.0), axis=1)}
 
     def _tokenize(
-        self, sources: tf.Tensor, targets: tf.Tensor
+        self, sources: tf.Tensor, targets: tf.Tensor, *contexts: tf.Tensor
     ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.RaggedTensor | None]:
         """The model's inputs, the ids that it is to predict, and the source's unknown words."""
         source_tokenizer = self._model.source_tokenizer
         target_tokenizer = self._model.target_tokenizer
         inputs, unknown_words = {}, None
+        names = ("source_ids", "context_ids")[: 1 + len(contexts)]
         if self._model.copies:
-            ids, extended_ids, unknown_words = source_tokenizer.tokenize_source(sources)
-            inputs["extended_source_ids"] = _with_end(extended_ids)
+            read = source_tokenizer.tokenize_together(sources, *contexts)
+            for name, one in zip(names, read, strict=True):
+                inputs[name] = _with_end(one.ids)
+                inputs[f"extended_{name}"] = _with_end(one.extended_ids)
+            unknown_words = read[0].unknown_words
             target = _with_end(target_tokenizer.tokenize_target(targets, unknown_words))
         else:
-            ids = source_tokenizer.tokenize(sources)
+            for name, texts in zip(names, (sources, *contexts), strict=True):
+                inputs[name] = _with_end(source_tokenizer.tokenize(texts))
             target = _with_end(target_tokenizer.tokenize(targets))
-        inputs["source_ids"] = _with_end(ids)
         # The decoder embeds its inputs, and has embeddings for the vocabulary alone.
         known = tf.where(target < target_tokenizer.vocabulary_size, target, UNKNOWN_ID)
         start = tf.fill([tf.shape(target)[0], 1], START_ID)

@@ -60,6 +60,11 @@ def export_lite(
             f"compute_dtype='{model.compute_dtype}'. Make it with the dtype policy 'float32', and "
             "give it this one's weights by set_weights."
         )
+    if model.reads_context:
+        raise ValueError(
+            "Expected a model that reads a source alone, for LiteRT. Received: "
+            f"{model.name}, which reads a context as well. model.export writes it for TF Serving."
+        )
     description = TextModule(model, weights=weights, **options).description  # refuses bad options
     tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
     if model.target_tokenizer is not model.source_tokenizer:

@@ -12,14 +12,13 @@ from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
 from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
-from kerasnmt.serving.translation_contract import EXAMPLE_TEXTS
+from kerasnmt.serving.translation_contract import TranslationContract
 from kerasnmt.serving.warmup import WarmupRequest, warmup_requests
 
 # What is served for a hypothesis that does not exist: finite, because JSON knows no infinity.
 _NO_SCORE = -1e9
 
 _TEXT = (tf.TensorSpec([None], tf.string, name="text"),)
-_TEXT_AND_PREFIX = (*_TEXT, tf.TensorSpec([None], tf.string, name="prefix"))
 
 
 class TextModule(tf.Module):
@@ -41,7 +40,6 @@ class TextModule(tf.Module):
 
     A model that copies writes words outside the vocabulary as the source spells them.
 
-
     Args:
         model: a `kerasnmt.models.SearchModel` with tokenizers.
         replace_unknown: whether each unknown word of a translation is replaced by the source word
@@ -57,6 +55,9 @@ class TextModule(tf.Module):
         ValueError: the model has no tokenizers, an option is out of range or does not suit the
             model, or Keras does not run on TensorFlow.
     """
+
+    # What an export of it promises.
+    contract = TranslationContract()
 
     def __init__(
         self,
@@ -121,9 +122,17 @@ class TextModule(tf.Module):
         # No attribute that is a traced function, as an export would trace and write it.
         self._graph_of_forced_prefix = functools.cache(
             lambda: tf.function(
-                self._forced_prefix, input_signature=_TEXT_AND_PREFIX, autograph=False
+                self._forced_prefix,
+                input_signature=[tf.TensorSpec([None], tf.string)]
+                * (1 + len(self.contract.inputs)),
+                autograph=False,
             )
         )
+        if model.reads_context != ("context" in self.contract.inputs):
+            raise ValueError(
+                f"Expected a model that reads {' and '.join(self.contract.inputs)}. Received: "
+                f"{model.name}. model.serving_module() makes what it needs."
+            )
         if not model.has_attention:
             self.attention = None  # in place of the function, which an export would trace and write
 
@@ -160,8 +169,11 @@ class TextModule(tf.Module):
 
     def examples(self) -> dict[str, list[str]]:
         """Translate a few texts, for the check of an export to compare with."""
-        found = self.serving_default(tf.constant(EXAMPLE_TEXTS))["translation"].numpy()
-        return {"texts": list(EXAMPLE_TEXTS), "translations": [text.decode() for text in found]}
+        contract = self.contract
+        columns = contract.columns(contract.example_rows)
+        found = self.serving_default(*map(tf.constant, columns.values()))[contract.answer].numpy()
+        examples = {contract.inputs[name]: list(values) for name, values in columns.items()}
+        return {**examples, contract.answers: [text.decode() for text in found]}
 
     def warmup_requests(self) -> Iterator[WarmupRequest]:
         """Yield requests of several sizes, for a server to send before it is ready."""
@@ -181,17 +193,18 @@ class TextModule(tf.Module):
             text: string `[batch]`.
             prefix: string `[batch]`, empty for none.
         """
-        return self._graph_of_forced_prefix()(text, prefix)
+        return self._graph_of_forced_prefix()(prefix, text)
 
-    def _forced_prefix(self, text: tf.Tensor, prefix: tf.Tensor) -> dict[str, tf.Tensor]:
-        source = self._source(text)
+    def _forced_prefix(self, prefix: tf.Tensor, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        source = self._source(*texts)
         if self._copies:
             prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
-            # What stands only where the source was cut cannot be copied.
-            most = tf.reduce_max(source.ids, axis=1)
-            most = tf.maximum(most, self.target_tokenizer.vocabulary_size - 1)
-            flat, limits = prefix_ids.flat_values, tf.gather(most, prefix_ids.value_rowids())
-            prefix_ids = prefix_ids.with_flat_values(tf.where(flat > limits, UNKNOWN_ID, flat))
+            # What stands only where a text was cut cannot be copied.
+            flat, rows = prefix_ids.flat_values, prefix_ids.value_rowids()
+            copied = tf.gather(source.copied_ids, rows) == flat[:, None]
+            possible = tf.reduce_any(copied, axis=1)
+            possible |= flat < self.target_tokenizer.vocabulary_size
+            prefix_ids = prefix_ids.with_flat_values(tf.where(possible, flat, UNKNOWN_ID))
         else:
             prefix_ids = self.target_tokenizer.tokenize(prefix)
         return self._best(source, prefix_ids.to_tensor(PAD_ID))
@@ -199,13 +212,28 @@ class TextModule(tf.Module):
     @tf.function(input_signature=_TEXT, autograph=False)
     def n_best(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translate: all translations of the search and their scores, best first."""
-        source = self._source(text)
+        return self._ranked(self._source(text))
+
+    @tf.function(input_signature=_TEXT, autograph=False)
+    def attention(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translate: the tokens of both sides and the weights between them."""
+        return self._attended(self._source(text))
+
+    @tf.function(input_signature=_TEXT, autograph=False)
+    def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
+        """Count the tokens of each text, the end token included: int32 `[batch]`, before a cut.
+
+        Not served; for clients in Python, which warn where a text is cut.
+        """
+        return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
+
+    def _ranked(self, source: "Source") -> dict[str, tf.Tensor]:
         hypotheses = self._search_options.hypotheses
         ids, scores, _ = self._find(source, n_best=hypotheses)
         flat = tf.reshape(ids, [-1, self.max_length])
         unknown_words = source.unknown_words
         if unknown_words is not None:
-            rows = tf.repeat(tf.range(tf.shape(text)[0]), hypotheses)
+            rows = tf.repeat(tf.range(tf.shape(ids)[0]), hypotheses)
             unknown_words = tf.gather(unknown_words, rows)
         translations = self.target_tokenizer.detokenize(flat, unknown_words)
         translations = tf.reshape(translations, [-1, hypotheses])
@@ -224,10 +252,7 @@ class TextModule(tf.Module):
             "scores": tf.where(empty, only_first, scores),
         }
 
-    @tf.function(input_signature=_TEXT, autograph=False)
-    def attention(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Translate: the tokens of both sides and the weights between them."""
-        source = self._source(text)
+    def _attended(self, source: "Source") -> dict[str, tf.Tensor]:
         ids, _, found = self._find(source, with_records=True)
         target_ids = tf.where(source.empty[:, None], PAD_ID, ids[:, 0])
         length = tf.reduce_max(tf.math.count_nonzero(target_ids, axis=1), keepdims=False)
@@ -243,15 +268,7 @@ class TextModule(tf.Module):
             **records,
         }
 
-    @tf.function(input_signature=_TEXT, autograph=False)
-    def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
-        """Count the tokens of each text, the end token included: int32 `[batch]`, before a cut.
-
-        Not served; for clients in Python, which warn where a text is cut.
-        """
-        return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
-
-    def _source(self, text: tf.Tensor) -> "_Source":
+    def _source(self, text: tf.Tensor) -> "Source":
         if self._copies:
             ids, extended_ids, unknown_words = self.source_tokenizer.tokenize_source(text)
             inputs = {
@@ -266,23 +283,23 @@ class TextModule(tf.Module):
             unknown_words = self.source_tokenizer.words(text)[:, : self.max_length - 1]
             if self._dictionary is not None:
                 unknown_words = unknown_words.with_flat_values(self._written(unknown_words))
-        return _Source(inputs, ids.row_lengths() == 0, unknown_words)
+        return Source(inputs, ids.row_lengths() == 0, unknown_words)
 
     def _written(self, words: tf.RaggedTensor) -> tf.Tensor:
         """Look flat words up in the dictionary."""
         found = self._dictionary.lookup(words.flat_values)
         return tf.where(found == "", words.flat_values, found)
 
-    def _padded(self, ids: tf.RaggedTensor) -> tf.Tensor:
+    def _padded(self, ids: tf.RaggedTensor, max_length: int | None = None) -> tf.Tensor:
         """Ids `[batch, length]`, cut to the most there may be, with their end token."""
-        ids = ids[:, : self.max_length - 1]
+        ids = ids[:, : (max_length or self.max_length) - 1]
         end = tf.fill([ids.nrows(), 1], END_ID)
         ids = tf.concat([ids, end], axis=1)
         # A batch of no texts has no longest one, and loops over a length of 0 fail.
         length = tf.maximum(tf.reduce_max(ids.row_lengths()), 1)
         return ids.to_tensor(PAD_ID, shape=tf.stack([ids.nrows(), length]))
 
-    def _best(self, source: "_Source", prefix_ids: tf.Tensor | None = None) -> dict[str, tf.Tensor]:
+    def _best(self, source: "Source", prefix_ids: tf.Tensor | None = None) -> dict[str, tf.Tensor]:
         ids, scores, _ = self._find(source, prefix_ids=prefix_ids)
         translation = self.target_tokenizer.detokenize(ids[:, 0], source.unknown_words)
         return {
@@ -292,7 +309,7 @@ class TextModule(tf.Module):
 
     def _find(
         self,
-        source: "_Source",
+        source: "Source",
         *,
         n_best: int = 1,
         with_records: bool = False,
@@ -321,7 +338,7 @@ def _table(dictionary: Mapping[str, str]) -> tf.lookup.StaticHashTable:
     return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(*entries), "")
 
 
-class _Source(NamedTuple):
+class Source(NamedTuple):
     """Tokenized texts.
 
     Attributes:
@@ -339,3 +356,9 @@ class _Source(NamedTuple):
     def ids(self) -> tf.Tensor:
         """The ids of the text, int32 `[batch, length]`; extended ones for a model that copies."""
         return self.inputs.get("extended_source_ids", self.inputs["source_ids"])
+
+    @property
+    def copied_ids(self) -> tf.Tensor:
+        """All extended ids that can be copied, int32 `[batch, positions]`."""
+        extended = [ids for name, ids in self.inputs.items() if name.startswith("extended_")]
+        return tf.concat(extended, axis=1)

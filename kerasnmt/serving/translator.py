@@ -31,17 +31,19 @@ class Translator:
         self,
         texts: Sequence[str],
         *,
+        contexts: Sequence[str] | None = None,
         prefixes: Sequence[str] | None = None,
         batch_size: int = 64,
     ) -> list[str]:
         """Return the best translation of each text; see `best`."""
-        found = self.best(texts, prefixes=prefixes, batch_size=batch_size)
+        found = self.best(texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size)
         return [translation for translation, _ in found]
 
     def best(
         self,
         texts: Sequence[str],
         *,
+        contexts: Sequence[str] | None = None,
         prefixes: Sequence[str] | None = None,
         batch_size: int = 64,
         first_number: int = 1,
@@ -50,6 +52,7 @@ class Translator:
 
         Args:
             texts: one sentence each.
+            contexts: their contexts, for what reads them; None for what does not.
             prefixes: for each text the words that its translation has to begin with, or an empty
                 string; None for none.
             batch_size: number of texts translated at once.
@@ -62,25 +65,32 @@ class Translator:
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
             return zip(map(decode, outputs["translation"]), outputs["score"].tolist(), strict=True)
 
+        given = self._texts(texts, contexts)
         if prefixes is None:
-            return self._run(
-                self._served.signatures["serving_default"], texts, batch_size, first_number, rows
-            )
+            function = self._served.signatures["serving_default"]
+            return self._run(function, given, batch_size, first_number, rows)
         forced_prefix = getattr(self._served, "forced_prefix", None)
         if forced_prefix is None:
             raise ValueError(
                 "Expected a model, to force prefixes. Received: an export, whose signatures take "
                 "texts alone."
             )
-        return self._run(forced_prefix, texts, batch_size, first_number, rows, prefix=prefixes)
+        given["prefix"] = prefixes
+        return self._run(forced_prefix, given, batch_size, first_number, rows)
 
     def n_best(
-        self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
+        self,
+        texts: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
+        first_number: int = 1,
     ) -> list[list[tuple[str, float]]]:
         """Return the translations of the beam with their scores for each text, best first.
 
         Args:
             texts: one sentence each.
+            contexts: their contexts, for what reads them; None for what does not.
             batch_size: number of texts translated at once.
             first_number: what the first text is called in warnings.
 
@@ -100,10 +110,16 @@ class Translator:
                 ranked = zip(map(decode, translations), scores, strict=True)
                 yield [(text, score) for text, score in ranked if score > -1e9]
 
-        return self._run(self._served.signatures["n_best"], texts, batch_size, first_number, rows)
+        given = self._texts(texts, contexts)
+        return self._run(self._served.signatures["n_best"], given, batch_size, first_number, rows)
 
     def attention(
-        self, texts: Sequence[str], *, batch_size: int = 64, first_number: int = 1
+        self,
+        texts: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
+        first_number: int = 1,
     ) -> list[SentenceAttention]:
         """Return the tokens of each text and of its best translation, and their weights.
 
@@ -111,6 +127,7 @@ class Translator:
 
         Args:
             texts: one sentence each.
+            contexts: their contexts, for what reads them; None for what does not.
             batch_size: number of texts translated at once.
             first_number: what the first text is called in warnings.
 
@@ -121,25 +138,39 @@ class Translator:
             raise ValueError(
                 "Expected a model with attention. Received: one without the signature 'attention'."
             )
-        rows = SentenceAttention.of_batch
-        return self._run(
-            self._served.signatures["attention"], texts, batch_size, first_number, rows
-        )
+        function, rows = self._served.signatures["attention"], SentenceAttention.of_batch
+        return self._run(function, self._texts(texts, contexts), batch_size, first_number, rows)
+
+    def _texts(
+        self, texts: Sequence[str], contexts: Sequence[str] | None
+    ) -> dict[str, Sequence[str]]:
+        """The inputs of a signature."""
+        reads = "context_kind" in self.description
+        if reads and contexts is None:
+            raise ValueError(
+                "Expected contexts, one for each text, as this model reads them beside the texts. "
+                "Received: contexts=None. Give them, empty ones for none."
+            )
+        if contexts is not None and not reads:
+            raise ValueError(
+                "Expected contexts=None, as this model reads texts alone. Received: contexts."
+            )
+        return {"text": texts} if contexts is None else {"text": texts, "context": contexts}
 
     def _run(
         self,
         function: Callable[..., Any],
-        texts: Sequence[str],
+        given: dict[str, Sequence[str]],
         batch_size: int,
         first_number: int,
         rows: Callable[[dict[str, np.ndarray]], Iterable],
-        **others: Sequence[str],
     ) -> list:
+        texts = given["text"]
         if isinstance(texts, str):
             raise ValueError(f"Expected a list of texts. Received: texts={texts!r}, one string.")
         if batch_size < 1:
             raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
-        for name, values in others.items():
+        for name, values in given.items():
             if isinstance(values, str) or len(values) != len(texts):
                 raise ValueError(
                     f"Expected a {name} for each text, an empty one for none. "
@@ -150,10 +181,7 @@ class Translator:
         self._warn_of_cuts(texts, first_number)
         answers: list = [None] * len(texts)
         for places in like_lengths([*map(len, texts)], batch_size):
-            inputs = {
-                name: [values[i] for i in places]
-                for name, values in {"text": texts, **others}.items()
-            }
+            inputs = {name: [values[i] for i in places] for name, values in given.items()}
             outputs = function(**inputs)
             outputs = {name: np.asarray(value) for name, value in outputs.items()}
             for place, answer in zip(places, rows(outputs), strict=True):

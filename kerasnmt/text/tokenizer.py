@@ -124,9 +124,35 @@ class Tokenizer(tf.Module):
         Returns:
             The ids, the extended ids and the unknown words.
         """
-        ids, words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
+        (source,) = self.tokenize_together(text)
+        return source
+
+    def tokenize_together(self, *texts: tf.Tensor | Sequence[str]) -> tuple[ExtendedSource, ...]:
+        """Turns several texts for each row into ids, as a source and its context.
+
+        A word outside the vocabulary has one id in all texts of a row.
+
+        ```python
+        tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
+        source, context = tokenizer.tokenize_together(["x a"], ["y x b"])
+        source.extended_ids  # [[6, 4]]
+        context.extended_ids  # [[7, 6, 5]]
+        source.unknown_words  # [[b"x", b"y"]], as those of context
+        ```
+
+        Args:
+            *texts: string, `[batch]`, each; or lists of `str`.
+
+        Returns:
+            Of each what `tokenize_source` returns, with the unknown words of all of them, in order.
+        """
+        read = [self._tokenize_with_words(tf.convert_to_tensor(text, tf.string)) for text in texts]
+        ids, words = (tf.concat(parts, axis=1) for parts in zip(*read, strict=True))
         unknown = find_unknown_words(ids, words)
-        return ExtendedSource(ids, extended_ids(ids, words, unknown, self.vocabulary_size), unknown)
+        return tuple(
+            ExtendedSource(ids, extended_ids(ids, words, unknown, self.vocabulary_size), unknown)
+            for ids, words in read
+        )
 
     def words(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
         """Says how text writes each of its ids.

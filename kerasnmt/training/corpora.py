@@ -49,6 +49,21 @@ def read_alignments(section: Any) -> list[list[tuple[int, int]]]:
     return [sure for sure, _ in parse_pharaoh_lines(lines, str(section.alignments))]
 
 
+def read_contexts(section: Any) -> list[str]:
+    """Reads the context of each pair of one section under a recipe's `data`.
+
+    Args:
+        section: with `context`.
+
+    Returns:
+        the contexts, some of which may be empty.
+
+    Raises:
+        ValueError: the file is missing or not as it should be.
+    """
+    return texts(read_parallel(section.context, section.context))[0]
+
+
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
     """Returns the sources and the targets of a dataset of pairs, as `str`."""
     sides = zip(*pairs.as_numpy_iterator(), strict=True)

@@ -78,11 +78,14 @@ class _Pairs(_Section):
     target: _File | None = Field(None, description="Their translations, line by line.")
     pairs: _File | None = Field(None, description="Source TAB target a line; plain or .gz.")
     builtin: PositiveInt | None = Field(None, description="So many pairs of the built-in corpus.")
+    context: _File | None = Field(
+        None, description="For models that read one: the context of each pair; plain or .gz."
+    )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         forms = ({"source", "target"}, {"pairs"}, {"builtin"})
-        if self.model_dump(exclude_none=True).keys() - {"alignments"} not in forms:
+        if self.model_dump(exclude_none=True).keys() - {"alignments", "context"} not in forms:
             raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
         return self
 
@@ -431,7 +434,9 @@ def _absolute(key: str, value: Any, folder: Path) -> Any:
             name: _absolute(f"{key}.{name}".lstrip("."), item, folder)
             for name, item in value.items()
         }
-    if isinstance(value, str) and re.fullmatch(r"data\.\w+\.(source|target|pairs|alignments)", key):
+    if isinstance(value, str) and re.fullmatch(
+        r"data\.\w+\.(source|target|pairs|alignments|context)", key
+    ):
         return os.path.abspath(folder / os.path.expanduser(value))
     return value
 

@@ -1,6 +1,7 @@
 """The tokenizers that a recipe asks for."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,16 @@ _KINDS = {
 }
 
 
-def train_tokenizers(section: Any, pairs: tf.data.Dataset) -> dict[str, Tokenizer]:
+def train_tokenizers(
+    section: Any, pairs: tf.data.Dataset, contexts: Sequence[str] | None = None
+) -> dict[str, Tokenizer]:
     """Trains the tokenizers of a recipe.
 
     Args:
         section: the recipe's `tokenizer`.
         pairs: the training data, `(source, target)` string scalars.
+        contexts: what is read beside the sources, with the tokenizer of these; of equal ones each
+            counts once.
 
     Returns:
         a `shared` tokenizer, or a `source` and a `target`.
@@ -29,11 +34,15 @@ def train_tokenizers(section: Any, pairs: tf.data.Dataset) -> dict[str, Tokenize
     Raises:
         ValueError: the data do not suit the vocabulary's size.
     """
-    sides = {
-        "shared": pairs,
-        "source": pairs.map(lambda source, target: source),
-        "target": pairs.map(lambda source, target: target),
-    }
+    source = pairs.map(lambda source, target: source)
+    target = pairs.map(lambda source, target: target)
+    sides = {"shared": pairs, "source": source, "target": target}
+    if contexts is not None:
+        read = tf.data.Dataset.from_tensor_slices(list(dict.fromkeys(contexts)))
+        sides |= {
+            "shared": source.concatenate(target).concatenate(read),
+            "source": source.concatenate(read),
+        }
     tokenizers = {}
     for name, dataset in sides.items():
         if options := getattr(section, name):

@@ -18,7 +18,7 @@ from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.attention_statistics import AttentionStatistics
 from kerasnmt.training.best_model import BestModel
 from kerasnmt.training.checkpoint import Checkpoint, Place
-from kerasnmt.training.corpora import read_alignments, read_pairs, texts
+from kerasnmt.training.corpora import read_alignments, read_contexts, read_pairs, texts
 from kerasnmt.training.epoch_history import EpochHistory
 from kerasnmt.training.hyperparameters import Hyperparameters
 from kerasnmt.training.length_histograms import LengthHistograms
@@ -112,18 +112,23 @@ def train(
         for split in ("train", "validation", "test")
         if (section := getattr(recipe.data, split))
     }
+    contexts = {
+        split: read_contexts(section)
+        for split in pairs
+        if (section := getattr(recipe.data, split)).context
+    }
     if resume:
         tokenizers = load_tokenizers(run.tokenizers)
     elif earlier:
         tokenizers = load_tokenizers(RunFolder(init_from).tokenizers)
     else:
         with _working(console, "training the tokenizers"):
-            tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"])
+            tokenizers = train_tokenizers(recipe.tokenizer, pairs["train"], contexts.get("train"))
     strategy = _strategy(recipe.training.devices)
     with strategy.scope(), _precision(recipe.training.precision):
         # One tokenizer or two, in the constructor's order.
         model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
-    _check_options(recipe, model)
+    _check_options(recipe, model, contexts)
     if earlier:
         model.set_weights(earlier.get_weights())
 
@@ -132,8 +137,10 @@ def train(
         options |= {"cache": False, "subword_sampling": recipe.training.subword_sampling}
     if recipe.training.guided_attention is not None:
         options["alignments"] = read_alignments(recipe.data.train)
-    counts = _count(_batches(recipe, model, pairs, "train", **options), "train")
-    validation_batches = _batches(recipe, model, pairs, "validation", shuffle=False, cache=True)
+    counts = _count(_batches(recipe, model, pairs, contexts, "train", **options), "train")
+    validation_batches = _batches(
+        recipe, model, pairs, contexts, "validation", shuffle=False, cache=True
+    )
     _count(validation_batches, "validation")
     console.print(
         f"{recipe.model.name}: {model.count_params():,} parameters; "
@@ -160,13 +167,18 @@ def train(
         place = checkpoint.restore(model) if resume else Place()
     history = EpochHistory(run.history, initial_epoch=place.epoch, clock=clock)
     monitor, mode = _MONITORED[recipe.training.monitor]
-    quality = TranslationQuality(*texts(pairs["validation"]), **_greedy_search(recipe))
+    read = contexts.get("validation")
+    quality = TranslationQuality(
+        *texts(pairs["validation"]), contexts=read, **_greedy_search(recipe)
+    )
     best = BestModel(run.model, monitor=monitor, earlier=history.records)
     samples = [side[:_SAMPLES] for side in (quality.sources, quality.references)]
     evaluation = [
         quality,
         best,
-        SampleTranslations(run.logs, *samples, **_greedy_search(recipe)),
+        SampleTranslations(
+            run.logs, *samples, contexts=read and read[:_SAMPLES], **_greedy_search(recipe)
+        ),
         keras.callbacks.LambdaCallback(
             on_epoch_end=lambda *_: write_projector(run.logs, model),
         ),
@@ -202,7 +214,7 @@ def train(
         *(Replayed(reaction, history.records) for reaction in reactions),
         keras.callbacks.TensorBoard(run.logs, write_graph=False),
         StepScalars(run.logs, every=recipe.training.log_every),
-        LengthHistograms(run.logs, _batches(recipe, model, pairs, "train", **options)),
+        LengthHistograms(run.logs, _batches(recipe, model, pairs, contexts, "train", **options)),
         hyperparameters,
         history,
         checkpoint,
@@ -210,7 +222,7 @@ def train(
     ]
 
     def fit(place: Place, epochs: int) -> None:
-        data = _batches(recipe, model, pairs, "train", first_epoch=place.epoch, **options)
+        data = _batches(recipe, model, pairs, contexts, "train", first_epoch=place.epoch, **options)
         first_batch = place.epoch * counts.batches + place.batch
         model.fit(
             split_evenly(
@@ -244,7 +256,7 @@ def train(
             average = _average(model, checkpoint, shared_validation_batches, quality, best)
     test = "test" if recipe.data.test else "validation"
     with _working(console, f"scoring the best model on the {test} data"):
-        scores = _evaluate(run, recipe, pairs, test)
+        scores = _evaluate(run, recipe, pairs, contexts, test)
     results = {
         "model": recipe.model.name,
         "parameters": model.count_params(),
@@ -299,7 +311,12 @@ def _flat(section: dict, prefix: str = "") -> dict[str, Any]:
 
 
 def _batches(
-    recipe: Recipe, model: Seq2Seq, pairs: dict[str, tf.data.Dataset], split: str, **options: Any
+    recipe: Recipe,
+    model: Seq2Seq,
+    pairs: dict[str, tf.data.Dataset],
+    contexts: dict[str, list[str]],
+    split: str,
+    **options: Any,
 ) -> tf.data.Dataset:
     """Batches of ids as the recipe has them."""
     try:
@@ -311,6 +328,7 @@ def _batches(
             batch_size=recipe.training.batch_size,
             max_length=recipe.data.max_length,
             extended_vocabulary=model.copies,
+            contexts=contexts.get(split),
             **options,
         )
     except ValueError as error:
@@ -388,15 +406,22 @@ def _share(kept: int, pairs: int) -> str:
     return f"{share} (the others are empty on a side, or longer than data.max_length)"
 
 
-def _check_options(recipe: Recipe, model: Seq2Seq) -> None:
+def _check_options(recipe: Recipe, model: Seq2Seq, contexts: dict[str, list[str]]) -> None:
     """Refuses what the model is asked for and cannot do."""
+    for split in ("train", "validation", "test"):
+        if getattr(recipe.data, split) and (split in contexts) != model.reads_context:
+            raise ValueError(
+                f"data.{split}.context: expected a file for a model that reads contexts, and none "
+                f"for another. Received: model.name={recipe.model.name}"
+            )
     if recipe.training.guided_attention is not None and not model.has_attention:
         raise ValueError(
             "training.guided_attention: expected a model with attention. "
             f"Received: model.name={recipe.model.name}"
         )
     try:
-        model.translate([], **recipe.search.options)
+        none = [] if model.reads_context else None
+        model.translate([], contexts=none, **recipe.search.options)
     except ValueError as error:
         raise ValueError(f"search: {error}") from error
 
@@ -437,13 +462,17 @@ def _greedy_search(recipe: Recipe) -> dict[str, Any]:
 
 
 def _evaluate(
-    run: RunFolder, recipe: Recipe, pairs: dict[str, tf.data.Dataset], split: str
+    run: RunFolder,
+    recipe: Recipe,
+    pairs: dict[str, tf.data.Dataset],
+    contexts: dict[str, list[str]],
+    split: str,
 ) -> dict[str, float | str]:
     """Scores the best model, as it is on disk."""
     model = keras.saving.load_model(run.model, compile=False)
     sources, references = texts(pairs[split])
-    translations = model.translate(sources, **recipe.search.options)
+    translations = model.translate(sources, contexts=contexts.get(split), **recipe.search.options)
     model.compile()
-    dataset = _batches(recipe, model, pairs, split, shuffle=False)
+    dataset = _batches(recipe, model, pairs, contexts, split, shuffle=False)
     losses = model.evaluate(dataset, verbose=0, return_dict=True)
     return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}

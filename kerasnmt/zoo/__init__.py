@@ -2,6 +2,7 @@
 
 from kerasnmt.zoo.bahdanau import bahdanau_gru, bahdanau_lstm, concat_gru, dense_scorer_gru
 from kerasnmt.zoo.captions import show_attend_tell_lstm
+from kerasnmt.zoo.context import context_attention_gru
 from kerasnmt.zoo.encoder_decoder import encoder_decoder_gru, encoder_decoder_lstm
 from kerasnmt.zoo.history import history_attention_gru
 from kerasnmt.zoo.luong import (
@@ -28,6 +29,7 @@ __all__ = [
     "bahdanau_gru",
     "bahdanau_lstm",
     "concat_gru",
+    "context_attention_gru",
     "dense_scorer_gru",
     "encoder_decoder_gru",
     "encoder_decoder_lstm",

@@ -403,6 +403,38 @@ def test_an_extended_vocabulary_by_hand():
     np.testing.assert_array_equal(weights, [[1, 1, 1, 1, 0, 0]] * 2)
 
 
+def test_contexts_by_hand():
+    words = WordTokenizer(["a", "b"])  # ids 4 and 5; copied words from 6 on
+    pairs = [("x a", "z x"), ("", "x"), ("b", "a"), ("a", "y")]
+    contexts = ["y x y z b a a z", "a", "", "a " * 12]
+    options = {"max_length": 12, "shuffle": False}
+    ((inputs, targets, _), (others, *_)) = batches(
+        pairs, words, contexts=contexts, extended_vocabulary=True, batch_size=1, **options
+    )
+    np.testing.assert_array_equal(inputs["extended_source_ids"], [[6, 4, 3] + [0] * 5])
+    np.testing.assert_array_equal(inputs["extended_context_ids"], [[7, 6, 7, 8, 5, 4, 4, 8, 3, 0]])
+    np.testing.assert_array_equal(inputs["context_ids"], [[1, 1, 1, 1, 5, 4, 4, 1, 3, 0]])
+    np.testing.assert_array_equal(targets, [[8, 6, 3] + [0] * 5])
+    # The empty context has an end; the one of 12 words and an end is too long.
+    np.testing.assert_array_equal(others["context_ids"], [[3] + [0] * 7])
+    # Of one size the batches are by words of the longest side, which is the context's.
+    contexts = tf.data.Dataset.from_tensor_slices(["a"] * 40 + ["a " * 11] * 20)
+    dataset = batches([("a", "b")] * 60, words, contexts=contexts, tokens_per_batch=96, **options)
+    shapes = [tuple(inputs["context_ids"].shape) for inputs, *_ in dataset]
+    assert sorted(shapes) == sorted([(12, 8)] * 3 + [(4, 8)] + [(8, 12)] * 2 + [(4, 12)])
+    assert set(dataset.element_spec[0]) == {"source_ids", "target_ids", "context_ids"}
+
+
+def test_contexts_that_do_not_fit():
+    words = WordTokenizer(["a", "b"])
+    for contexts, message in (
+        (["a"], r"Expected as many contexts as pairs. Received: 1 contexts, 2 pairs"),
+        ("ab", r"Expected a tf.data.Dataset of string scalars, or a list of str, as contexts"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            batches([("a", "b")] * 2, words, contexts=contexts)
+
+
 def test_an_extended_vocabulary_stays_with_its_pairs():
     """With alignments, buckets, pairs left out, shuffling and a cache; against batches without."""
     draw = random.Random(2)

@@ -125,6 +125,32 @@ PARTS = {
     "TimeDistributedDenseScorer": lambda: layers.TimeDistributedDenseScorer(5, name="a"),
     "TiedVocabularyProjection": lambda: layers.TiedVocabularyProjection(9, name="a"),
     "VocabularyProjection": lambda: layers.VocabularyProjection(9, name="a"),
+    "ContextDecoder": lambda: layers.ContextDecoder(
+        keras.layers.Embedding(9, 3),
+        PARTS["ContextDecoderCell"](),
+        layers.MaxoutReadout(5),
+        layers.VocabularyProjection(9),
+        dropout=0.1,
+        name="a",
+    ),
+    "ContextDecoderCell": lambda: layers.ContextDecoderCell(
+        layers.GRUCell(4),
+        layers.BahdanauAttention(5, name="b"),
+        layers.BahdanauAttention(6, name="c"),
+        state_dropout=0.1,
+        name="a",
+    ),
+    "ContextEncoder": lambda: layers.ContextEncoder(
+        keras.layers.Embedding(9, 3),
+        layers.BidirectionalLayer(layers.GRUCell(5), name="b"),
+        layers.BidirectionalLayer(layers.GRUCell(5), name="c"),
+        dropout=0.1,
+        name="a",
+    ),
+    "ContextGate": lambda: layers.ContextGate(name="a"),
+    "ContextPointerDecoder": lambda: layers.ContextPointerDecoder(
+        PARTS["ContextDecoder"](), layers.ContextGate(name="b"), name="a"
+    ),
     "FeedForward": lambda: layers.FeedForward(5, 4, name="a"),
     "LearnedPositions": lambda: layers.LearnedPositions(7, name="a"),
     "MultiHeadAttention": lambda: layers.MultiHeadAttention(4, 2, dropout=0.1, name="a"),

@@ -257,7 +257,7 @@ def test_history_has_no_room():
     cell = build(history_cell())
     memory = cell.project_memory(MEMORY, MASK)
     states = cell.initial_states(FIRST[:2], memory)
-    message = r"Expected states with room .*steps=0.*encode\(source_ids, steps=100\)"
+    message = r"Expected states with room .*steps=0.*encode\(inputs, steps=100\)"
     with pytest.raises(ValueError, match=message):
         cell.step(cell.project_inputs(EMBEDDED[:, 0]), states, memory)
 

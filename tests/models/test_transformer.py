@@ -65,6 +65,7 @@ def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **option
         never_ids=(PAD_ID, START_ID),
         n_best=n_best,
         prefix_ids=prefix_ids,
+        sampled_from=source_ids,
     )
 
 

@@ -30,7 +30,11 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
         return {"weights": weights, "generate_probability": of_source + target}
 
     model = SimpleNamespace(
-        copies=True, source_tokenizer=tokenizer, target_tokenizer=tokenizer, attend=attend
+        copies=True,
+        reads_context=False,
+        source_tokenizer=tokenizer,
+        target_tokenizer=tokenizer,
+        attend=attend,
     )
     found = ForcedDecoding(model).attention(SOURCES, TARGETS, batch_size=batch_size)
     for row, one in enumerate(found):

@@ -40,6 +40,7 @@ def fake_model():
         weights=[],
         search=search,
         has_attention=True,
+        reads_context=False,
         copies=False,
     )
 

@@ -190,6 +190,7 @@ def test_a_ranking_has_no_text_twice(word_model):
         search=word_model.search,
         copies=False,
         has_attention=True,
+        reads_context=False,
     )
     module = TextModule(model, beam_size=40, max_length=3, length_penalty=0.0)
     ranking = run(module, "n_best", ["dog", "two dogs"])

@@ -285,7 +285,7 @@ class TestValues:
             (
                 "data.validation",
                 "",
-                "a mapping with the keys source, target, pairs, builtin. "
+                "a mapping with the keys source, target, pairs, builtin, context. "
                 "Received: data.validation=None",
             ),
             ("training.epochs", "ten", "a valid integer. Received: training.epochs='ten'"),

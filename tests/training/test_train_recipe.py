@@ -462,6 +462,31 @@ def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
     assert max(largest) > 103
 
 
+def test_a_model_that_reads_contexts(tmp_path):
+    """Names are asked for and stand only in the contexts: most of them are in no vocabulary."""
+    names = [f"{one}{other}" for one in "ABCDEFGH" for other in "abcdefgh"]
+    rows = {"source": ["who is it ?"] * 64, "target": names, "context": []}
+    rows["context"] = [f"it is {name} , says a man ." for name in names]
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    files = {name: str(tmp_path / name) for name in rows}
+    document = recipe(epochs=1, learning_rate=0.01).model_dump(mode="json", exclude_none=True)
+    document["model"] = {"name": "context_attention_gru", "units": 6, "embedding_dim": 6}
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 16}}
+    document["data"] = {"train": files, "validation": files}
+    results = train(Recipe.from_dict(document), tmp_path / "run")
+    assert results["perplexity"] > 1 and len(results["history"]) == 1
+    model, options = load_run(tmp_path / "run")
+    (translation,) = model.translate(["who is it ?"], contexts=["it is Zz"], **options)
+    # The tokenizer learned from the contexts as well.
+    assert model.source_tokenizer.tokenize(["says man"]).numpy().min() > 3
+    assert isinstance(translation, str)
+    del files["context"]
+    document["data"] = {"train": files, "validation": files}
+    with pytest.raises(ValueError, match=r"data\.train\.context: expected a file.*context_att"):
+        train(Recipe.from_dict(document), tmp_path / "other")
+
+
 def test_two_tokenizers_do_not_suit_a_model_that_copies(tmp_path):
     document = recipe().model_dump(mode="json", exclude_none=True)
     document["model"]["name"] = "pointer_generator_gru"

@@ -30,12 +30,20 @@ COPYING = {
     "target_ids": np.where(TARGET_IDS == 12, 1, TARGET_IDS),
 }
 COPIED_TARGETS = np.where(TARGETS == 12, 13, TARGETS)
+# For models that read a context: 14 stands in the first one alone, and is in no target.
+CONTEXT = np.array([[14, 7, 13, 4, 3], [9, 5, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
+IN_CONTEXT = {
+    **COPYING,
+    "context_ids": np.where(CONTEXT > 12, 1, CONTEXT),
+    "extended_context_ids": CONTEXT,
+}
 
 # Of all weights, with source 11 (13 where words are copied), target 13, and tiny sizes.
 PARAMETERS = {
     "bahdanau_gru": 1067,
     "bahdanau_lstm": 1215,
     "concat_gru": 813,
+    "context_attention_gru": 1936,
     "dense_scorer_gru": 1068,
     "encoder_decoder_gru": 723,
     "encoder_decoder_lstm": 561,
@@ -99,7 +107,7 @@ def sizes(name):
 
 
 def make(name, source=11, target=13, **options):
-    if name.startswith("pointer"):
+    if name.startswith(("pointer", "context")):
         source = target if isinstance(target, int) else source
         target = None
     model = zoo.get_model(name)(source, target, **{**sizes(name), **options})
@@ -109,6 +117,8 @@ def make(name, source=11, target=13, **options):
 
 
 def example(model):
+    if "context_ids" in model.encoder.reads:
+        return IN_CONTEXT, COPIED_TARGETS
     return (COPYING, COPIED_TARGETS) if model.copies else (INPUTS, TARGETS)
 
 
@@ -130,6 +140,7 @@ def run_xla(function):
 
 # XLA, search and JAX take seconds for each: one of every decoder cell, window and kind of score.
 COMPILED = [
+    "context_attention_gru",
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
     "history_attention_gru coverage",
@@ -174,7 +185,7 @@ def test_padding_changes_nothing(name, options):
     inputs, targets = example(model)
     longer = {key: np.pad(value, ((0, 0), (0, 3))) for key, value in inputs.items()}
     expected = log_probabilities(model, model(inputs))
-    # The longer source has three more places for words outside the vocabulary.
+    # The longer texts have more places for words outside the vocabulary.
     received = log_probabilities(model, model(longer))[:, :4, : expected.shape[-1]]
     np.testing.assert_allclose(received[TARGETS != 0], expected[TARGETS != 0], atol=1e-5)
     more_targets = np.pad(targets, ((0, 0), (0, 3)))
@@ -185,9 +196,11 @@ def test_padding_changes_nothing(name, options):
     np.testing.assert_allclose(losses[1], losses[0], atol=1e-5)
     if not model.has_attention:
         return
-    weights, more = model.attend(inputs)["weights"], model.attend(longer)["weights"]
-    np.testing.assert_allclose(more[:, :4, :5][TARGETS != 0], weights[TARGETS != 0], atol=1e-5)
-    assert not np.any(more[:, :, 5:])
+    attended, more = model.attend(inputs), model.attend(longer)
+    for key in (key for key in attended if key.endswith("weights")):
+        expected, received = attended[key][TARGETS != 0], more[key][:, :4][TARGETS != 0]
+        np.testing.assert_allclose(received[:, :5], expected, atol=1e-5)
+        assert not np.any(received[:, 5:])
 
 
 @pytest.mark.parametrize(("name", "options"), [OPTIONS[name] for name in COMPILED], ids=COMPILED)
@@ -222,7 +235,8 @@ def test_fit_save_load_and_for_each_family_export(name, tmp_path):
     model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1)
     inputs, targets = INPUTS, TARGETS
     if model.copies:  # its one vocabulary has 11 ids
-        inputs = {**INPUTS, "target_ids": np.minimum(TARGET_IDS, 10)}
+        inputs = {"source_ids": SOURCE, "target_ids": np.minimum(TARGET_IDS, 10)}
+        inputs |= dict.fromkeys(model.encoder.reads, SOURCE)
         targets = np.minimum(TARGETS, 10)
     history = model.fit(inputs, targets, epochs=6, verbose=0).history["loss"]
     assert np.isfinite(history).all() and history[-1] < history[0]

@@ -12,7 +12,7 @@ import pytest
 from tests.zoo.test_every_model import (
     COMPILED,
     COPIED_TARGETS,
-    COPYING,
+    IN_CONTEXT,
     INPUTS,
     OPTIONS,
     TARGETS,
@@ -40,10 +40,13 @@ from kerasnmt import zoo
 given = dict(np.load(sys.argv[1]))
 made = {}
 for case, (name, options) in json.loads(sys.argv[3]).items():
-    copying = name.startswith("pointer")
+    copying = name.startswith(("pointer", "context"))
     inputs = {key: given["copying/" * copying + key] for key in ("source_ids", "target_ids")}
     if copying:
         inputs["extended_source_ids"] = given["copying/extended_source_ids"]
+    if name.startswith("context"):
+        for key in ("context_ids", "extended_context_ids"):
+            inputs[key] = given[f"copying/{key}"]
     model = zoo.get_model(name)(13 if copying else 11, None if copying else 13, **options)
     model.set_weights([given[f"{case}/{i}"] for i in range(len(model.weights))])
     made[f"{case}/log_probabilities"] = model.decoder.next_log_probability(model(inputs))
@@ -77,7 +80,7 @@ def made(tmp_path_factory, alignments):
     for case, (name, options) in CASES.items():
         for i, weight in enumerate(make(name, **options).get_weights()):
             weights[f"{case}/{i}"] = weight
-    copying = {f"copying/{key}": value for key, value in COPYING.items()}
+    copying = {f"copying/{key}": value for key, value in IN_CONTEXT.items()}
     copying["copying/targets"] = COPIED_TARGETS
     np.savez(
         folder / "in.npz", **INPUTS, **copying, **weights, targets=TARGETS, alignments=alignments

@@ -106,6 +106,29 @@ def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
     assert '"mean_test_error": 0.0' in capsys.readouterr().out
 
 
+def test_questions_with_contexts(tmp_path):
+    reproduce = script("reproduce", "context_attention_gru_babi")
+    text = (
+        "1 Mary went to the Hall.\n2 Where is Mary? \tHall\t1\n3 She left.\n4 Is she in? \tno\t3\n"
+    )
+    (tmp_path / "qa6_any_test.txt").write_text(text, encoding="utf-8")
+    questions = reproduce.read_task(tmp_path, 6, "test")
+    asked, stories, answers = reproduce.columns(questions)
+    assert asked == ["where is mary ?", "is she in ?"]
+    assert stories == ["mary went to the hall .", "mary went to the hall . she left ."]
+    assert answers == ["hall", "no"]
+    given = {}
+
+    def translate(texts, contexts, **options):
+        given.update(zip(texts, contexts, strict=True))
+        return ["hall", "yes"]
+
+    assert reproduce.error_of(SimpleNamespace(translate=translate), questions) == 50.0
+    assert given == dict(zip(asked, stories, strict=True))
+    with pytest.raises(SystemExit, match="Expected a file qa2_"):
+        reproduce.read_task(tmp_path, 2, "test")
+
+
 def test_the_rate_of_a_memory_network_is_annealed():
     reproduce = script("reproduce", "memory_network_babi")
     start = SimpleNamespace(ended=None)

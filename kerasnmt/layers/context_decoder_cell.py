@@ -1,0 +1,109 @@
+"""The decoder cell that attends to a source and to a context."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
+from kerasnmt.layers.build_once import build_once
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class ContextDecoderCell(BahdanauDecoderCell):
+    """Bahdanau's step with a second attention, to a second text.
+
+        c_t = sum_i alpha_{t,i} h_i,    alpha_t = attention(s_{t-1}, h)
+        k_t = sum_j beta_{t,j} g_j,     beta_t = context_attention(s_{t-1}, g)
+        s_t = cell(W y_{t-1} + b + C c_t + K k_t, s_{t-1})
+
+    The memory is that of `ContextEncoder`, h of the source and g of the context, and the weights of
+    a step are those of both, [alpha_t; beta_t]. The output is s_t.
+
+    Source: `002_ba76be683ea60871`, "Attention over context"; McCann, Keskar, Xiong and Socher
+    (2018), "The natural language decathlon", section 3, whose decoder attends to context and
+    question. There s_t asks and attentional states are fed back, as Luong's are.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        attention: the attention to the source, for example `BahdanauAttention(units)`.
+        context_attention: the attention to the context, likewise.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
+
+    Raises:
+        ValueError: an attention has coverage or a window that moves.
+    """
+
+    memory_parts = (
+        *("keys", "values", "memory_mask"),
+        *("context_keys", "context_values", "context_mask"),
+    )
+
+    def __init__(
+        self,
+        cell: keras.layers.Layer,
+        attention: keras.layers.Layer,
+        context_attention: keras.layers.Layer,
+        state_dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(cell, attention, state_dropout, **kwargs)
+        for name, one in (("attention", attention), ("context_attention", context_attention)):
+            if one.history:
+                raise ValueError(
+                    "Expected attentions that know nothing of earlier words, without coverage and "
+                    f"moving windows. Received: {name} that asks for {one.history}. "
+                    "BahdanauDecoderCell has them, for a source alone."
+                )
+        self.context_attention = context_attention
+        self.second_projection = keras.layers.Dense(
+            cell.input_size, use_bias=False, dtype=self.dtype_policy, name="second_projection"
+        )
+
+    def build(self, input_shape: tuple, memory_shape: tuple) -> None:
+        """Make the weights.
+
+        Args:
+            input_shape: `(..., features)` of the embedded target.
+            memory_shape: `(batch, length, memory_units)`, of the source and of the context.
+        """
+        super().build(input_shape, memory_shape)
+        keys = self.context_attention.project(keras.KerasTensor(memory_shape))
+        build_once(self.context_attention, (None, self.cell.units), keys.shape)
+        self.second_projection.build(memory_shape)
+
+    def project_memory(self, memory: dict[str, Any], memory_mask: dict[str, Any]) -> dict[str, Any]:
+        """Prepare both texts for all steps: the keys, C h_i and K g_j as the values, and masks.
+
+        Args:
+            memory: `source` and `context`, `[batch, length, memory_units]` each.
+            memory_mask: likewise boolean `[batch, length]`, True = real token.
+        """
+        return {
+            **super().project_memory(memory["source"], memory_mask["source"]),
+            "context_keys": self.context_attention.project(memory["context"]),
+            "context_values": self.second_projection(memory["context"]),
+            "context_mask": memory_mask["context"],
+        }
+
+    def _advance(
+        self, inputs: Any, states: list[Any], memory: dict[str, Any]
+    ) -> tuple[Any, Any, list[Any]]:
+        source = {name: memory[name] for name in ("keys", "values", "memory_mask")}
+        found, context_weights = self.context_attention(
+            states[0], memory["context_keys"], memory["context_values"], memory["context_mask"]
+        )
+        output, weights, states = super()._advance(inputs + found, states, source)
+        return output, ops.concatenate([weights, context_weights], axis=-1), states
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        context_attention = keras.saving.serialize_keras_object(self.context_attention)
+        return {**super().get_config(), "context_attention": context_attention}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "ContextDecoderCell":
+        """Make the layer from `get_config`."""
+        context_attention = keras.saving.deserialize_keras_object(config["context_attention"])
+        return super().from_config({**config, "context_attention": context_attention})

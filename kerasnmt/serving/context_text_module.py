@@ -1,0 +1,84 @@
+"""Text and context in, text out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from kerasnmt.serving.context_contract import ContextContract
+from kerasnmt.serving.text_module import Source, TextModule
+from kerasnmt.serving.warmup import WarmupRequest, warmup_requests
+
+# The tokens of a context, its end token included; more are cut.
+MAX_CONTEXT_LENGTH = 1000
+
+_TEXTS = tuple(tf.TensorSpec([None], tf.string, name=name) for name in ("text", "context"))
+
+
+class ContextTextModule(TextModule):
+    """A model that reads a context beside the source, between its tokenizers: see `TextModule`.
+
+    Each signature takes `text` and `context`, string `[batch]`. A context may be empty, and is cut
+    at 1,000 tokens. `attention` returns `context_tokens`, string `[batch, context]`, as well,
+    `context_weights`, float32 `[batch, target, context]`, and with which probability each word was
+    generated, `generate_probability`, or copied from the context, `context_probability`, float32
+    `[batch, target]`.
+
+    Args:
+        model: a `kerasnmt.models.SearchModel` with tokenizers that reads a context.
+        **options: see `TextModule`.
+
+    Raises:
+        ValueError: see `TextModule`; or the model reads no context.
+    """
+
+    contract = ContextContract()
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What a client cannot read from the signatures, fit for JSON."""
+        return {**super().description, "context_kind": self.source_tokenizer.kind}
+
+    def warmup_requests(self) -> Iterator[WarmupRequest]:
+        """Yield requests of several sizes, for a server to send before it is ready."""
+        for request in warmup_requests(self.signatures):
+            texts = request.inputs["text"]
+            context = [b" ".join([text] * 4) for text in texts]
+            yield WarmupRequest(request.signature, {"text": texts, "context": context})
+
+    @tf.function(input_signature=_TEXTS, autograph=False)
+    def serving_default(self, text: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translate: the best translation of each text and its score."""
+        return self._best(self._source(text, context))
+
+    @tf.function(input_signature=_TEXTS, autograph=False)
+    def n_best(self, text: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translate: all translations of the search and their scores, best first."""
+        return self._ranked(self._source(text, context))
+
+    @tf.function(input_signature=_TEXTS, autograph=False)
+    def attention(self, text: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translate: the tokens of all texts and the weights between them."""
+        source = self._source(text, context)
+        ids = source.inputs.get("extended_context_ids", source.inputs["context_ids"])
+        return {
+            "context_tokens": self.source_tokenizer.tokens(ids, source.unknown_words),
+            **self._attended(source),
+        }
+
+    def forced_prefix(
+        self, text: tf.Tensor, context: tf.Tensor, prefix: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Translate with a given beginning; see `TextModule.forced_prefix`."""
+        return self._graph_of_forced_prefix()(prefix, text, context)
+
+    def _source(self, text: tf.Tensor, context: tf.Tensor) -> Source:
+        read = self.source_tokenizer.tokenize_together(text, context)
+        inputs = {}
+        limits = {"source": None, "context": MAX_CONTEXT_LENGTH}
+        for (name, limit), one in zip(limits.items(), read, strict=True):
+            inputs[f"{name}_ids"] = self._padded(one.ids, limit)
+            if self._copies:
+                inputs[f"extended_{name}_ids"] = self._padded(one.extended_ids, limit)
+        unknown_words = read[0].unknown_words if self._copies else None
+        return Source(inputs, read[0].ids.row_lengths() == 0, unknown_words)

@@ -1,0 +1,169 @@
+"""Train attention over context on bAbI tasks, one model a task, and score each on its test set.
+
+    python reproduce.py DATA OUTPUT --tasks 1 6 2
+
+DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). The question is
+the source, the story the context, and the answer is generated or copied from either. Several random
+starts are trained on the first nine tenths of a task's training questions, until the loss on the
+last tenth has not fallen for a while; the start with the fewest errors on the last tenth is scored
+on the test questions, which nothing else looks at. OUTPUT holds a `task-T-start-N.keras` and
+`task-T-start-N.json` for each start (those that are there are not trained again), and
+`results.json` with the test error of each task in percent.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.atomic_write import atomic_write
+from kerasnmt.data import StoryQuestion, batches, read_babi
+from kerasnmt.models import Seq2Seq
+from kerasnmt.text import WordTokenizer
+from kerasnmt.zoo import context_attention_gru
+
+UNITS, DROPOUT, RATE, NORM = 48, 0.1, 0.005, 5.0
+BATCH_SIZE, MAX_LENGTH = 32, 600
+
+
+class Progress(keras.callbacks.Callback):
+    """Tells how it goes."""
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Write a line."""
+        numbers = {name: round(value, 4) for name, value in (logs or {}).items()}
+        print(f"epoch {epoch + 1}", json.dumps(numbers), file=sys.stderr, flush=True)
+
+
+def spaced(text: str) -> str:
+    """Lowercase a text, with spaces between its words and signs."""
+    return " ".join(re.findall(r"[^\s.?]+|[.?]", text.lower()))
+
+
+def columns(questions: Sequence[StoryQuestion]) -> tuple[list[str], list[str], list[str]]:
+    """The questions, the stories and the answers."""
+    return (
+        [spaced(one.question) for one in questions],
+        [spaced(" ".join(one.story)) for one in questions],
+        [spaced(one.answer) for one in questions],
+    )
+
+
+def read_task(folder: Path, number: int, split: str) -> list[StoryQuestion]:
+    """The questions of a task, of `train` or `test`."""
+    paths = [*folder.glob(f"qa{number}_*_{split}.txt")]
+    if len(paths) != 1:
+        raise SystemExit(f"Expected a file qa{number}_…_{split}.txt. Received: {folder}")
+    return read_babi(paths[0])
+
+
+def error_of(model: Seq2Seq, questions: Sequence[StoryQuestion]) -> float:
+    """The share of questions that are answered wrong, in percent."""
+    asked, stories, answers = columns(questions)
+    found = model.translate(asked, contexts=stories, beam_size=1, max_length=12)
+    wrong = [one != answer for one, answer in zip(found, answers, strict=True)]
+    return 100 * sum(wrong) / len(wrong)
+
+
+def train_start(
+    number: int, questions: list[StoryQuestion], epochs: int, patience: int
+) -> tuple[Seq2Seq, dict]:
+    """Train from one random start; return the model and how it did."""
+    keras.utils.set_random_seed(number)
+    kept = len(questions) * 9 // 10
+    texts = sorted({text for column in columns(questions) for text in column})
+    words = {word for text in texts for word in text.split()}
+    tokenizer = WordTokenizer.train(texts, vocabulary_size=4 + len(words))
+    model = context_attention_gru(tokenizer, embedding_dim=UNITS, units=UNITS, dropout=DROPOUT)
+    model.compile(keras.optimizers.Adam(RATE, global_clipnorm=NORM), label_smoothing=0.0)
+
+    def data(part: list[StoryQuestion], **options) -> tf.data.Dataset:
+        asked, stories, answers = columns(part)
+        return batches(
+            list(zip(asked, answers, strict=True)),
+            tokenizer,
+            contexts=stories,
+            extended_vocabulary=True,
+            batch_size=BATCH_SIZE,
+            max_length=MAX_LENGTH,
+            cache=True,
+            **options,
+        )
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    history = model.fit(
+        data(questions[:kept], seed=number),
+        validation_data=data(questions[kept:], shuffle=False),
+        epochs=epochs,
+        shuffle=False,
+        callbacks=[
+            Progress(),
+            keras.callbacks.EarlyStopping("val_loss", patience=patience, restore_best_weights=True),
+        ],
+        verbose=0,
+    ).history
+    return model, {
+        "start": number,
+        "epochs": len(history["loss"]),
+        "validation_loss": min(history["val_loss"]),
+        "validation_error": error_of(model, questions[kept:]),
+        "train_seconds": round(time.perf_counter() - wall),
+        "train_cpu_seconds": round(time.process_time() - cpu),
+        "history": history["val_loss"],
+    }
+
+
+def write_json(path: Path, document: dict) -> None:
+    """Write a document whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Train all starts of each task, choose one, and score it."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("data", type=Path, help="folder with the files of the tasks")
+    parser.add_argument("output", type=Path, help="folder for the models and results.json")
+    parser.add_argument("--tasks", type=int, nargs="+", default=[1, 2, 6])
+    parser.add_argument("--starts", type=int, default=3, help="number of random starts")
+    parser.add_argument("--epochs", type=int, default=100, help="most epochs of a start")
+    parser.add_argument("--patience", type=int, default=25, help="epochs without a lower loss")
+    arguments = parser.parse_args()
+    found = {}
+    for task in arguments.tasks:
+        questions = read_task(arguments.data, task, "train")
+        starts = []
+        for number in range(1, arguments.starts + 1):
+            summary = arguments.output / f"task-{task}-start-{number}.json"
+            if not summary.exists():
+                model, how = train_start(number, questions, arguments.epochs, arguments.patience)
+                with atomic_write(summary.with_suffix(".keras")) as path:
+                    model.save(path)
+                write_json(summary, how)
+            starts.append(json.loads(summary.read_text(encoding="utf-8")))
+            shown = {key: value for key, value in starts[-1].items() if key != "history"}
+            print(json.dumps({"task": task, **shown}), flush=True)
+        chosen = min(starts, key=lambda one: (one["validation_error"], one["validation_loss"]))
+        path = arguments.output / f"task-{task}-start-{chosen['start']}.keras"
+        model = keras.saving.load_model(path, compile=False)
+        found[str(task)] = {
+            "test_error": error_of(model, read_task(arguments.data, task, "test")),
+            "parameters": model.count_params(),
+            "chosen_start": chosen["start"],
+            "starts": starts,
+        }
+        write_json(arguments.output / "results.json", {"model": model.name, "tasks": found})
+        print(json.dumps({"task": task, "test_error": found[str(task)]["test_error"]}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
