@@ -174,4 +174,5 @@ print(model.caption([png, jpeg, b"no image"], beam_size=1, max_length=30))
 #
 # The paper has one thing more, a penalty lambda sum_i (1 - sum_t alpha_ti)^2 by which every region
 # gets its share of looks: `doubly_stochastic=1.0`. It is for captions about all of an image. In our
-# scenes most regions are empty, and there is no need to look at them.
+# scenes most regions are empty, and there is no need to look at them: with it the captions stay
+# as good, but only half of the words look at their object most.
