@@ -21,12 +21,14 @@ class ContextEncoder(keras.layers.Layer):
 
         h^q = layer(source),    h^c = layer(context)
         a_{i,0}, a_i = softmax_j(0, h^c_i . h^q_1 / sqrt(n), h^c_i . h^q_2 / sqrt(n), ...)
-        memory of the source h^q,    of the context context_layer([h^c_i; sum_j a_{i,j} h^q_j])
+        f_i = sum_j a_{i,j} h^q_j
+        memory of the source h^q,    of the context context_layer([h^c_i; f_i; h^c_i * f_i])
 
     Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
     learning as question answering", section 3: the independent encoding, the alignment with dummy
     words, here zeros, and the compression, one way from context to question. There both texts are
-    so read in turn, with self-attention above.
+    so read in turn, with self-attention above. The product is of Seo, Kembhavi, Farhadi and
+    Hajishirzi (2017), "Bidirectional attention flow for machine comprehension", section 2.
 
     Args:
         embedding: `keras.layers.Embedding` of both texts; None where the words come embedded, as
@@ -90,7 +92,7 @@ class ContextEncoder(keras.layers.Layer):
             build_once(self.embedding)
             units = self.embedding.output_dim
         build_once(self.layer, (*source_ids_shape, units))
-        build_once(self.context_layer, (*context_ids_shape, 2 * self.memory_units))
+        build_once(self.context_layer, (*context_ids_shape, 3 * self.memory_units))
 
     def call(
         self,
@@ -135,9 +137,10 @@ class ContextEncoder(keras.layers.Layer):
             source_mask=context_mask,
             training=training,
         )
-        found = ops.concatenate([context, _found(context, source, source_mask)], axis=-1)
+        found = _found(context, source, source_mask)
+        features = ops.concatenate([context, found, context * found], axis=-1)
         context, _ = self.context_layer(
-            self.found_dropout(found, training=training),
+            self.found_dropout(features, training=training),
             source_mask=context_mask,
             training=training,
         )

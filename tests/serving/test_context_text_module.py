@@ -11,6 +11,7 @@ from kerasnmt.serving import (
     TextModule,
     Translator,
     check_export,
+    export_lite,
     load_export,
 )
 from kerasnmt.serving.context_contract import ContextContract
@@ -153,3 +154,8 @@ def test_a_long_context_is_cut(model):
     ]
     assert found[0]["translation"] == found[1]["translation"]
     np.testing.assert_array_equal(found[0]["score"], found[1]["score"])
+
+
+def test_not_for_lite(model, tmp_path):
+    with pytest.raises(ValueError, match=r"Expected a model that reads a source alone, for LiteRT"):
+        export_lite(model, tmp_path / "lite", **OPTIONS)

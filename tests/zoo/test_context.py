@@ -106,7 +106,9 @@ def test_the_context_is_read_in_the_light_of_the_source(model):
     g, _ = encoder.layer(context, source_mask=mask[1])
     h, g = np.array(h[0]), np.array(g[0])
     found = [softmax(np.append(0.0, h @ one / np.sqrt(8)))[1:] @ h for one in g]
-    features = np.concatenate([g, np.stack(found)], axis=1)[None].astype("float32")
+    features = np.concatenate([g, np.stack(found), g * np.stack(found)], axis=1)[None].astype(
+        "float32"
+    )
     expected, _ = encoder.context_layer(features, source_mask=mask[1])
     # Beside a longer source, whose padding is found by nothing.
     memory, masks, states = encoder(np.array([[5, 9, 3, 0, 0]]), np.array([[9, 4, 7, 3, 0]]))

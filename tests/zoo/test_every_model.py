@@ -43,7 +43,7 @@ PARAMETERS = {
     "bahdanau_gru": 1067,
     "bahdanau_lstm": 1215,
     "concat_gru": 813,
-    "context_attention_gru": 1936,
+    "context_attention_gru": 2128,
     "dense_scorer_gru": 1068,
     "encoder_decoder_gru": 723,
     "encoder_decoder_lstm": 561,
