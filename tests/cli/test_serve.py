@@ -37,6 +37,8 @@ def serve():
             stderr=subprocess.PIPE,
             env=environment,
             text=True,
+            # A shell's background jobs ignore interrupts, and what they start inherits that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         started.append(process)
         said = process.stderr.readline()
