@@ -101,6 +101,8 @@ def configuration(home: Path) -> dict:
 
 def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
+    if not fits:
+        config["model_dir"] += "_steps"  # what `fit` made stays
     run = Path(config["model_dir"])
     run.mkdir(parents=True, exist_ok=True)
     validate_every = arguments.validate_every if fits else 10**9

@@ -99,9 +99,11 @@ class TimeIsUpError(Exception):
 
 def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
-    shutil.rmtree(config["model_dir"], ignore_errors=True)
     if fits:
         config["train"]["save_checkpoints_steps"] = arguments.validate_every
+    else:
+        config["model_dir"] += "_steps"  # what `fit` made stays
+    shutil.rmtree(config["model_dir"], ignore_errors=True)
     runner = make_runner(config)
     data = arguments.home / "data"
     curve = common.Curve(arguments.home / "runs" / "opennmt_curve.jsonl", arguments.cpu_minutes)
