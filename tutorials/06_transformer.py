@@ -6,8 +6,8 @@
 # what their attention looks like.
 #
 # Run it as a script, or cell by cell in an editor that knows `# %%`. It trains two small models,
-# some fifteen minutes on two cores; with `KERASNMT_SMALL=1` in the environment it runs on little
-# data, to show that it runs.
+# for some minutes each; with `KERASNMT_SMALL=1` in the environment it runs on little data, to show
+# that it runs.
 
 # %%
 import os
@@ -169,7 +169,7 @@ print(f"step by step with caches as by {place + 1} full passes: {text!r}")
 
 # %% [markdown]
 # ## Which to take
-# On some ten thousands of sentences and two cores a recurrent model with attention learns in fewer
-# passes, and its single attention is easier to read. The Transformer catches up with more data,
-# more passes and more dropout, and gains with every GPU. Both are trained, searched, exported and
-# served by the same calls, so trying both costs one line of a recipe: `model: {name: …}`.
+# The recurrent model's single attention is easier to read, and the Transformer trains on all words
+# of a target at once, which pays on a GPU. What each of them learns from the same sentences was
+# printed above; more data and more passes may turn it round. Both are trained, searched, exported
+# and served by the same calls, so trying both costs one line of a recipe: `model: {name: …}`.
