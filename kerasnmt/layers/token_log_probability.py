@@ -44,7 +44,6 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
             chosen_upstream, mean_upstream = upstream[:, 0], upstream[:, 1:]
             total = chosen_upstream[:, None] + mean_upstream
             dense = mean_upstream / logits.shape[-1] - total * probabilities
-            # Nothing else reads `dense`, so TensorFlow adds in place.
             return ops.scatter_update(dense, places, chosen_upstream, reduction="add")
 
         differences = ops.stack([chosen - largest, mean - largest], axis=-1)
