@@ -11,9 +11,10 @@ from kerasnmt.decoding.coverage_penalty import coverage_penalty
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
+from kerasnmt.decoding.pick import pick
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
-from kerasnmt.decoding.top_k import top_k
+from kerasnmt.decoding.top_k import top_sums
 
 
 def beam_search(
@@ -157,16 +158,10 @@ def _best_extensions(
     Returns:
         scores, ids and parents, each `[batch, beam_size]`.
     """
-    # The best of all are among the best of each hypothesis.
-    beam_size = wanted.shape[1]
-    gains, ids = top_k(log_probabilities, beam_size)
-    totals = ops.maximum(scores[..., None] + gains, IMPOSSIBLE)
-    totals = ops.reshape(totals, (-1, totals.shape[1] * beam_size))
-    _, best = ops.top_k(totals, beam_size)
-    chosen = reorder(ops.cast(best, "int32"), wanted)
-    scores = reorder(totals, chosen)
-    ids = reorder(ops.reshape(ids, (-1, totals.shape[1])), chosen)
-    return scores, ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids), chosen // beam_size
+    totals, parents, ids = top_sums(scores, log_probabilities, wanted.shape[1])
+    scores, parents, ids = (pick(values, wanted) for values in (totals, parents, ids))
+    scores = ops.maximum(scores, IMPOSSIBLE)
+    return scores, ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids), parents
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.row_dense import RowDense
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocationScore(keras.layers.Layer):
@@ -22,7 +24,7 @@ class LocationScore(keras.layers.Layer):
     def __init__(self, max_length: int = 100, **kwargs) -> None:
         super().__init__(**kwargs)
         self.max_length = max_length
-        self.query_projection = keras.layers.Dense(
+        self.query_projection = RowDense(
             max_length, use_bias=False, dtype=self.dtype_policy, name="query_projection"
         )
 

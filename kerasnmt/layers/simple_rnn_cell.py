@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -45,7 +46,9 @@ class SimpleRNNCell(keras.layers.Layer):
             mask.
         """
         state, *mask = states
-        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel)
+        recurrent = on_rows(
+            lambda rows: ops.matmul(rows, self.recurrent_kernel), mask_state(state, mask)
+        )
         output = ops.tanh(inputs + recurrent)
         return output, [output, *mask]
 

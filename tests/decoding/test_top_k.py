@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding.top_k import top_k
+from kerasnmt.decoding.pick import pick
+from kerasnmt.decoding.top_k import top_k, top_sums
 
 RNG = np.random.default_rng(0)
 
@@ -65,3 +66,27 @@ def test_of_no_rows_there_are_none():
     )
     greatest, places = graph(np.zeros((0, 1, 8000), "float32"))
     assert greatest.shape == places.shape == (0, 1, 5)
+
+
+@pytest.mark.parametrize("length", [8000, 8009, 37])
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_greatest_sums_are_those_of_a_sort(length, ties):
+    gains = RNG.normal(size=(3, 5, length)).astype("float32")
+    scores = RNG.normal(size=(3, 5)).astype("float32")
+    scores[1, 2] = -1e9  # an ended hypothesis
+    if ties:
+        gains, scores = np.round(2 * gains), np.round(scores)
+    sums, expected = by_sort((scores[..., None] + gains).reshape(3, -1), 5)
+    found = top_sums(ops.convert_to_tensor(scores), ops.convert_to_tensor(gains), 5)
+    greatest, hypotheses, places = map(ops.convert_to_numpy, found)
+    np.testing.assert_array_equal(greatest, sums)
+    np.testing.assert_array_equal(hypotheses, expected // length)
+    np.testing.assert_array_equal(places, expected % length)
+
+
+def test_pick_is_a_gather():
+    values = RNG.normal(size=(3, 4)).astype("float32")
+    values[0, 1] = -np.inf  # is not multiplied by zero
+    places = RNG.integers(4, size=(3, 7)).astype("int32")
+    found = pick(ops.convert_to_tensor(values), ops.convert_to_tensor(places))
+    np.testing.assert_array_equal(found, np.take_along_axis(values, places, axis=1))

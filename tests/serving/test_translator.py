@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from kerasnmt.serving import TextModule, Translator
+from kerasnmt.serving.translator import _most_tokens
+from kerasnmt.text import SentencePieceTokenizer
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +130,14 @@ def test_model_translates_the_same(word_model, translator, sentences):
     assert word_model.translate(sentences, beam_size=3, max_length=12) == expected
     greedy = word_model.translate(sentences, beam_size=1, max_length=12)
     assert len(greedy) == 7 and greedy != expected
+
+
+def test_no_text_has_more_tokens_than_is_reckoned(sentences):
+    texts = [*sentences, "\ufdfa", " \ufdfa \u3300", "\u0130" * 3, "a  b", "\U0001f600" * 2, "\x00"]
+    rng = np.random.default_rng(0)
+    texts += ["".join(map(chr, rng.integers(1, 0xD800, size=9))) for _ in range(200)]
+    tokenizer = SentencePieceTokenizer.train([("a b a", "b a b")] * 9, vocabulary_size=9)
+    counts = tokenizer.tokenize(texts).row_lengths().numpy() + 1
+    reckoned = np.array([_most_tokens(text) for text in texts])
+    assert np.all(counts <= reckoned)
+    assert max(counts) > 9  # one character is several tokens where normalization makes it so
