@@ -132,7 +132,8 @@ class MemoryNetwork(keras.Model):
         """Answer questions, with the same graph that `export` writes.
 
         Args:
-            stories: for each question the sentences to answer it from, oldest first.
+            stories: for each question the sentences to answer it from, oldest first. Of each, and
+                of a question, the first 100 words are read.
             questions: one each.
             batch_size: number of questions answered at once.
 
@@ -147,7 +148,7 @@ class MemoryNetwork(keras.Model):
             self._story_module = self.serving_module()
         return self._story_module.answer(stories, questions, batch_size=batch_size)
 
-    def export(self, directory: str, *, weights: str = "float32") -> str:
+    def export(self, directory: str, *, max_words: int = 100, weights: str = "float32") -> str:
         """Write a SavedModel for TF Serving: story and question in, answer out.
 
         It is written whole or not at all. For the signature see `kerasnmt.serving.StoryModule`.
@@ -155,6 +156,8 @@ class MemoryNetwork(keras.Model):
         Args:
             directory: where to write, in TF Serving's shape `<name>/<version>`, the version a
                 number; must not exist.
+            max_words: most tokens of a sentence, and of a question; of longer ones the first are
+                read.
             weights: the numbers in which the weights are stored: "float32", or for a smaller
                 export "float16" or "int8", see `kerasnmt.serving.StoredWeights`.
 
@@ -162,12 +165,13 @@ class MemoryNetwork(keras.Model):
             the directory.
 
         Raises:
-            ValueError: the model has no tokenizers, or the directory exists.
+            ValueError: the model has no tokenizers, `max_words` is below 1, or the directory
+                exists.
         """
         self._need_tokenizers()
         from kerasnmt.serving import export_model
 
-        return export_model(self, directory, weights=weights)
+        return export_model(self, directory, max_words=max_words, weights=weights)
 
     def serving_module(self, **options) -> Any:
         """Return what `export` writes, a `kerasnmt.serving.StoryModule` with these options."""

@@ -18,6 +18,8 @@ _STORY_AND_QUESTION = (
     tf.TensorSpec([None], tf.string, name="question"),
 )
 _WARMUP_SENTENCES = (1, 10, 50)
+# Of a story for a model that could read any number of sentences.
+_MOST_SENTENCES = 1000
 
 
 class StoryModule(tf.Module):
@@ -32,16 +34,24 @@ class StoryModule(tf.Module):
     which TF Serving takes in its row form, and its batching puts rows of several requests together
     without padding them; a tensor `[batch, sentences]` would have to be as wide in all requests.
 
+    All sentences of a batch are padded to its longest. So a long line would cost the others memory,
+    and is cut, as a question is: its first `max_words` words are read. Of a long story the last
+    sentences are, as many as the model's ages tell apart, or 1,000 where it has none.
+
     Args:
         model: a `kerasnmt.models.MemoryNetwork` with tokenizers.
+        max_words: most tokens of a sentence, and of a question.
         weights: the numbers in which an export stores the weights, see
             `kerasnmt.serving.StoredWeights`.
 
     Raises:
-        ValueError: the model has no tokenizers, or Keras does not run on TensorFlow.
+        ValueError: the model has no tokenizers, `max_words` is below 1, or Keras does not run on
+            TensorFlow.
     """
 
-    def __init__(self, model: keras.Model, *, weights: str = "float32") -> None:
+    def __init__(
+        self, model: keras.Model, *, max_words: int = 100, weights: str = "float32"
+    ) -> None:
         super().__init__(name=model.name)
         need_tensorflow_backend()
         if model.source_tokenizer is None:
@@ -49,9 +59,12 @@ class StoryModule(tf.Module):
                 "Expected a model with tokenizers, to take text. Received: a model made of "
                 "vocabulary sizes. Make it with tokenizers, or feed ids to model.answer_ids."
             )
+        if max_words < 1:
+            raise ValueError(f"Expected max_words >= 1. Received: max_words={max_words}")
         self.source_tokenizer = model.source_tokenizer
         self.target_tokenizer = model.target_tokenizer
-        self.max_sentences = model.max_sentences
+        self.max_sentences = model.max_sentences or _MOST_SENTENCES
+        self.max_words = max_words
         # TensorFlow's own variables, as in `TextModule`.
         self._weights = StoredWeights(model, weights)
         self._answer_ids = self._weights.applied(model.answer_ids)
@@ -75,6 +88,7 @@ class StoryModule(tf.Module):
         return {
             "model": self.name,
             "max_sentences": self.max_sentences,
+            "max_words": self.max_words,
             "weights": self._weights.kind,
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
@@ -84,11 +98,12 @@ class StoryModule(tf.Module):
     def serving_default(self, story: tf.Tensor, question: tf.Tensor) -> dict[str, tf.Tensor]:
         """Answer each question from its story."""
         stories = tf.strings.split(story, "\n")
+        read = story_ids(self.source_tokenizer, stories, self.max_sentences)
         asked = self.source_tokenizer.tokenize(question)
         ids, score = self._answer_ids(
             {
-                "story_ids": padded(story_ids(self.source_tokenizer, stories, self.max_sentences)),
-                "question_ids": padded(asked),
+                "story_ids": padded(read[:, :, : self.max_words]),
+                "question_ids": padded(asked[:, : self.max_words]),
             }
         )
         answer = self.target_tokenizer.detokenize(ids[:, None])

@@ -74,6 +74,41 @@ def test_any_bytes_and_no_rows(session):
     assert none["answer"].shape == none["score"].shape == (0,)
 
 
+def test_long_lines_are_cut(model, session):
+    """Ten thousand words in one line cost no more than a hundred."""
+    words = " ".join(["mary", "john", "went", "home", "away"] * 2000)
+    first = " ".join(["mary", "john", "went", "home", "away"] * 20)
+    long = {"story": [f"john home\n{words}\nmary went", words], "question": ["where", words]}
+    cut = {"story": [f"john home\n{first}\nmary went", first], "question": ["where", first]}
+    whole, served = (session.run("serving_default", inputs) for inputs in (long, cut))
+    np.testing.assert_array_equal(whole["answer"], served["answer"])
+    np.testing.assert_allclose(whole["score"], served["score"], atol=1e-6)
+    # The hundredth word is read.
+    less = session.run("serving_default", {"story": [first[:-5]], "question": [first]})
+    assert less["score"][0] != pytest.approx(served["score"][1], abs=1e-3)
+
+
+def test_what_is_read_of_long_sentences_and_stories(model):
+    timeless = zoo.memory_network(model.source_tokenizer, embedding_dim=6, temporal_encoding=False)
+    rng = np.random.default_rng(1)
+    timeless.set_weights([0.7 * rng.normal(size=one.shape) for one in timeless.get_weights()])
+    timeless.hop.linear.assign(0.0)
+    module = StoryModule(timeless, max_words=2)
+
+    def score(*row):
+        return module.serving_default(*([text] for text in row))["score"].numpy()[0]
+
+    short = score("john home\nmary went", "where is")
+    assert score("john home away\nmary went went away", "where is john") == short
+    assert score("home john\nmary went", "where is") != pytest.approx(short, abs=1e-3)
+    # A model without ages could read any number of sentences.
+    many = "john home\n" * 1000
+    assert score("mary went\n" + many, "where is") == score(many, "where is")
+    assert score("mary went\n" + many[10:], "where is") != score(many, "where is")
+    with pytest.raises(ValueError, match="Expected max_words >= 1"):
+        StoryModule(model, max_words=0)
+
+
 def test_signature_and_description(exported, session):
     assert session.signatures.keys() == {"serving_default"}
     inputs, outputs = session.signatures["serving_default"]
@@ -88,6 +123,7 @@ def test_signature_and_description(exported, session):
     assert written == {
         "model": "memory_network",
         "max_sentences": 3,
+        "max_words": 100,
         "weights": "float32",
         "source_kind": "words",
         "target_kind": "words",

@@ -18,6 +18,7 @@ PICTURES = {
     "05_reading_training": ["learning_rates.png", "overfitting.png"],
     "06_transformer": ["heads.png"],
     "07_captions": ["looks.png"],
+    "08_memory_network": ["hops.png"],
 }
 
 
