@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.on_rows import on_rows
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -27,8 +26,8 @@ class AdditiveScore(keras.layers.Layer):
         super().__init__(**kwargs)
         self.units = units
         dtype = self.dtype_policy
-        self.memory_projection = RowDense(units, dtype=dtype, name="memory_projection")
-        self.query_projection = RowDense(
+        self.memory_projection = keras.layers.Dense(units, dtype=dtype, name="memory_projection")
+        self.query_projection = keras.layers.Dense(
             units, use_bias=False, dtype=dtype, name="query_projection"
         )
 
@@ -70,7 +69,7 @@ class AdditiveScore(keras.layers.Layer):
         # Summed in float32, whatever the dtype of the hidden layer.
         hidden = ops.cast(hidden, "float32")
         energy = ops.cast(self.energy, "float32")
-        return ops.squeeze(on_rows(lambda rows: ops.matmul(rows, energy), hidden), -1)
+        return on_rows(lambda rows: ops.matmul(rows, energy), hidden)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -5,8 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.row_dense import RowDense
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AttentionalReadout(keras.layers.Layer):
@@ -21,7 +19,7 @@ class AttentionalReadout(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.projection = RowDense(
+        self.projection = keras.layers.Dense(
             units, activation="tanh", use_bias=False, dtype=self.dtype_policy, name="projection"
         )
 

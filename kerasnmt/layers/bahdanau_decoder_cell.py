@@ -5,7 +5,6 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.attention_decoder_cell import AttentionDecoderCell
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -35,7 +34,7 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         **kwargs,
     ) -> None:
         super().__init__(cell, attention, state_dropout, **kwargs)
-        self.context_projection = RowDense(
+        self.context_projection = keras.layers.Dense(
             cell.input_size, use_bias=False, dtype=self.dtype_policy, name="context_projection"
         )
 

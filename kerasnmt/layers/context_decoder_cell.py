@@ -7,7 +7,6 @@ from keras import ops
 
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -58,7 +57,7 @@ class ContextDecoderCell(BahdanauDecoderCell):
                     "BahdanauDecoderCell has them, for a source alone."
                 )
         self.context_attention = context_attention
-        self.second_projection = RowDense(
+        self.second_projection = keras.layers.Dense(
             cell.input_size, use_bias=False, dtype=self.dtype_policy, name="second_projection"
         )
 

@@ -5,7 +5,6 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.row_dense import RowDense
 from kerasnmt.layers.state_dropout import StateDropout
 
 
@@ -30,7 +29,7 @@ class DecoderCell(keras.layers.Layer):
         self.cell = cell
         self.state_dropout = state_dropout
         self.output_units = cell.units
-        self.input_projection = RowDense(
+        self.input_projection = keras.layers.Dense(
             cell.input_size, dtype=self.dtype_policy, name="input_projection"
         )
         self.state_masks = StateDropout(

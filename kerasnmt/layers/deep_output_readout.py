@@ -4,8 +4,6 @@ from typing import Any
 
 import keras
 
-from kerasnmt.layers.row_dense import RowDense
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DeepOutputReadout(keras.layers.Layer):
@@ -21,8 +19,10 @@ class DeepOutputReadout(keras.layers.Layer):
         """Make the weights for inputs with these last dimensions."""
         self.units = embedded_shape[-1]
         options = {"use_bias": False, "dtype": self.dtype_policy}
-        self.state_projection = RowDense(self.units, name="state_projection", **options)
-        self.context_projection = RowDense(self.units, name="context_projection", **options)
+        self.state_projection = keras.layers.Dense(self.units, name="state_projection", **options)
+        self.context_projection = keras.layers.Dense(
+            self.units, name="context_projection", **options
+        )
         self.state_projection.build(state_shape)
         self.context_projection.build(context_shape)
 

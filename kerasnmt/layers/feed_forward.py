@@ -5,7 +5,6 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -23,10 +22,10 @@ class FeedForward(keras.layers.Layer):
         super().__init__(**kwargs)
         self.hidden_units = hidden_units
         self.units = units
-        self.hidden_layer = RowDense(
+        self.hidden_layer = keras.layers.Dense(
             hidden_units, activation="relu", dtype=self.dtype_policy, name="hidden_layer"
         )
-        self.output_layer = RowDense(units, dtype=self.dtype_policy, name="output_layer")
+        self.output_layer = keras.layers.Dense(units, dtype=self.dtype_policy, name="output_layer")
 
     def build(self, inputs_shape: tuple) -> None:
         """Make the weights for inputs `(..., units)`."""

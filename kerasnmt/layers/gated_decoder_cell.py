@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -37,7 +36,9 @@ class GatedDecoderCell(BahdanauDecoderCell):
     ) -> None:
         super().__init__(cell, attention, state_dropout, **kwargs)
         self.output_units = cell.units + 1
-        self.gate = RowDense(1, activation="sigmoid", dtype=self.dtype_policy, name="gate")
+        self.gate = keras.layers.Dense(
+            1, activation="sigmoid", dtype=self.dtype_policy, name="gate"
+        )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
         """Make the weights; arguments as in `DecoderCell`."""

@@ -5,7 +5,6 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.dot_score import DotScore
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -26,7 +25,7 @@ class GeneralScore(DotScore):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.memory_projection = RowDense(
+        self.memory_projection = keras.layers.Dense(
             units,
             use_bias=False,
             kernel_initializer=keras.initializers.Orthogonal(gain=units**0.5),

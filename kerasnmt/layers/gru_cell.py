@@ -5,7 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -57,10 +56,7 @@ class GRUCell(keras.layers.Layer):
             mask.
         """
         state, *mask = states
-        recurrent = on_rows(
-            lambda rows: ops.matmul(rows, self.recurrent_kernel) + self.recurrent_bias,
-            mask_state(state, mask),
-        )
+        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel) + self.recurrent_bias
         x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
         h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
         update = ops.sigmoid(x_z + h_z)

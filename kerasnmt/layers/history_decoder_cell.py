@@ -7,7 +7,6 @@ from keras import ops
 
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.row_dense import RowDense
 from kerasnmt.layers.time_cache import TimeCache
 
 
@@ -61,7 +60,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
             )
         self.history_attention = history_attention
         self.output_units = 2 * cell.units
-        self.history_projection = RowDense(
+        self.history_projection = keras.layers.Dense(
             cell.input_size, use_bias=False, dtype=self.dtype_policy, name="history_projection"
         )
 

@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention_decoder_cell import AttentionDecoderCell
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -38,7 +37,7 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
     ) -> None:
         super().__init__(cell, attention, state_dropout, **kwargs)
         self.feeding_projection, self.context_projection, self.state_projection = (
-            RowDense(units, use_bias=False, dtype=self.dtype_policy, name=name)
+            keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy, name=name)
             for units, name in (
                 (cell.input_size, "feeding_projection"),
                 (cell.units, "context_projection"),

@@ -7,7 +7,6 @@ import keras
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.memories import Memories
 from kerasnmt.layers.memory_embedding import MemoryEmbedding
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -46,7 +45,7 @@ class LayerwiseMemories(Memories):
         self.input_embedding = MemoryEmbedding(*timed, dtype=dtype, name="input_embedding")
         self.output_embedding = MemoryEmbedding(*timed, dtype=dtype, name="output_embedding")
         self.question_embedding = MemoryEmbedding(*sizes, dtype=dtype, name="question_embedding")
-        self.state_projection = RowDense(
+        self.state_projection = keras.layers.Dense(
             embedding_dim,
             use_bias=False,
             kernel_initializer=keras.initializers.Identity(),

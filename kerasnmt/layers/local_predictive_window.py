@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.build_once import build_once
-from kerasnmt.layers.row_dense import RowDense
 from kerasnmt.layers.source_lengths import source_lengths
 
 
@@ -35,8 +34,10 @@ class LocalPredictiveWindow(keras.layers.Layer):
         self.units = units
         self.width = width
         dtype = self.dtype_policy
-        self.hidden = RowDense(units, activation="tanh", use_bias=False, dtype=dtype, name="hidden")
-        self.place = RowDense(1, use_bias=False, dtype=dtype, name="place")
+        self.hidden = keras.layers.Dense(
+            units, activation="tanh", use_bias=False, dtype=dtype, name="hidden"
+        )
+        self.place = keras.layers.Dense(1, use_bias=False, dtype=dtype, name="place")
 
     def build(self, query_shape: tuple) -> None:
         """Make the weights for a query `(..., query_units)`."""

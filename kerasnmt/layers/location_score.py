@@ -5,8 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.row_dense import RowDense
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocationScore(keras.layers.Layer):
@@ -24,7 +22,7 @@ class LocationScore(keras.layers.Layer):
     def __init__(self, max_length: int = 100, **kwargs) -> None:
         super().__init__(**kwargs)
         self.max_length = max_length
-        self.query_projection = RowDense(
+        self.query_projection = keras.layers.Dense(
             max_length, use_bias=False, dtype=self.dtype_policy, name="query_projection"
         )
 

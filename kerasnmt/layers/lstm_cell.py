@@ -5,7 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -51,9 +50,7 @@ class LSTMCell(keras.layers.Layer):
             output h' `[..., units]`, and the list of h', c' and the mask.
         """
         state, memory, *mask = states
-        gates = inputs + on_rows(
-            lambda rows: ops.matmul(rows, self.recurrent_kernel), mask_state(state, mask)
-        )
+        gates = inputs + ops.matmul(mask_state(state, mask), self.recurrent_kernel)
         entry, forget, candidate, exit_ = ops.split(gates, 4, axis=-1)
         memory = ops.sigmoid(forget + 1.0) * memory + ops.sigmoid(entry) * ops.tanh(candidate)
         output = ops.sigmoid(exit_) * ops.tanh(memory)

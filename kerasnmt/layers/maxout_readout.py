@@ -5,8 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.row_dense import RowDense
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MaxoutReadout(keras.layers.Layer):
@@ -26,7 +24,7 @@ class MaxoutReadout(keras.layers.Layer):
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.projection = RowDense(2 * units, dtype=self.dtype_policy, name="projection")
+        self.projection = keras.layers.Dense(2 * units, dtype=self.dtype_policy, name="projection")
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Make the weights for inputs with these last dimensions."""

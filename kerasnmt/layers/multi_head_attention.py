@@ -7,7 +7,6 @@ from keras import ops
 
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.masked_softmax import masked_softmax
-from kerasnmt.layers.row_dense import RowDense
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -51,7 +50,7 @@ class MultiHeadAttention(keras.layers.Layer):
         self.num_heads = num_heads
         self.dropout = dropout
         self.query_projection, self.key_projection, self.value_projection, self.output_layer = (
-            RowDense(units, use_bias=False, dtype=self.dtype_policy, name=name)
+            keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy, name=name)
             for name in ("query_projection", "key_projection", "value_projection", "output_layer")
         )
         self.weights_dropout = keras.layers.Dropout(

@@ -7,20 +7,19 @@ from keras import ops
 
 
 def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
-    """Apply a function `[rows, n] -> [rows, ...]` to the last axis of a tensor.
+    """Apply a function `[rows, n] -> [rows]` to the last axis of a tensor.
 
     A product of a tensor of three axes and a matrix, as `ops.matmul` and `keras.layers.Dense` make
     it in TensorFlow, has a gradient that XLA cannot compile within a loop unless all sizes are
     known when it is traced, which those of batches of texts are not. A product of two matrices has.
 
     Args:
-        function: takes a matrix, gives as many rows.
+        function: takes a matrix, gives a vector.
         tensor: `[..., n]`.
 
     Returns:
-        `[..., ...]`, the leading axes of the tensor before what the function makes of a row.
+        `[...]`.
     """
-    if len(tensor.shape) == 2:
-        return function(tensor)
-    rows = function(ops.reshape(tensor, (-1, ops.shape(tensor)[-1])))
-    return ops.reshape(rows, (*ops.shape(tensor)[:-1], *rows.shape[1:]))
+    return ops.reshape(
+        function(ops.reshape(tensor, (-1, tensor.shape[-1]))), ops.shape(tensor)[:-1]
+    )

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
-from kerasnmt.layers.row_dense import RowDense
 from kerasnmt.layers.state_dropout import StateDropout
 
 
@@ -41,7 +40,7 @@ class RecurrentLayer(keras.layers.Layer):
             )
             for direction in self.directions
         ]
-        self.input_projection = RowDense(
+        self.input_projection = keras.layers.Dense(
             len(self.directions) * cell.input_size, dtype=self.dtype_policy, name="input_projection"
         )
         self.state_masks = StateDropout(

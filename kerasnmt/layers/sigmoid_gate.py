@@ -5,8 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.row_dense import RowDense
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SigmoidGate(keras.layers.Layer):
@@ -17,7 +15,7 @@ class SigmoidGate(keras.layers.Layer):
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
-        self.projection = RowDense(1, dtype=self.dtype_policy, name="projection")
+        self.projection = keras.layers.Dense(1, dtype=self.dtype_policy, name="projection")
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Make the weights for inputs with these last dimensions."""

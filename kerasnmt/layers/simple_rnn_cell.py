@@ -5,7 +5,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -46,9 +45,7 @@ class SimpleRNNCell(keras.layers.Layer):
             mask.
         """
         state, *mask = states
-        recurrent = on_rows(
-            lambda rows: ops.matmul(rows, self.recurrent_kernel), mask_state(state, mask)
-        )
+        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel)
         output = ops.tanh(inputs + recurrent)
         return output, [output, *mask]
 

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.row_dense import RowDense
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -30,12 +30,14 @@ class TimeDistributedDenseScorer(keras.layers.Layer):
         self.hidden_units = hidden_units
         dtype = self.dtype_policy
         first_units = hidden_units or 1
-        self.memory_projection = RowDense(first_units, dtype=dtype, name="memory_projection")
-        self.query_projection = RowDense(
+        self.memory_projection = keras.layers.Dense(
+            first_units, dtype=dtype, name="memory_projection"
+        )
+        self.query_projection = keras.layers.Dense(
             first_units, use_bias=False, dtype=dtype, name="query_projection"
         )
         if hidden_units:
-            self.output_layer = RowDense(1, dtype=dtype, name="output_layer")
+            self.output_layer = keras.layers.Dense(1, dtype=dtype, name="output_layer")
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
         """Make the weights of `call`; those of `project` are made where it is first used.
@@ -71,8 +73,10 @@ class TimeDistributedDenseScorer(keras.layers.Layer):
             keys = ops.expand_dims(keys, 1)
         scores = keys + ops.expand_dims(query, -2)
         if self.hidden_units:
-            scores = self.output_layer(ops.tanh(scores))
-        return ops.cast(ops.squeeze(scores, -1), "float32")
+            scores = on_rows(self.output_layer, ops.tanh(scores))
+        else:
+            scores = ops.squeeze(scores, -1)
+        return ops.cast(scores, "float32")
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
