@@ -45,9 +45,14 @@ class StepScalars(keras.callbacks.Callback):
         self._batches_a_step = _inner(self.model.optimizer).gradient_accumulation_steps or 1
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """See how far the training is, and that Keras begins its means anew."""
+        """See how far the training is."""
         self._batches = self._steps() * self._batches_a_step
-        self._last_batch, self._sums = -1, (0.0, 0.0)
+        self._last_batch, self._sums = -1, None
+
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
+        """See where the epoch's mean begins: not at 0 where an interrupted epoch goes on."""
+        if self._sums is None:
+            self._sums = self._loss_sums()
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Write the values, if it is time."""
@@ -65,12 +70,10 @@ class StepScalars(keras.callbacks.Callback):
     def _write(self) -> None:
         model, optimizer = self.model, _inner(self.model.optimizer)
         with self._writer.as_default(step=self._steps()):
-            mean = next((metric for metric in model.metrics if metric.name == "loss"), None)
-            if mean is not None:
-                total, count = _number(mean.total), _number(mean.count)
-                loss = (total - self._sums[0]) / (count - self._sums[1])
+            total, count = self._loss_sums()
+            if count > self._sums[1]:
+                tf.summary.scalar("loss", (total - self._sums[0]) / (count - self._sums[1]))
                 self._sums = total, count
-                tf.summary.scalar("loss", loss)
             tf.summary.scalar("learning_rate", _number(optimizer.learning_rate))
             if hasattr(optimizer, "gradient_norm"):
                 tf.summary.scalar("gradient_norm", _number(optimizer.gradient_norm))
@@ -79,6 +82,11 @@ class StepScalars(keras.callbacks.Callback):
                 if layer.trainable_variables:
                     tf.summary.scalar(f"weight_norm/{layer.name}", _norm(layer.trainable_variables))
         self._writer.flush()
+
+    def _loss_sums(self) -> tuple[float, float]:
+        """The sum and the count of Keras' mean of the loss; zeros where there is none (yet)."""
+        means = (metric for metric in self.model.metrics if metric.name == "loss")
+        return next(((_number(mean.total), _number(mean.count)) for mean in means), (0.0, 0.0))
 
     def _steps(self) -> int:
         return int(_number(self.model.optimizer.iterations))

@@ -77,6 +77,27 @@ def test_curves_of_a_training_that_goes_on_continue(events, tmp_path):
     assert events(tmp_path / "parts" / "steps") == events(tmp_path / "whole" / "steps")
 
 
+class GoesOn(keras.callbacks.Callback):
+    """Restores the mean of an epoch that was interrupted, as `Checkpoint` does."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        for metric in self.model.metrics:
+            if metric.name == "loss":
+                metric.total.assign(30.0)
+                metric.count.assign(10.0)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_the_first_loss_of_an_epoch_that_goes_on_is_its_own(events, tmp_path, first):
+    model = compiled()
+    model.evaluate(X, Y, verbose=0)  # makes the mean
+    callbacks = [StepScalars(tmp_path, every=1)]
+    callbacks.insert(0 if first else 1, GoesOn())
+    model.fit(X, Y, batch_size=2, shuffle=False, verbose=0, callbacks=callbacks)
+    curve = events(tmp_path / "steps")["loss"]
+    assert_curve(curve, [1, 2, 3, 4, 5], by_hand(5)["loss"])
+
+
 def test_steps_of_accumulated_gradients(events, tmp_path):
     # Of one rate, as Keras asks a schedule for that of the batch, not of the step.
     model = compiled(lambda _: SGD(0.1, gradient_accumulation_steps=2))
