@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from kerasnmt.training.model_section import check_model
 ZOO = Path(__file__).parents[2] / "zoo"
 FOLDERS = sorted(path.parent for path in ZOO.glob("*/recipe.yaml"))
 SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
+CONTEXT_BABI = "context_attention_gru_babi"
 
 
 def script(name, folder=SIGMORPHON):
@@ -40,6 +42,22 @@ def test_the_recipe_is_valid_and_the_card_is_there(folder):
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert card.startswith(f"# {recipe.model.name} on ")
     assert (folder / "results.json").exists()
+
+
+def test_the_card_of_attention_over_context_says_what_was_found():
+    folder = ZOO / CONTEXT_BABI
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert card.startswith(f"# {results['model']} on ")
+    reproduce = script("reproduce", CONTEXT_BABI)
+    for task, found in results["tasks"].items():
+        starts = {one["start"]: one for one in found["starts"]}
+        assert found["chosen_start"] == min(starts.values(), key=reproduce.rank)["start"]
+        (row,) = [line for line in card.splitlines() if line.startswith(f"| {task}: ")]
+        assert f"**{found['test_error']:.1f}**" in row
+        for one in starts.values():
+            assert one["history"][one["best_epoch"] - 1].items() <= one.items()
+            assert reproduce.rank(one) == min(map(reproduce.rank, one["history"]))
 
 
 def test_prepare(tmp_path, monkeypatch, capsys):
@@ -107,7 +125,7 @@ def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
 
 
 def test_questions_with_contexts(tmp_path):
-    reproduce = script("reproduce", "context_attention_gru_babi")
+    reproduce = script("reproduce", CONTEXT_BABI)
     text = (
         "1 Mary went to the Hall.\n2 Where is Mary? \tHall\t1\n3 She left.\n4 Is she in? \tno\t3\n"
     )
@@ -127,6 +145,73 @@ def test_questions_with_contexts(tmp_path):
     assert given == dict(zip(asked, stories, strict=True))
     with pytest.raises(SystemExit, match="Expected a file qa2_"):
         reproduce.read_task(tmp_path, 2, "test")
+
+
+def test_batches_of_any_questions():
+    reproduce = script("reproduce", CONTEXT_BABI)
+    questions = [
+        reproduce.StoryQuestion(("Ann left.",) * (number % 30 + 1), "Who left?", "ann", ())
+        for number in range(70)
+    ]
+    tokenizer = WordTokenizer(["ann", "left", "who", ".", "?"])
+
+    def epoch(dataset):
+        """The lengths of the stories of each batch, in words."""
+        lengths = []
+        for inputs, targets, weights in dataset:
+            assert inputs["context_ids"].shape == inputs["extended_context_ids"].shape
+            np.testing.assert_array_equal(targets[:, :2], [[4, 3]] * len(targets))
+            np.testing.assert_array_equal(np.sum(weights, axis=1), 2)
+            lengths.append(np.count_nonzero(inputs["context_ids"], axis=1).tolist())
+        return lengths
+
+    in_order = epoch(reproduce.question_batches(questions, tokenizer))
+    assert [len(batch) for batch in in_order] == [32, 32, 6]
+    shuffled = reproduce.question_batches(questions, tokenizer, seed=1)
+    first, second = epoch(shuffled), epoch(shuffled)
+    assert [len(batch) for batch in first] == [32, 32, 6]
+    lengths = [3 * len(one.story) + 1 for one in questions]
+    for batched in (in_order, first, second):
+        assert sorted(chain.from_iterable(batched)) == sorted(lengths)
+    assert first != second and first != in_order
+    assert first == epoch(reproduce.question_batches(questions, tokenizer, seed=1))
+
+
+def test_attention_over_context_on_a_task(tmp_path, monkeypatch, capsys):
+    """A task of a few questions, from reading the files to the results."""
+    (tmp_path / "data").mkdir()
+    lines = []
+    for place in ("kitchen", "garden", "office", "hallway"):
+        lines += [f"1 Mary went to the {place}.", f"2 Where is Mary? \t{place}\t1"]
+    for split, count in (("train", 5), ("test", 1)):
+        path = tmp_path / f"data/qa1_task_{split}.txt"
+        path.write_text("\n".join(lines * count) + "\n", encoding="utf-8")
+    reproduce = script("reproduce", CONTEXT_BABI)
+    monkeypatch.setattr(reproduce, "UNITS", 8)
+    # What is found for other tasks stays.
+    output = tmp_path / "output"
+    reproduce.write_json(output / "results.json", {"tasks": {"6": {"test_error": 2.5}}})
+    arguments = ["--tasks", "1", "--starts", "3", "--epochs", "9", "--patience", "3"]
+    monkeypatch.setattr(sys, "argv", ["_", str(tmp_path / "data"), str(output), *arguments])
+    # Five epochs of the first start, four of the second, which is good, the test, and that again.
+    errors = iter([100.0, 50.0, 100.0, 50.0, 100.0, 0.0, 0.0, 0.0, 0.0, 25.0, 25.0])
+    monkeypatch.setattr(reproduce, "error_of", lambda model, questions: next(errors))
+    reproduce.main()
+    results = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    assert results["tasks"]["6"] == {"test_error": 2.5}
+    assert results["tasks"]["1"]["chosen_start"] == 2
+    assert results["tasks"]["1"]["test_error"] == 25.0
+    one, other = results["tasks"]["1"]["starts"]
+    assert (one["epochs"], one["validation_error"]) == (5, 50.0)
+    losses = [epoch["validation_loss"] for epoch in one["history"]]
+    assert one["validation_loss"] == min(losses[1], losses[3])
+    assert (other["epochs"], other["validation_error"]) == (4, 0.0)
+    # What is there is not trained again.
+    monkeypatch.setattr(reproduce, "train_start", None)
+    reproduce.main()
+    again = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    assert again == results
+    assert '"test_error": 25.0' in capsys.readouterr().out
 
 
 def test_the_rate_of_a_memory_network_is_annealed():
