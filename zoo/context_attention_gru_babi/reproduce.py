@@ -117,9 +117,10 @@ def train_start(
     keras.utils.set_random_seed(number)
     kept = len(questions) * 9 // 10
     train, validation = questions[:kept], questions[kept:]
-    texts = sorted({text for column in columns(questions) for text in column})
-    words = {word for text in texts for word in text.split()}
-    tokenizer = WordTokenizer.train(texts, vocabulary_size=4 + len(words))
+    words = {word for column in columns(questions) for text in column for word in text.split()}
+    # Without the words' frequencies, of which a new model would make its output's bias: those of
+    # the stories are not those of the answers.
+    tokenizer = WordTokenizer(sorted(words))
     model = context_attention_gru(tokenizer, embedding_dim=UNITS, units=UNITS, dropout=DROPOUT)
     model.compile(keras.optimizers.Adam(RATE, clipnorm=NORM), label_smoothing=0.0)
     wall, cpu = time.perf_counter(), time.process_time()
