@@ -160,14 +160,22 @@ def test_batches_of_any_questions():
         """The lengths of the stories of each batch, in words."""
         lengths = []
         for inputs, targets, weights in dataset:
-            assert inputs["context_ids"].shape == inputs["extended_context_ids"].shape
-            np.testing.assert_array_equal(targets[:, :2], [[4, 3]] * len(targets))
-            np.testing.assert_array_equal(np.sum(weights, axis=1), 2)
+            rows = len(targets)
+            np.testing.assert_array_equal(targets, [[4, 3]] * rows)
+            np.testing.assert_array_equal(inputs["target_ids"], [[2, 4]] * rows)
+            np.testing.assert_array_equal(weights, [[1, 1]] * rows)
+            np.testing.assert_array_equal(inputs["source_ids"], [[6, 5, 8, 3]] * rows)
+            np.testing.assert_array_equal(inputs["context_ids"], inputs["extended_context_ids"])
             lengths.append(np.count_nonzero(inputs["context_ids"], axis=1).tolist())
+            width = -(-max(lengths[-1]) // 16) * 16
+            stories = [[4, 5, 7] * (length // 3) + [3] for length in lengths[-1]]
+            stories = [story + [0] * (width - len(story)) for story in stories]
+            np.testing.assert_array_equal(inputs["context_ids"], stories)
         return lengths
 
     in_order = epoch(reproduce.question_batches(questions, tokenizer))
     assert [len(batch) for batch in in_order] == [32, 32, 6]
+    assert list(chain.from_iterable(in_order)) == [3 * len(one.story) + 1 for one in questions]
     shuffled = reproduce.question_batches(questions, tokenizer, seed=1)
     first, second = epoch(shuffled), epoch(shuffled)
     assert [len(batch) for batch in first] == [32, 32, 6]

@@ -22,12 +22,13 @@ import os
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
@@ -39,6 +40,7 @@ from kerasnmt.zoo import context_attention_gru
 
 UNITS, DROPOUT, RATE, NORM = 48, 0.1, 0.005, 5.0
 BATCH_SIZE, MAX_LENGTH = 32, 600
+MULTIPLES = {"source": 4, "context": 16}  # of which the widths of batches are, so that few differ
 GOOD = 1.0  # percent of errors on the last tenth at which no further start is trained
 
 
@@ -89,25 +91,46 @@ def error_of(model: Seq2Seq, questions: Sequence[StoryQuestion]) -> float:
 def question_batches(
     questions: Sequence[StoryQuestion], tokenizer: WordTokenizer, seed: int | None = None
 ) -> tf.data.Dataset:
-    """Batches for `fit`; with a seed in another order in every epoch.
+    """Batches for `fit` of any questions; with a seed in another order in every epoch.
 
-    They are of any questions, each padded to its longest. `batches` gathers those of like length,
-    which of so few makes many small batches, and steps of them are uneven.
+    `batches` gathers those of like length, which of so few makes many small batches, and uneven
+    steps: here it makes the rows alone.
     """
     asked, stories, answers = columns(questions)
-    rows = batches(
+    dataset = batches(
         list(zip(asked, answers, strict=True)),
         tokenizer,
         contexts=stories,
         extended_vocabulary=True,
-        batch_size=BATCH_SIZE,
+        batch_size=1,
         max_length=MAX_LENGTH,
         shuffle=False,
     )
-    rows = rows.unbatch().cache()
-    if seed is not None:
-        rows = rows.shuffle(len(questions), seed)
-    return rows.padded_batch(BATCH_SIZE).prefetch(tf.data.AUTOTUNE)
+    rows = list(dataset.unbatch().as_numpy_iterator())
+    orders = np.random.default_rng(seed)
+
+    def epoch() -> Iterator[tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]]:
+        order = range(len(rows)) if seed is None else orders.permutation(len(rows))
+        for first in range(0, len(rows), BATCH_SIZE):
+            some = [rows[number] for number in order[first : first + BATCH_SIZE]]
+            inputs = {
+                name: padded([row[0][name] for row in some], MULTIPLES.get(name.split("_")[-2], 1))
+                for name in some[0][0]
+            }
+            targets = padded([row[1] for row in some])
+            yield inputs, targets, np.float32(targets != 0)
+
+    dataset = tf.data.Dataset.from_generator(epoch, output_signature=dataset.element_spec)
+    return dataset.apply(tf.data.experimental.assert_cardinality(-(-len(rows) // BATCH_SIZE)))
+
+
+def padded(rows: Sequence[np.ndarray], multiple: int = 1) -> np.ndarray:
+    """Rows of ids, padded alike to a multiple of a width, whatever they were padded to before."""
+    lengths = [np.count_nonzero(row) for row in rows]
+    ids = np.zeros((len(rows), -(-max(lengths) // multiple) * multiple), "int32")
+    for to, row, length in zip(ids, rows, lengths, strict=True):
+        to[:length] = row[:length]
+    return ids
 
 
 def train_start(
