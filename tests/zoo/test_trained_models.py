@@ -3,9 +3,11 @@
 import importlib.util
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
+import keras
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from kerasnmt.training.model_section import check_model
 ZOO = Path(__file__).parents[2] / "zoo"
 FOLDERS = sorted(path.parent for path in ZOO.glob("*/recipe.yaml"))
 SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
+CONTEXT_BABI = "context_attention_gru_babi"
 
 
 def script(name, folder=SIGMORPHON):
@@ -40,6 +43,22 @@ def test_the_recipe_is_valid_and_the_card_is_there(folder):
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert card.startswith(f"# {recipe.model.name} on ")
     assert (folder / "results.json").exists()
+
+
+def test_the_card_of_attention_over_context_says_what_was_found():
+    folder = ZOO / CONTEXT_BABI
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert card.startswith(f"# {results['model']} on ")
+    reproduce = script("reproduce", CONTEXT_BABI)
+    for task, found in results["tasks"].items():
+        starts = {one["start"]: one for one in found["starts"]}
+        assert found["chosen_start"] == min(starts.values(), key=reproduce.rank)["start"]
+        (row,) = [line for line in card.splitlines() if line.startswith(f"| {task}: ")]
+        assert f"**{found['test_error']:.1f}**" in row
+        for one in starts.values():
+            assert one["history"][one["best_epoch"] - 1].items() <= one.items()
+            assert reproduce.rank(one) == min(map(reproduce.rank, one["history"]))
 
 
 def test_prepare(tmp_path, monkeypatch, capsys):
@@ -107,7 +126,7 @@ def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
 
 
 def test_questions_with_contexts(tmp_path):
-    reproduce = script("reproduce", "context_attention_gru_babi")
+    reproduce = script("reproduce", CONTEXT_BABI)
     text = (
         "1 Mary went to the Hall.\n2 Where is Mary? \tHall\t1\n3 She left.\n4 Is she in? \tno\t3\n"
     )
@@ -127,6 +146,147 @@ def test_questions_with_contexts(tmp_path):
     assert given == dict(zip(asked, stories, strict=True))
     with pytest.raises(SystemExit, match="Expected a file qa2_"):
         reproduce.read_task(tmp_path, 2, "test")
+
+
+def test_batches_of_any_questions():
+    reproduce = script("reproduce", CONTEXT_BABI)
+    questions = [
+        reproduce.StoryQuestion(("Ann left.",) * (number % 30 + 1), "Who left?", "ann", ())
+        for number in range(70)
+    ]
+    tokenizer = WordTokenizer(["ann", "left", "who", ".", "?"])
+
+    def epoch(dataset):
+        """The lengths of the stories of each batch, in words."""
+        lengths = []
+        for inputs, targets, weights in dataset:
+            rows = len(targets)
+            np.testing.assert_array_equal(targets, [[4, 3]] * rows)
+            np.testing.assert_array_equal(inputs["target_ids"], [[2, 4]] * rows)
+            np.testing.assert_array_equal(weights, [[1, 1]] * rows)
+            np.testing.assert_array_equal(inputs["source_ids"], [[6, 5, 8, 3]] * rows)
+            np.testing.assert_array_equal(inputs["context_ids"], inputs["extended_context_ids"])
+            lengths.append(np.count_nonzero(inputs["context_ids"], axis=1).tolist())
+            width = -(-max(lengths[-1]) // 16) * 16
+            stories = [[4, 5, 7] * (length // 3) + [3] for length in lengths[-1]]
+            stories = [story + [0] * (width - len(story)) for story in stories]
+            np.testing.assert_array_equal(inputs["context_ids"], stories)
+        return lengths
+
+    in_order = epoch(reproduce.question_batches(questions, tokenizer))
+    assert [len(batch) for batch in in_order] == [32, 32, 6]
+    assert list(chain.from_iterable(in_order)) == [3 * len(one.story) + 1 for one in questions]
+    shuffled = reproduce.question_batches(questions, tokenizer, seed=1)
+    first, second = epoch(shuffled), epoch(shuffled)
+    assert [len(batch) for batch in first] == [32, 32, 6]
+    lengths = [3 * len(one.story) + 1 for one in questions]
+    for batched in (in_order, first, second):
+        assert sorted(chain.from_iterable(batched)) == sorted(lengths)
+    assert first != second and first != in_order
+    assert first == epoch(reproduce.question_batches(questions, tokenizer, seed=1))
+
+
+class OneWord(keras.Model):
+    """What the word before says, in the place of a model that takes long to trace."""
+
+    def __init__(self, tokenizer=None, **sizes):
+        super().__init__()
+        self.logits = keras.layers.Embedding(16, 16)
+        self.logits.build()
+        self.built = True
+
+    def get_config(self):
+        return {}
+
+    def compile(self, optimizer, label_smoothing):
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        super().compile(optimizer, loss=loss, jit_compile=False)
+
+    def call(self, inputs):
+        return self.logits(inputs["target_ids"])
+
+
+def test_the_epoch_with_the_fewest_errors_is_kept(tmp_path, monkeypatch):
+    reproduce = script("reproduce", CONTEXT_BABI)
+    monkeypatch.setattr(reproduce, "context_attention_gru", OneWord)
+    questions = [
+        reproduce.StoryQuestion((f"Ann went to the {place}.",), "Where is Ann?", place, ())
+        for place in ("hall", "garden") * 5
+    ]
+    errors, weights = iter([100.0, 50.0, 100.0, 50.0, 100.0, 0.0]), []
+
+    def error_of(model, asked):
+        assert asked == questions[9:]
+        weights.append(model.get_weights())
+        return next(errors)
+
+    monkeypatch.setattr(reproduce, "error_of", error_of)
+    path = tmp_path / "output/start.keras"
+    how = reproduce.train_start(1, questions, epochs=9, patience=3, path=path)
+    assert [epoch["validation_error"] for epoch in how["history"]] == [100, 50, 100, 50, 100]
+    losses = [epoch["validation_loss"] for epoch in how["history"]]
+    best = 1 if losses[1] < losses[3] else 3
+    assert (how["start"], how["epochs"], how["best_epoch"]) == (1, 5, best + 1)
+    assert (how["validation_error"], how["validation_loss"]) == (50.0, losses[best])
+    kept = keras.saving.load_model(path, {"OneWord": OneWord}, compile=False).get_weights()
+    np.testing.assert_array_equal(kept[0], weights[best][0])
+    assert not np.array_equal(kept[0], weights[4 - best][0])
+
+
+def test_starts_are_trained_until_one_is_good(tmp_path, monkeypatch, capsys):
+    line = "1 Ann left.\n2 Who left? \tAnn\t1\n"
+    for split, count in (("train", 10), ("test", 3)):
+        (tmp_path / f"qa1_task_{split}.txt").write_text(line * count, encoding="utf-8")
+    reproduce = script("reproduce", CONTEXT_BABI)
+    found = {1: (4.0, 0.1), 2: (2.0, 0.3), 3: (2.0, 0.2)}
+    trained = []
+
+    def train_start(number, questions, epochs, patience, path):
+        assert len(questions) == 10
+        trained.append(number)
+        error, loss = found[number]
+        return {"start": number, "validation_error": error, "validation_loss": loss}
+
+    def load_model(path, compile):
+        assert path.name == "task-1-start-3.keras"
+        return SimpleNamespace(name="model", count_params=lambda: 7)
+
+    def error_of(model, questions):
+        assert len(questions) == 3
+        return 2.5
+
+    monkeypatch.setattr(reproduce, "train_start", train_start)
+    monkeypatch.setattr(reproduce, "error_of", error_of)
+    monkeypatch.setattr(keras.saving, "load_model", load_model)
+    output = tmp_path / "output"
+    # What was found for another task stays.
+    reproduce.write_json(output / "results.json", {"tasks": {"6": {"test_error": 4.5}}})
+    monkeypatch.setattr(sys, "argv", ["_", str(tmp_path), str(output), "--tasks", "1"])
+    reproduce.main()
+    results = json.loads((output / "results.json").read_text(encoding="utf-8"))
+    assert results["tasks"].pop("6") == {"test_error": 4.5}
+    starts = results["tasks"]["1"].pop("starts")
+    assert [one["validation_error"] for one in starts] == [4.0, 2.0, 2.0]
+    assert results == {
+        "model": "model",
+        "tasks": {"1": {"test_error": 2.5, "parameters": 7, "chosen_start": 3}},
+    }
+    # What is there is not trained again, and after a good one none is.
+    found |= {1: (1.0, 0.1)}
+    reproduce.main()
+    assert trained == [1, 2, 3]
+    (output / "task-1-start-1.json").unlink()
+    monkeypatch.setattr(
+        keras.saving,
+        "load_model",
+        lambda path, **_: SimpleNamespace(name=path.name, count_params=lambda: 7),
+    )
+    reproduce.main()
+    assert trained == [1, 2, 3, 1]
+    assert json.loads((output / "results.json").read_text(encoding="utf-8"))["model"] == (
+        "task-1-start-1.keras"
+    )
+    assert '"test_error": 2.5' in capsys.readouterr().out
 
 
 def test_the_rate_of_a_memory_network_is_annealed():
