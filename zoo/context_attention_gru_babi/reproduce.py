@@ -126,11 +126,9 @@ def question_batches(
 
 def padded(rows: Sequence[np.ndarray], multiple: int = 1) -> np.ndarray:
     """Rows of ids, padded alike to a multiple of a width, whatever they were padded to before."""
-    lengths = [np.count_nonzero(row) for row in rows]
-    ids = np.zeros((len(rows), -(-max(lengths) // multiple) * multiple), "int32")
-    for to, row, length in zip(ids, rows, lengths, strict=True):
-        to[:length] = row[:length]
-    return ids
+    ids = [row[row != 0] for row in rows]
+    width = -(-max(map(len, ids)) // multiple) * multiple
+    return keras.utils.pad_sequences(ids, width, padding="post")
 
 
 def train_start(
