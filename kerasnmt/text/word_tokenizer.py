@@ -102,7 +102,8 @@ class WordTokenizer(Tokenizer):
         return {"words": self._words, "counts": self.counts}
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
-        words = tf.where(ids == UNKNOWN_ID, "⁇", tf.gather(self._written, ids))
+        flat = ids.flat_values  # a choice among ragged tensors would broadcast: hundreds of ops
+        words = tf.where(flat == UNKNOWN_ID, "⁇", tf.gather(self._written, flat))
         if copied is not None:
-            words = tf.where(copied == "", words, copied)
-        return tf.strings.reduce_join(words, axis=-1, separator=" ")
+            words = tf.where(copied.flat_values == "", words, copied.flat_values)
+        return tf.strings.reduce_join(ids.with_flat_values(words), axis=-1, separator=" ")

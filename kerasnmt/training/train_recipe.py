@@ -141,7 +141,9 @@ def train(
     validation_batches = _batches(
         recipe, model, pairs, contexts, "validation", shuffle=False, cache=True
     )
-    _count(validation_batches, "validation")
+    count = _count(validation_batches, "validation").batches
+    # Without a number Keras would warn, after the first epoch, that the data ran out.
+    validation_batches = validation_batches.apply(tf.data.experimental.assert_cardinality(count))
     console.print(
         f"{recipe.model.name}: {model.count_params():,} parameters; "
         f"{_share(counts.sentences, len(pairs['train']))} in {counts.batches:,} batches, "

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from kerasnmt.text import WordTokenizer
 
@@ -86,3 +87,13 @@ def test_frequencies_by_hand():
         ValueError, match=r"a count for each of 6 ids\. Received: counts of len.* 2"
     ):
         WordTokenizer(["a", "b"], [1, 2])
+
+
+def test_writing_takes_few_ops():
+    """A choice among ragged tensors would broadcast them: a thousand ops, and seconds to trace."""
+    tokenizer = WordTokenizer(["the", "dog"])
+    ids, words = tf.ragged.constant([[4, 1, 6, 3], [3]], tf.int32), [["Zyx"], []]
+    words = tf.ragged.constant(words, tf.string)
+    written = tf.function(tokenizer.detokenize, autograph=False)
+    assert written(ids, words).numpy().tolist() == [b"the \xe2\x81\x87 Zyx", b""]
+    assert len(written.get_concrete_function(ids, words).graph.get_operations()) < 600

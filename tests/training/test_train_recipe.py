@@ -1,6 +1,7 @@
 import io
 import json
 import shutil
+import warnings
 
 import keras
 import numpy as np
@@ -78,8 +79,10 @@ def finished(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The same run without an interruption."""
-    return train(recipe(), tmp_path_factory.mktemp("whole") / "run")
+    """The same run without an interruption, and without Keras' warning of data that ended."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Your input ran out of data")
+        return train(recipe(), tmp_path_factory.mktemp("whole") / "run")
 
 
 def best_epoch(results):

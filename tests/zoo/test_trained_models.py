@@ -31,6 +31,7 @@ def script(name, folder=SIGMORPHON):
 def test_there_are_trained_models():
     assert [folder.name for folder in FOLDERS] == [
         "bahdanau_gru_multi30k_en_de",
+        "bahdanau_gru_multi30k_en_fr",
         "luong_general_lstm_multi30k_en_de",
         "pointer_generator_gru_sigmorphon2018",
     ]

@@ -105,7 +105,7 @@ def train_start(
     model = memory_network(tokenizer)
     model.compile(SGD(LINEAR_RATE, clipnorm=NORM))
     sizes = {"batch_size": BATCH_SIZE, "max_sentences": model.max_sentences}
-    start = LinearStart(patience=2, max_epochs=LINEAR_EPOCHS)
+    start = LinearStart(patience=LINEAR_EPOCHS, max_epochs=LINEAR_EPOCHS)
     wall, cpu = time.perf_counter(), time.process_time()
     history = model.fit(
         story_batches(train, tokenizer, seed=number, **sizes),

@@ -1,0 +1,108 @@
+"""Beam search of a Transformer: with caches beside passes over all words so far, as a JSON line.
+
+    python tests/benchmarks/full_passes.py RUN --source test.en.gz
+
+RUN is the folder of a run of `transformer_tiny` or `transformer_base`. Both ways have the same
+weights, the same search and must give the same translations. A full pass reads each hypothesis
+from its start, with the memory repeated for it, and predicts from its last word alone; a step with
+caches computes that word's keys and values and takes those of the words before as they are. Both
+translate a batch before the clock starts, so that tracing is left out, and take turns.
+`cpu_seconds` are those of all threads of this process, medians of `--rounds`.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import keras
+from keras import ops
+
+from kerasnmt.cli.loading import load_run
+from kerasnmt.layers import TimeCache, TransformerDecoder
+from kerasnmt.models import Seq2Seq
+
+
+class FullPasses(TransformerDecoder):
+    """A decoder whose steps remember the words and nothing else."""
+
+    def initial_states(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
+    ) -> list[TimeCache]:
+        no_words = ops.zeros((ops.shape(memory["memory_mask"])[0], 1))
+        return [TimeCache.allocate(no_words, steps)] if steps else []
+
+    def step(
+        self, ids: Any, states: list[TimeCache], memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any], list[TimeCache]]:
+        batch, hypotheses = ops.shape(ids)
+        cache = states[0].write(ops.cast(ids, "float32")[..., None])
+        length = ops.max(cache.length)
+        words = ops.cast(cache.values[..., :length, 0], "int32")
+        memory = keras.tree.map_structure(lambda one: ops.repeat(one, hypotheses, axis=0), memory)
+        words, weights = self._read(ops.reshape(words, (-1, length)), memory)
+
+        def last(tensor: Any) -> Any:
+            return ops.reshape(tensor[:, -1], (batch, hypotheses, ops.shape(tensor)[-1]))
+
+        records = {name: last(one) for name, one in self._records(weights).items()}
+        return self._generate(last(words)), records, [cache]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("run", type=Path, help="folder of a run")
+    parser.add_argument("--source", type=Path, required=True, help="file of sources")
+    parser.add_argument("--beam-size", type=int, default=5)
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+
+    opened = gzip.open if arguments.source.suffix == ".gz" else open
+    with opened(arguments.source, "rt", encoding="utf-8", newline="\n") as file:
+        texts = [line.rstrip("\r\n") for line in file]
+    model, _ = load_run(arguments.run)
+    decoder = FullPasses.from_config(model.decoder.get_config())
+    again = Seq2Seq(
+        encoder=model.encoder,
+        bridge=None,
+        decoder=decoder,
+        source_tokenizer=model.source_tokenizer,
+        target_tokenizer=model.target_tokenizer,
+        share_embeddings=model.share_embeddings,
+        name="full_passes",
+    )
+    decoder.set_weights(model.decoder.get_weights())
+
+    ways = {"with_caches": model, "full_passes": again}
+    batch_size, beam_size = arguments.batch_size, arguments.beam_size
+    found: dict[str, list[str]] = {}
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    for one in ways.values():
+        one.translate(texts[:batch_size], beam_size=beam_size, batch_size=batch_size)
+    for _ in range(arguments.rounds):
+        for name, one in ways.items():
+            begin = time.process_time()
+            found[name] = one.translate(texts, beam_size=beam_size, batch_size=batch_size)
+            spent[name].append(time.process_time() - begin)
+    medians = {name: statistics.median(seconds) for name, seconds in spent.items()}
+    equal = sum(map(str.__eq__, found["with_caches"], found["full_passes"]))
+    result = {
+        "beam_size": beam_size,
+        "batch_size": batch_size,
+        "sentences": len(texts),
+        "equal_translations": equal,
+        "cpu_seconds": {name: round(seconds, 2) for name, seconds in medians.items()},
+        "times_as_fast": round(medians["full_passes"] / medians["with_caches"], 2),
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
