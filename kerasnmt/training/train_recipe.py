@@ -138,12 +138,7 @@ def train(
     if recipe.training.guided_attention is not None:
         options["alignments"] = read_alignments(recipe.data.train)
     counts = _count(_batches(recipe, model, pairs, contexts, "train", **options), "train")
-    validation_batches = _batches(
-        recipe, model, pairs, contexts, "validation", shuffle=False, cache=True
-    )
-    count = _count(validation_batches, "validation").batches
-    # Without a number Keras would warn, after the first epoch, that the data ran out.
-    validation_batches = validation_batches.apply(tf.data.experimental.assert_cardinality(count))
+    validation_batches = _held_out_batches(recipe, model, pairs, contexts, "validation")
     console.print(
         f"{recipe.model.name}: {model.count_params():,} parameters; "
         f"{_share(counts.sentences, len(pairs['train']))} in {counts.batches:,} batches, "
@@ -337,6 +332,19 @@ def _batches(
         raise ValueError(f"data.{split}: {error}") from error
 
 
+def _held_out_batches(
+    recipe: Recipe,
+    model: Seq2Seq,
+    pairs: dict[str, tf.data.Dataset],
+    contexts: dict[str, list[str]],
+    split: str,
+) -> tf.data.Dataset:
+    """Batches to evaluate on, of known number: else Keras warns that the data ran out."""
+    dataset = _batches(recipe, model, pairs, contexts, split, shuffle=False, cache=True)
+    count = _count(dataset, split).batches
+    return dataset.apply(tf.data.experimental.assert_cardinality(count))
+
+
 def _count(dataset: tf.data.Dataset, split: str) -> BatchStatistics:
     """Goes through the batches of an epoch; there has to be one."""
     try:
@@ -475,6 +483,6 @@ def _evaluate(
     sources, references = texts(pairs[split])
     translations = model.translate(sources, contexts=contexts.get(split), **recipe.search.options)
     model.compile()
-    dataset = _batches(recipe, model, pairs, contexts, split, shuffle=False)
+    dataset = _held_out_batches(recipe, model, pairs, contexts, split)
     losses = model.evaluate(dataset, verbose=0, return_dict=True)
     return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}
