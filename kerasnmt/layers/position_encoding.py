@@ -10,14 +10,23 @@ from keras import ops
 class PositionEncoding(keras.layers.Layer):
     """m_i = sum_j l_j * A x_ij, which tells sentences with the same words in another order apart.
 
-        l_kj = (1 - j / J) - (k / d) (1 - 2 j / J)
+        l_kj = scale ((1 - j / J) - (k / d) (1 - 2 j / J))
 
     for word j of J and feature k of d, both counted from 1; J is the number of real words, so that
     padding changes nothing. There are no weights.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "position encoding".
+
+    Args:
+        scale: 1 in the paper's equation, where words have half their size in the mean. With 2 they
+            keep it, as in a bag of words; a linear start needs that to come to the deductions that
+            it is for.
     """
+
+    def __init__(self, scale: float = 1.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.scale = scale
 
     def call(self, embedded: Any, word_mask: Any) -> Any:
         """Sum up the words of each sentence.
@@ -35,5 +44,9 @@ class PositionEncoding(keras.layers.Layer):
         units = embedded.shape[-1]
         feature = ops.arange(1, units + 1, dtype="float32") / units  # k / d
         weights = (1.0 - place) - feature * (1.0 - 2.0 * place)
-        weights = weights * ops.expand_dims(mask, -1)
+        weights = self.scale * weights * ops.expand_dims(mask, -1)
         return ops.sum(embedded * ops.cast(weights, embedded.dtype), axis=-2)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "scale": self.scale}

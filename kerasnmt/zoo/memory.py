@@ -1,5 +1,6 @@
 """Networks that answer questions from a memory of sentences."""
 
+from functools import partial
 from typing import Any
 
 from kerasnmt import layers
@@ -8,7 +9,11 @@ from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.zoo.registry import register
 from kerasnmt.zoo.vocabulary import sizes_and_tokenizers
 
-_ENCODINGS = {"position": layers.PositionEncoding, "bag_of_words": layers.BagOfWords}
+# Twice the paper's equation, as in its authors' code: see the layer.
+_ENCODINGS = {
+    "position": partial(layers.PositionEncoding, scale=2.0),
+    "bag_of_words": layers.BagOfWords,
+}
 _TYINGS = {"adjacent": layers.AdjacentMemories, "layerwise": layers.LayerwiseMemories}
 
 

@@ -34,6 +34,7 @@ def encode(matrix, ids, rule):
 
 RULES = {
     "position": (layers.PositionEncoding, position),
+    "twice": (lambda: layers.PositionEncoding(scale=2.0), lambda words: 2 * position(words)),
     "bag": (layers.BagOfWords, lambda embedded: embedded.sum(axis=0)),
 }
 

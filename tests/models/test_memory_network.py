@@ -14,8 +14,10 @@ from kerasnmt.data import story_batches
 from kerasnmt.models import MemoryNetwork
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from kerasnmt.training import LinearStart
-from tests.layers.test_memories import encode, hop_by_hand, memory_by_hand, position
+from tests.layers.test_memories import RULES, encode, hop_by_hand, memory_by_hand
 
+# The encoding of the zoo: twice the position encoding of the paper.
+TWICE = RULES["twice"][1]
 STORIES = np.array(
     [
         [[5, 6, 7, 8], [9, 5, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]],
@@ -67,10 +69,10 @@ def test_equations_of_the_paper(tying, linear):
         mapped = np.array(memories.state_projection.kernel)
         answer = np.array(model.generator.kernel)
     words = np.array(question.words.embeddings)
-    state = np.stack([encode(words, ids, position) for ids in INPUTS["question_ids"]])
+    state = np.stack([encode(words, ids, TWICE) for ids in INPUTS["question_ids"]])
     looked = []
     for pair in pairs:
-        keys, values = (memory_by_hand(embedding, position) for embedding in pair)
+        keys, values = (memory_by_hand(embedding, TWICE) for embedding in pair)
         read, weights = hop_by_hand(state, keys, values, STORIES.any(axis=2), linear)
         state = state @ mapped + read
         looked.append(weights)
@@ -124,6 +126,7 @@ def test_defaults_are_those_of_the_paper():
     memories = model.memories
     assert type(memories) is layers.AdjacentMemories
     assert type(memories.encoding) is layers.PositionEncoding
+    assert memories.encoding.scale == 2.0
     assert (memories.hops, memories.embedding_dim, model.max_sentences) == (3, 50, 50)
     assert memories.ages.random_noise == 0.1
     assert type(model.generator) is layers.TiedVocabularyProjection
