@@ -7,6 +7,8 @@ from keras import ops, tree
 
 # What only the steps themselves need.
 _NEEDED_BY_STEPS = ("states", "memory")
+# The first room of states that keep something of every step; the next ones are twice as large each.
+_FIRST_ROOM = 8
 
 
 def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
@@ -14,14 +16,17 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
 
     Sentences of a batch end at different times, and the last ones would make the others wait. Where
     a graph leaves the number of rows open, as TensorFlow's graphs of texts do, the loop goes on
-    with the unfinished rows alone whenever they are at most half of those that it has. Where shapes
-    are fixed, all rows are advanced to the end; what is found is the same.
+    with the unfinished rows alone whenever they are at most half of those that it has. There too,
+    states that keep something of every step, which have `resized(steps)`, are carried with room for
+    8 steps, then for 16, and so on, since each step copies them whole. Where shapes are fixed, all
+    rows are advanced to the end, with room for all steps; what is found is the same.
 
     Args:
         unfinished: `unfinished(now) -> boolean [rows]`.
         advance: `advance(now) -> now`, one step later.
         first: a dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
-            else, with `ids`, `states` and `memory` among it, `[rows, ...]`.
+            else, with `ids`, `states` and `memory` among it, `[rows, ...]`. After `time` steps
+            states keep something of so many.
 
     Returns:
         what was reached, without `states` and `memory`.
@@ -34,12 +39,22 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
         (last,) = ops.while_loop(go_on, lambda now: (advance(now),), (first,))
         return _found(last)
 
-    def most_go_on(now: dict) -> Any:
-        left = ops.sum(ops.cast(unfinished(now), "int32"))
-        return left > ops.shape(now["ids"])[0] // 2
+    largest = _room_of(first["states"])
+
+    def advance_most(now: dict) -> dict:
+        room = None if largest is None else _next_room(now["time"], largest)
+
+        def most_go_on(now: dict) -> Any:
+            left = ops.sum(ops.cast(unfinished(now), "int32"))
+            most = left > ops.shape(now["ids"])[0] // 2
+            return most if room is None else ops.logical_and(most, now["time"] < room)
+
+        now = {**now, "states": _resized(now["states"], room)}
+        (now,) = ops.while_loop(most_go_on, lambda now: (advance(now),), (now,))
+        return {**now, "states": _resized(now["states"], largest)}
 
     def stage(now: dict, found: dict, rows: Any) -> tuple[dict, dict, Any]:
-        (now,) = ops.while_loop(most_go_on, lambda now: (advance(now),), (now,))
+        now = advance_most(now)
         found = _put(found, rows, _found(now))
         (left,) = ops.nonzero(unfinished(now))
         left = ops.cast(left, "int32")
@@ -50,6 +65,33 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
         lambda now, found, rows: ops.shape(rows)[0] > 0, stage, (first, _found(first), rows)
     )
     return found
+
+
+def _room_of(states: Any) -> Any:
+    """For how many steps there is room in states that keep something of each; None for others."""
+    rooms = []
+
+    def look(part: Any) -> Any:
+        if hasattr(part, "resized"):
+            rooms.append(part.room)
+            return part
+        return None
+
+    tree.traverse(look, states)
+    return rooms[0] if rooms else None
+
+
+def _next_room(time: Any, largest: Any) -> Any:
+    """The least room for one step more, int32: 8, 16, 32, … or the largest."""
+    rooms = _FIRST_ROOM * 2 ** ops.arange(24, dtype="int32")
+    return ops.minimum(ops.min(ops.where(rooms > time, rooms, rooms[-1])), largest)
+
+
+def _resized(states: Any, room: Any) -> Any:
+    """States with room for so many steps where they keep something of each; None changes none."""
+    if room is None:
+        return states
+    return tree.traverse(lambda p: p.resized(room) if hasattr(p, "resized") else None, states)
 
 
 def _found(now: dict) -> dict:

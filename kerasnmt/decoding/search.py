@@ -41,7 +41,10 @@ def search(
             first step has one hypothesis, the following ones as many as are kept; later steps may
             be of some rows only. For a coverage penalty the records are a dict with `weights`,
             `[batch, hypotheses, source_length]`.
-        states: the first states, a structure of tensors `[batch, ...]`.
+        states: the first states, a structure of tensors `[batch, ...]`. A part that keeps something
+            of every step may have `room`, the number of steps it has room for, and
+            `resized(steps)`, as `kerasnmt.layers.TimeCache`: where the graph allows it, it is
+            carried as small as can be.
         memory: what every step is given, a structure of tensors `[batch, ...]`.
         start_ids: int32 `[batch]`, the tokens to begin with.
         source_mask: boolean `[batch, source_length]`, True = real: for lengths that depend on the

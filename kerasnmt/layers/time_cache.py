@@ -68,6 +68,31 @@ class TimeCache(NamedTuple):
         written = ops.cast(ops.logical_or(self.mask, here), self.written.dtype)
         return type(self)(tree.map_structure(write_one, self.values, values), written)
 
+    def resized(self, steps: Any) -> Self:
+        """Make another room: what was written stays, as far as it has a place.
+
+        Args:
+            steps: how many steps there is room for; an int, or an int32 scalar.
+
+        Returns:
+            the cache; a search calls this to carry no more than it needs, see
+            `kerasnmt.decoding.search`.
+        """
+
+        def resize(value: Any) -> Any:
+            *leading, _, size = ops.shape(value)
+            room = ops.zeros((*leading, steps, size), value.dtype)
+            value = ops.concatenate([value, room], axis=-2)[..., :steps, :]
+            return ops.reshape(value, (*leading, steps, size))  # which a graph knows again
+
+        written = ops.squeeze(resize(self.written[..., None]), -1)
+        return type(self)(tree.map_structure(resize, self.values), written)
+
+    @property
+    def room(self) -> Any:
+        """Number of steps that there is room for; an int, or an int32 scalar in some graphs."""
+        return ops.shape(self.written)[-1]
+
     @property
     def mask(self) -> Any:
         """Which places are written, boolean, whatever a loop makes of `written`."""

@@ -107,7 +107,7 @@ class TransformerDecoderLayer(keras.layers.Layer):
         ]
         cache = cache.write(keys_and_values)
         keys, values, written = (
-            ops.reshape(one, (-1, *one.shape[2:])) for one in (*cache.values, cache.mask)
+            ops.reshape(one, (-1, *ops.shape(one)[2:])) for one in (*cache.values, cache.mask)
         )
         context, _ = self.self_attention(rows, keys=keys, values=values, memory_mask=written)
         words = self.residuals[0].after(words, ops.reshape(context, shape))

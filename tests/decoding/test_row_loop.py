@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions, search
+from kerasnmt.layers import TimeCache
 
 END, START, PAD, VOCABULARY, LENGTH, SOURCE = 3, 4, 0, 9, 20, 6
 RNG = np.random.default_rng(0)
@@ -24,6 +25,9 @@ class Model:
     def __init__(self):
         self.rows = tf.Variable(0, dtype=tf.int64)
 
+    def states(self, rows):
+        return {"time": tf.zeros([rows], tf.int32)}
+
     def step(self, ids, states, memory):
         self.rows.assign_add(tf.shape(ids, tf.int64)[0])
         end = tf.one_hot(END, VOCABULARY) * memory["end"][:, None, None]
@@ -33,11 +37,31 @@ class Model:
         return tf.nn.log_softmax(logits), records, {"time": states["time"] + 1}
 
 
+class Remembering(Model):
+    """Looks back at all tokens so far."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = tf.Variable(0, dtype=tf.int64)
+
+    def states(self, rows):
+        kept = TimeCache.allocate(tf.zeros([rows, VOCABULARY]), LENGTH)
+        return {**super().states(rows), "kept": kept}
+
+    def step(self, ids, states, memory):
+        kept = states["kept"].write(tf.one_hot(ids, VOCABULARY))
+        self.places.assign_add(tf.shape(kept.written, tf.int64)[-1])
+        logits, records, following = super().step(ids, {"time": states["time"]}, memory)
+        times = tf.range(1.0, tf.cast(kept.room, tf.float32) + 1)
+        seen = tf.einsum("bhtv,t->bhv", kept.values, tf.sin(times))
+        return tf.nn.log_softmax(logits + seen), records, {**following, "kept": kept}
+
+
 def found(model, sources, memory, options, **arguments):
     rows = tf.shape(sources)[0] if sources.shape[0] is None else sources.shape[0]
     return search(
         model.step,
-        {"time": tf.zeros([rows], tf.int32)},
+        model.states(rows),
         memory,
         tf.fill([rows], START),
         tf.convert_to_tensor(sources) != PAD,
@@ -60,14 +84,15 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("prefix", [False, True])
-def test_what_is_found_is_the_same(options, prefix):
+@pytest.mark.parametrize("kind", [Model, Remembering])
+def test_what_is_found_is_the_same(options, prefix, kind):
     n_best = options.get("samples", options.get("beam_size"))
     prefix_ids = RNG.integers(5, 9, (ROWS, 2)) * (np.arange(ROWS) % 2)[:, None]
     arguments = {"prefix_ids": prefix_ids.astype("int32")} if prefix else {}
-    fixed = Model()
+    fixed = kind()
     expected = found(fixed, SOURCES, MEMORY, options, n_best=n_best, **arguments)
 
-    model = Model()
+    model = kind()
     inputs = (SOURCES, MEMORY, arguments)
     signature = tf.nest.map_structure(
         lambda array: tf.TensorSpec([None, *array.shape[1:]], tf.as_dtype(array.dtype)), inputs
@@ -85,6 +110,10 @@ def test_what_is_found_is_the_same(options, prefix):
     steps, rest = divmod(int(fixed.rows), ROWS)
     assert rest == 0 and steps >= 6
     assert int(model.rows) < 0.9 * steps * ROWS
+    if kind is Remembering:  # after the first step, room for 8 steps, for 16, and for all
+        assert int(fixed.places) == LENGTH * steps
+        rooms = [8 if time < 8 else 16 if time < 16 else LENGTH for time in range(1, steps)]
+        assert int(model.places) == LENGTH + sum(rooms)
 
     none = graph(*tf.nest.map_structure(lambda value: value[:0], given))
     assert none.ids.shape == (0, n_best, LENGTH)

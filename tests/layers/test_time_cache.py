@@ -72,3 +72,19 @@ def test_in_a_loop(jit_compile):
     cache = run(tf.constant(STEPS))
     np.testing.assert_array_equal(cache.values[:, :3], STEPS.swapaxes(0, 1))
     assert not np.any(cache.values[:, 3:])
+
+
+def test_another_room():
+    cache = TimeCache.allocate({"keys": STEPS[0], "heads": STEPS[0][:, None]}, 5)
+    for values in STEPS[:2]:
+        cache = cache.write({"keys": values, "heads": values[:, None]})
+    for steps in (2, 4, 7):
+        resized = cache.resized(steps)
+        assert resized.room == steps and resized.values["heads"].shape == (2, 1, steps, 4)
+        np.testing.assert_array_equal(resized.mask, [[place < 2 for place in range(steps)]] * 2)
+        for name in ("keys", "heads"):
+            kept, expected = resized.values[name], cache.values[name][..., :2, :]
+            np.testing.assert_array_equal(kept[..., :2, :], expected)
+            assert not np.any(kept[..., 2:, :])
+    # Less than what is written.
+    np.testing.assert_array_equal(cache.resized(1).values["keys"], STEPS[0][:, None])
