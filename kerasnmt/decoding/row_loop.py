@@ -30,6 +30,9 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
 
     Returns:
         what was reached, without `states` and `memory`.
+
+    Raises:
+        ValueError: states that keep something of every step have not the same room.
     """
 
     def go_on(now: dict) -> Any:
@@ -47,7 +50,11 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
         def most_go_on(now: dict) -> Any:
             left = ops.sum(ops.cast(unfinished(now), "int32"))
             most = left > ops.shape(now["ids"])[0] // 2
-            return most if room is None else ops.logical_and(most, now["time"] < room)
+            if room is None:
+                return most
+            # In the largest room a step goes on where there is no place left for it.
+            fits = ops.logical_or(now["time"] < room, room >= largest)
+            return ops.logical_and(most, fits)
 
         now = {**now, "states": _resized(now["states"], room)}
         (now,) = ops.while_loop(most_go_on, lambda now: (advance(now),), (now,))
@@ -78,6 +85,12 @@ def _room_of(states: Any) -> Any:
         return None
 
     tree.traverse(look, states)
+    known = {room for room in rooms if isinstance(room, int)}
+    if len(known) > 1:
+        raise ValueError(
+            "Expected states of one room, for as many steps each. Received: states with room for "
+            f"{sorted(known)} steps. Make all of them with the same number, that of max_length."
+        )
     return rooms[0] if rooms else None
 
 

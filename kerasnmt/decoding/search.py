@@ -44,7 +44,8 @@ def search(
         states: the first states, a structure of tensors `[batch, ...]`. A part that keeps something
             of every step may have `room`, the number of steps it has room for, and
             `resized(steps)`, as `kerasnmt.layers.TimeCache`: where the graph allows it, it is
-            carried as small as can be.
+            carried as small as can be. All such parts have the same room, for
+            `options.max_length` steps, and are empty at first.
         memory: what every step is given, a structure of tensors `[batch, ...]`.
         start_ids: int32 `[batch]`, the tokens to begin with.
         source_mask: boolean `[batch, source_length]`, True = real: for lengths that depend on the
@@ -64,7 +65,7 @@ def search(
         `Hypotheses`, `n_best` a row, best first.
 
     Raises:
-        ValueError: `n_best` is out of range.
+        ValueError: `n_best` is out of range, or parts of the states have different room.
     """
     if not 1 <= n_best <= options.hypotheses:
         raise ValueError(

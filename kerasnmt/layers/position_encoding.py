@@ -19,9 +19,8 @@ class PositionEncoding(keras.layers.Layer):
     "position encoding".
 
     Args:
-        scale: 1 in the paper's equation, where words have half their size in the mean. With 2 they
-            keep it, as in a bag of words; a linear start needs that to come to the deductions that
-            it is for.
+        scale: 1 in the paper's equation, where words have half their size in the mean. With 2, as
+            in the authors' code, they keep it, as in a bag of words.
     """
 
     def __init__(self, scale: float = 1.0, **kwargs) -> None:

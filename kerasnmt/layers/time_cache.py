@@ -6,10 +6,11 @@ from keras import ops, tree
 
 
 class TimeCache(NamedTuple):
-    """What a decoder keeps of every step, for the steps after it, in tensors of fixed size.
+    """What a decoder keeps of every step, for the steps after it, in tensors.
 
-    A search carries its states from step to step, and their shapes have to stay as they are: so
-    there is room from the start for as many steps as there can be, and a mask of what is written.
+    A search carries its states from step to step, and within a loop their shapes have to stay as
+    they are: so there is room from the start for as many steps as there can be, and a mask of what
+    is written. Between loops the room can be made another, by `resized`.
     It is a structure of tensors, as the states of a search are:
 
         cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]

@@ -49,7 +49,8 @@ def memory_network(
         hops: number of looks.
         tying: "adjacent", where each hop's output embedding is the next one's input embedding, or
             "layerwise", where all hops have the same.
-        encoding: "position", which knows the order of a sentence's words, or "bag_of_words".
+        encoding: "position", which knows the order of a sentence's words and is twice the paper's,
+            as in its authors' code, see `kerasnmt.layers.PositionEncoding`; or "bag_of_words".
         temporal_encoding: whether the memory knows the order of the sentences.
         max_sentences: how many ages of sentences the temporal encoding tells apart; of a longer
             story text the last ones are read.

@@ -37,8 +37,8 @@ def transformer_tiny(
 
     Every word hears all others of its sentence by softmax(Q K^T / sqrt(d)) V with several heads,
     and the decoder's those of the source; there is no recurrence, so all words of a target are
-    trained on at once. Wants a warm-up of the learning rate, `learning_rate_schedule: inverse_sqrt`
-    in a recipe.
+    trained on at once. Wants a warm-up of the learning rate: in a recipe `warmup_steps`, with
+    `learning_rate_schedule: inverse_sqrt` or `cosine`.
 
     Source: Vaswani et al. (2017), "Attention is all you need". The sizes are those of Wu et al.
     (2021), "Good for misconceived reasons", for Multi30k; features are normalized before each

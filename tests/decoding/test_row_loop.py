@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions, search
+from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.layers import TimeCache
 
 END, START, PAD, VOCABULARY, LENGTH, SOURCE = 3, 4, 0, 9, 20, 6
@@ -119,3 +120,40 @@ def test_what_is_found_is_the_same(options, prefix, kind):
     assert none.ids.shape == (0, n_best, LENGTH)
     one = graph(*tf.nest.map_structure(lambda value: value[4:5], given))
     np.testing.assert_array_equal(one.ids[0], expected.ids[4])
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_less_room_than_steps(beam_size):
+    """What has no place is not written, and the search goes on to its end."""
+    model, small = Remembering(), 10
+    signature = [tf.TensorSpec([None, SOURCE], tf.int32), tf.TensorSpec([None], tf.float32)]
+
+    def run(sources, end, room):
+        rows = tf.shape(sources)[0] if sources.shape[0] is None else sources.shape[0]
+        kept = TimeCache.allocate(tf.zeros([rows, VOCABULARY]), room)
+        weights = tf.zeros([rows, SOURCE])
+        return search(
+            model.step,
+            {**Model.states(model, rows), "kept": kept},
+            {"end": end, "weights": weights},
+            tf.fill([rows], START),
+            sources != PAD,
+            SearchOptions(max_length=LENGTH, beam_size=beam_size),
+            end_id=END,
+        )
+
+    sources, end = tf.constant(SOURCES), tf.constant(MEMORY["end"])
+    graph = tf.function(lambda *given: run(*given, small), signature, autograph=False)
+    answer, expected = graph(sources, end), run(sources, end, small)
+    np.testing.assert_array_equal(answer.ids, expected.ids)
+    assert np.count_nonzero(answer.ids, axis=-1).max() > 16
+
+
+def test_different_rooms_are_refused():
+    @tf.function(input_signature=[tf.TensorSpec([None, 1], tf.int32)], autograph=False)
+    def graph(ids):
+        states = [TimeCache.allocate(ids, room) for room in (5, 20)]
+        return row_loop(None, None, {"ids": ids, "states": states})
+
+    with pytest.raises(ValueError, match=r"Expected states of one room.*room for \[5, 20\] steps"):
+        graph.get_concrete_function()

@@ -42,7 +42,7 @@ PARTS = {
     "LayerwiseMemories": lambda: layers.LayerwiseMemories(2, 9, 4, layers.BagOfWords(), name="a"),
     "MemoryEmbedding": lambda: layers.MemoryEmbedding(9, 4, layers.PositionEncoding(), 5, name="a"),
     "MemoryHop": lambda: layers.MemoryHop(name="a"),
-    "PositionEncoding": lambda: layers.PositionEncoding(name="a"),
+    "PositionEncoding": lambda: layers.PositionEncoding(2.0, name="a"),
     "SentenceAges": lambda: layers.SentenceAges(5, 0.1, name="a"),
     "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
     "Attention": lambda: layers.Attention(

@@ -121,7 +121,7 @@ def test_shapes_of_weights():
     assert [weight.name for weight in make().non_trainable_weights] == ["linear"]
 
 
-def test_defaults_are_those_of_the_paper():
+def test_defaults_are_those_of_the_paper_and_its_code():
     model = zoo.memory_network(20)
     memories = model.memories
     assert type(memories) is layers.AdjacentMemories

@@ -99,6 +99,23 @@ def test_caches_change_nothing(options):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
+def test_caches_that_grow(beam_size):
+    """Where the number of rows is open there is room for 8 words, for 16, and for all."""
+    model = make(seed=5, scale=2.0, tie_embeddings=False)
+    model.decoder.generator.bias.assign(-9.0 * (np.arange(11) == END_ID))  # ends later
+    options = {"max_length": 20, "beam_size": beam_size}
+    expected = model.search(SOURCE, **options)
+    found = tf.function(
+        lambda ids: model.search(ids, **options),
+        input_signature=[tf.TensorSpec([None, None], tf.int32)],
+        autograph=False,
+    )(tf.constant(SOURCE))
+    np.testing.assert_array_equal(found.ids, expected.ids)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-4)
+    assert np.count_nonzero(found.ids, axis=-1).max() > 16
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
 def test_batch_of_none(beam_size):
     model = make()
     run = tf.function(
