@@ -37,7 +37,7 @@ from kerasnmt.training import GradientNorm, LinearStart
 from kerasnmt.zoo import memory_network
 
 BATCH_SIZE = 32
-RATE, LINEAR_RATE, NORM = 0.01 * BATCH_SIZE, 0.0016 * BATCH_SIZE, 40 / BATCH_SIZE
+RATE, LINEAR_RATE, NORM = 0.01 * BATCH_SIZE, 0.05, 40 / BATCH_SIZE
 EPOCHS, ANNEALED_EVERY, LINEAR_EPOCHS = 60, 15, 30
 
 
