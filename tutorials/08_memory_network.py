@@ -109,7 +109,7 @@ kept = len(train) * 9 // 10
 data = story_batches(train[:kept], tokenizer, batch_size=32, seed=1)
 validation = story_batches(train[kept:], tokenizer, batch_size=200, shuffle=False)
 steps = epochs * len(data)
-model.compile(Adam(keras.optimizers.schedules.CosineDecay(0.01, steps), global_clipnorm=1.0))
+model.compile(Adam(keras.optimizers.schedules.CosineDecay(0.005, steps), global_clipnorm=1.0))
 start = LinearStart(max_epochs=1 if small else 10)
 history = model.fit(
     data, validation_data=validation, epochs=epochs, verbose=2, shuffle=False, callbacks=[start]

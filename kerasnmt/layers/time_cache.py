@@ -6,7 +6,7 @@ from keras import ops, tree
 
 
 class TimeCache(NamedTuple):
-    """What a decoder keeps of every step, for the steps after it, in tensors.
+    """What a decoder keeps of every step, for the steps after it.
 
     A search carries its states from step to step, and within a loop their shapes have to stay as
     they are: so there is room from the start for as many steps as there can be, and a mask of what
