@@ -93,7 +93,8 @@ print(*test[3], sep="\n  ")
 #     p_i = softmax_i(u · m_i),    o = sum_i p_i c_i,    u <- u + o
 #
 # and after the last one the word nearest to u answers. Every hop has embeddings of its own, tied
-# to its neighbours': the values of one hop are the keys of the next.
+# to its neighbours': the values of one hop are the keys of the next. The memory has as many places
+# as `max_sentences`; those that a story leaves empty have the score 0, and hold nothing.
 #
 # The softmax makes such a network hard to train from nothing: if the first hop looks at the wrong
 # sentences, the second has nothing to go on. In a *linear start* the hops have no softmax, and
@@ -143,7 +144,10 @@ milk = [one for one in test if len(one.supporting) == 2]
 ((inputs, _, _),) = story_batches(milk, tokenizer, batch_size=len(milk), shuffle=False)
 looks = np.asarray(model.attend(inputs))
 print("questions, hops, sentences:", looks.shape)
-np.testing.assert_allclose(looks.sum(axis=2), 1.0, atol=1e-5)
+on_sentences = looks.sum(axis=2).mean(axis=0)
+print(
+    "on empty places:", *(f"hop {hop} {1 - share:.1%}" for hop, share in enumerate(on_sentences, 1))
+)
 most = looks.argmax(axis=2)
 got, walked = np.array([one.supporting for one in milk]).T
 print("      who got it  where that one went  elsewhere")
@@ -152,7 +156,7 @@ for hop in range(most.shape[1]):
     print(f"hop {hop + 1} {who:10.1%} {where:20.1%} {1 - who - where:10.1%}")
 
 # %% [markdown]
-# Nobody told it to, but the hops divide the work: the first finds who got the milk, which makes of
+# Nobody told it to, but the hops divide the work: the second finds who got the milk, which makes of
 # the question one about that person, and the last finds that one's last walk.
 #
 # A picture of one story, a column for each hop; the sentences that the answer follows from are

@@ -19,9 +19,27 @@ class MemoryHop(keras.layers.Layer):
     `kerasnmt.training.LinearStart` sets `linear` in `fit`. It is a variable that is saved and never
     trained, 0 in a new layer.
 
+    With `places`, a story that has fewer sentences leaves places of the memory empty. Empty places
+    hold zeros, and the softmax counts them, each with the score 0: a question then looks away from
+    all sentences unless their scores are well above 0, and can look at nothing.
+
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
-    and 2, and section 4.2, "linear start".
+    and 2, and section 4.2, "linear start". The paper says nothing of empty places; in its authors'
+    code they are as here.
+
+    Args:
+        places: number of places in the memory, 50 in the authors' code; None for as many as a story
+            has sentences.
+
+    Raises:
+        ValueError: there is no place.
     """
+
+    def __init__(self, places: int | None = None, **kwargs) -> None:
+        super().__init__(**kwargs)
+        if places is not None and places < 1:
+            raise ValueError(f"Expected places >= 1, or None. Received: places={places}")
+        self.places = places
 
     def build(self, query_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
         """Make `linear`, and check that queries have the size of the keys."""
@@ -42,12 +60,27 @@ class MemoryHop(keras.layers.Layer):
 
         Returns:
             o `[batch, value_units]`, and p, float32 `[batch, sentences]`: exactly 0 where masked,
-            all zeros where no sentence is real.
+            all zeros where no sentence is real. What is missing to 1 lies on empty places.
         """
         scores = self.score(query, keys)
         weights = ops.where(
             self.linear > 0.5,
             ops.where(memory_mask, scores, 0.0),
-            masked_softmax(scores, memory_mask),
+            self._softmax(scores, memory_mask),
         )
         return weighted_sum(weights, values), weights
+
+    def _softmax(self, scores: Any, memory_mask: Any) -> Any:
+        """Normalise over the real sentences and the empty places."""
+        if self.places is None:
+            return masked_softmax(scores, memory_mask)
+        sentences = ops.sum(ops.cast(memory_mask, "float32"), axis=-1, keepdims=True)
+        empty = self.places - sentences
+        # All empty places together are one with the score log(empty).
+        scores = ops.concatenate([scores, ops.log(ops.maximum(empty, 1.0))], axis=-1)
+        mask = ops.concatenate([memory_mask, empty > 0], axis=-1)
+        return masked_softmax(scores, mask)[:, :-1]
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "places": self.places}

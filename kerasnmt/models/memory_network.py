@@ -41,6 +41,8 @@ class MemoryNetwork(keras.Model):
             ids are fed.
         target_tokenizer: a tokenizer of answers, for which an answer is one word; None takes the
             source's.
+        places: number of places in the memory, of which a short story leaves some empty, see
+            `kerasnmt.layers.MemoryHop`; None for none that is empty.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class MemoryNetwork(keras.Model):
         generator: keras.layers.Layer,
         source_tokenizer: Any = None,
         target_tokenizer: Any = None,
+        places: int | None = None,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -56,7 +59,7 @@ class MemoryNetwork(keras.Model):
         self.generator = generator
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
-        self.hop = MemoryHop(name="hop")
+        self.hop = MemoryHop(places, name="hop")
         self._story_module = None
         story = keras.KerasTensor((None, None, None), dtype="int32")
         question = keras.KerasTensor((None, None), dtype="int32")
@@ -90,7 +93,8 @@ class MemoryNetwork(keras.Model):
 
         Returns:
             p, float32 `[batch, hops, sentences]`: 0 for padding, and for real sentences shares that
-            sum to 1, unless a linear start has not ended.
+            sum to 1, or with `places` to the share that empty places leave; unless a linear start
+            has not ended.
         """
         _, weights = self._read(inputs, training=False)
         return ops.stack(weights, axis=1)
@@ -224,7 +228,8 @@ class MemoryNetwork(keras.Model):
         if self.target_tokenizer is not self.source_tokenizer:
             names.append("target_tokenizer")
         serialize = keras.saving.serialize_keras_object
-        return {**super().get_config(), **{name: serialize(getattr(self, name)) for name in names}}
+        parts = {name: serialize(getattr(self, name)) for name in names}
+        return {**super().get_config(), **parts, "places": self.hop.places}
 
     @classmethod
     def from_config(cls, config: dict) -> "MemoryNetwork":

@@ -52,8 +52,9 @@ def memory_network(
         encoding: "position", which knows the order of a sentence's words and is twice the paper's,
             as in its authors' code, see `kerasnmt.layers.PositionEncoding`; or "bag_of_words".
         temporal_encoding: whether the memory knows the order of the sentences.
-        max_sentences: how many ages of sentences the temporal encoding tells apart; of a longer
-            story text the last ones are read.
+        max_sentences: number of places in the memory, and how many ages of sentences the temporal
+            encoding tells apart. A shorter story leaves places empty, see
+            `kerasnmt.layers.MemoryHop`; of a longer story text the last sentences are read.
         random_noise: probability of an empty memory after a sentence in training, which makes all
             before it older.
 
@@ -80,6 +81,7 @@ def memory_network(
         memories,
         generator(sizes.target, name="generator"),
         **tokenizers,
+        places=max_sentences,
         name="memory_network",
     )
 

@@ -100,12 +100,14 @@ def softmax(scores):
     return powers / powers.sum() if len(scores) else powers
 
 
-def hop_by_hand(query, keys, values, mask, linear=False):
-    """Equations 1 and 2, over the real sentences of each story alone."""
+def hop_by_hand(query, keys, values, mask, linear=False, places=0):
+    """Equations 1 and 2, over the real sentences of each story and zeros in places without one."""
     weights, read = np.zeros(mask.shape), np.zeros(values[:, 0].shape)
     for row, real in enumerate(mask):
         scores = keys[row][real] @ query[row]
-        weights[row][real] = scores if linear else softmax(scores)
+        empty = np.zeros(max(places - len(scores), 0))
+        shares = softmax(np.concatenate([scores, empty]))[: len(scores)]
+        weights[row][real] = scores if linear else shares
         read[row] = weights[row] @ values[row]
     return read, weights
 
@@ -118,24 +120,31 @@ def hop_inputs():
     return [tensor.astype("float32") for tensor in tensors], mask
 
 
+@pytest.mark.parametrize("places", [None, 3, 4, 50])
 @pytest.mark.parametrize("linear", [False, True])
-def test_hop(hop_inputs, linear):
+def test_hop(hop_inputs, linear, places):
     tensors, mask = hop_inputs
-    hop = layers.MemoryHop()
+    hop = layers.MemoryHop(places)
     hop.build(*(tensor.shape for tensor in tensors))
     assert not hop.trainable_weights and float(hop.linear) == 0.0
     hop.linear.assign(float(linear))
     for received, expected in zip(
-        hop(*tensors, mask), hop_by_hand(*tensors, mask, linear), strict=True
+        hop(*tensors, mask), hop_by_hand(*tensors, mask, linear, places or 0), strict=True
     ):
         np.testing.assert_allclose(received, expected, atol=1e-5)
     read, weights = hop(*tensors, mask)
     assert not np.any(np.array(weights)[~mask]) and not np.any(read[1])
 
 
-def test_gradient_of_a_story_without_sentences_is_finite(hop_inputs):
+def test_a_memory_without_places():
+    with pytest.raises(ValueError, match=r"Expected places >= 1, or None. Received: places=0"):
+        layers.MemoryHop(0)
+
+
+@pytest.mark.parametrize("places", [None, 50])
+def test_gradient_of_a_story_without_sentences_is_finite(hop_inputs, places):
     tensors, mask = hop_inputs
-    hop = layers.MemoryHop()
+    hop = layers.MemoryHop(places)
     tensors = [tf.constant(tensor) for tensor in tensors]
     with tf.GradientTape() as tape:
         tape.watch(tensors)

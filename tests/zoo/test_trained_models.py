@@ -306,7 +306,7 @@ def test_the_rate_of_a_memory_network_is_annealed():
     start.ended = 8
     for epoch in (8, 22, 23, 67):
         annealing.on_epoch_begin(epoch)
-    assert rates == pytest.approx([0.05, 0.32, 0.32, 0.16, 0.04])
+    assert rates == pytest.approx([0.05, 0.16, 0.16, 0.08, 0.02])
     annealing.on_epoch_end(66, {})
     assert not model.stop_training
     annealing.on_epoch_end(67, {})
