@@ -18,6 +18,7 @@ CLIP_NORM = 1.0
 BATCH_SIZE = 64
 MAX_LENGTH = 60
 LENGTH_PENALTY = 1.0
+WARMUP_SENTENCES = 128
 
 
 class Clock:
@@ -79,6 +80,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sentences", type=int, default=1000, help="of decode, the first so many")
     parser.add_argument("--model", default="bahdanau_gru", help="of the zoo, for kerasnmt's driver")
     return parser.parse_args()
+
+
+def warmup(arguments: argparse.Namespace) -> list[str]:
+    """What is translated before the clock starts: for a new length, libraries make code anew."""
+    count = max(4 * arguments.batch_size, WARMUP_SENTENCES)
+    return lines(arguments.home / "data" / "val.en")[:count]
 
 
 def lines(path: Path) -> list[str]:

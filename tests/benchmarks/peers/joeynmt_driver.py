@@ -181,7 +181,7 @@ def decode(arguments, config: dict) -> None:
         )[2]
 
     texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
-    translate(texts[: 4 * arguments.batch_size])
+    translate(common.warmup(arguments))
     translations, times = [], []
     clock = common.Clock()
     if arguments.batch_size == 1:
