@@ -195,4 +195,4 @@ for answer, score in zip(found["answer"].numpy(), found["score"].numpy(), strict
 # %% [markdown]
 # ## All of bAbI
 # `zoo/memory_network_babi/reproduce.py` trains one network on the twenty bAbI tasks together, with
-# the paper's sizes and schedule.
+# the paper's sizes and the schedule of its authors' code.

@@ -37,10 +37,10 @@ def batches(
     Both sides of a batch are padded to one width: the length of the longer side, rounded up to one
     of some (8, 9, … 20, 21, 23, … growing by a twentieth): little is padding, and XLA compiles a
     bounded number of shapes. A pair with one side more than three times the other goes by powers of
-    two instead, each side by its own. Contexts have wider steps (8, 10, 12, … growing by a tenth),
-    as there is a batch to fill for any two widths. On image captions of Multi30k, in 8,000 pieces,
-    this makes 30 shapes of padding, and 6% of the target positions are padding (52% in batches of
-    64 in the corpus' order).
+    two instead, each side by its own. With contexts the steps are wider (8, 10, 12, … growing by a
+    tenth), as there is a batch to fill for any two widths. On image captions of Multi30k, in 8,000
+    pieces, this makes 30 shapes of padding, and 6% of the target positions are padding (52% in
+    batches of 64 in the corpus' order).
 
     Like all of `tf.data` this is lazy: a corpus of which every pair is left out shows only when
     the dataset is used (`describe_batches` says so). With shuffling, batches of all widths come
@@ -111,8 +111,8 @@ def batches(
             "Expected cache=False and extended_vocabulary=False with subword_sampling, which cuts "
             f"a sentence anew each time. Received: {cache=}, {extended_vocabulary=}."
         )
-    widths = tf.constant(_widths(max_length, 1, 20))
-    context_widths = tf.constant(_widths(max_length, 2, 10))
+    widths = _widths(max_length, 1, 20) if contexts is None else _widths(max_length, 2, 10)
+    widths = tf.constant(widths)
     examples = {"pair": pairs}
     if alignments is not None:
         examples["links"] = _links(pairs, alignments)
@@ -169,7 +169,7 @@ def batches(
         sides = [sides[0], sides[1], 0]
         if contexts is not None:
             length = tf.size(pair["context_ids"])
-            sides[2] = context_widths[tf.searchsorted(context_widths, [length])[0]]
+            sides[2] = widths[tf.searchsorted(widths, [length])[0]]
         source, target, context = (tf.cast(side, tf.int64) for side in sides)
         return (context * (max_length + 1) + source) * (max_length + 1) + target
 

@@ -21,15 +21,16 @@ class MemoryHop(keras.layers.Layer):
 
     With `places`, a story that has fewer sentences leaves places of the memory empty. Empty places
     hold zeros, and the softmax counts them, each with the score 0: a question then looks away from
-    all sentences unless their scores are well above 0, and can look at nothing.
+    all sentences unless their scores are well above 0, and can look at nothing. A story that has
+    more is read whole, and leaves none.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
-    and 2, and section 4.2, "linear start". The paper says nothing of empty places; in its authors'
-    code they are as here.
+    and 2, and section 4.2, "linear start". That the softmax counts empty places is in the authors'
+    code.
 
     Args:
-        places: number of places in the memory, 50 in the authors' code; None for as many as a story
-            has sentences.
+        places: number of places in the memory, in the authors' code as many as the longest story
+            has sentences, 50 at the most; None for as many as each story has.
 
     Raises:
         ValueError: there is no place.
@@ -60,7 +61,8 @@ class MemoryHop(keras.layers.Layer):
 
         Returns:
             o `[batch, value_units]`, and p, float32 `[batch, sentences]`: exactly 0 where masked,
-            all zeros where no sentence is real. What is missing to 1 lies on empty places.
+            all zeros where no sentence is real. With a softmax, what is missing to 1 lies on empty
+            places.
         """
         scores = self.score(query, keys)
         weights = ops.where(

@@ -13,7 +13,7 @@ class SentenceAges(keras.layers.Layer):
     The last sentence before the question has age 0. In training, random noise: after each sentence
     there stands an empty memory with a given probability, which makes all before it older. So the
     temporal encodings do not learn places by heart that few stories have. An empty memory holds
-    nothing, and is not attended to.
+    nothing.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "temporal encoding" and "learning time invariance by injecting random noise".

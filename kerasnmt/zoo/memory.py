@@ -54,7 +54,8 @@ def memory_network(
         temporal_encoding: whether the memory knows the order of the sentences.
         max_sentences: number of places in the memory, and how many ages of sentences the temporal
             encoding tells apart. A shorter story leaves places empty, see
-            `kerasnmt.layers.MemoryHop`; of a longer story text the last sentences are read.
+            `kerasnmt.layers.MemoryHop`; of a longer story text the last sentences are read, with a
+            temporal encoding. Best as many as the longest story has, 50 at the most.
         random_noise: probability of an empty memory after a sentence in training, which makes all
             before it older.
 

@@ -276,6 +276,7 @@ def test_save_and_load(tmp_path, options):
     assert copy.memories.ages.get_config() == model.memories.ages.get_config()
     assert copy.memories.encoding.get_config() == model.memories.encoding.get_config()
     assert float(copy.hop.linear) == 1.0  # a linear start goes on where it stood
+    assert copy.hop.places == model.hop.places == model.max_sentences
     inputs = {"story_ids": STORIES, "question_ids": INPUTS["question_ids"]}
     np.testing.assert_array_equal(copy(inputs), model(inputs))
     assert copy.answer(*TEXTS) == answers
@@ -286,6 +287,9 @@ def test_save_and_load(tmp_path, options):
     shared = make_text_model(**options)
     again = MemoryNetwork.from_config(shared.get_config())
     assert again.target_tokenizer is again.source_tokenizer
+    # A model that was saved before there were places has none that is empty.
+    earlier = {name: value for name, value in shared.get_config().items() if name != "places"}
+    assert MemoryNetwork.from_config(earlier).hop.places is None
 
 
 NAMES, PLACES = ["mary", "john", "sandra", "daniel"], ["home", "garden", "office", "kitchen"]

@@ -13,9 +13,11 @@ code has it: stochastic gradient descent in batches of 32 for 30 epochs of a lin
 the validation loss does, and then for 60 epochs at 0.005, halved every 15; gradients of more than
 40 are scaled down. (The paper says 0.01, and ends the linear start by the validation loss.) The
 gradients there are sums over a batch, and these are means, so the rates are 32 times as high and
-the norm 32 times as low. One thing differs: the linear start's rate is a third of the 0.005 there,
-at which the loss jumps. As in that code the position encoding is twice the paper's equation, and
-the softmax counts the empty places of a memory for 50 sentences.
+the norm 32 times as low. As in that code the position encoding is twice the paper's equation, and
+the softmax counts the empty places of a memory for 50 sentences. Unlike there, the linear start's
+rate is a third of 0.005, at which the loss jumps; a sentence's position encoding goes by its own
+length, not the longest one's; noise stands after each sentence with the paper's 10%; and an epoch
+takes each question once.
 """
 
 import argparse

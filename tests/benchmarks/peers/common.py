@@ -82,7 +82,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def warmup(arguments: argparse.Namespace) -> list[str]:
+def warmup_texts(arguments: argparse.Namespace) -> list[str]:
     """What is translated before the clock starts: for a new length, libraries make code anew."""
     count = max(4 * arguments.batch_size, WARMUP_SENTENCES)
     return lines(arguments.home / "data" / "val.en")[:count]

@@ -181,7 +181,7 @@ def decode(arguments, config: dict) -> None:
         )[2]
 
     texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
-    translate(common.warmup(arguments))
+    translate(common.warmup_texts(arguments))
     translations, times = [], []
     clock = common.Clock()
     if arguments.batch_size == 1:

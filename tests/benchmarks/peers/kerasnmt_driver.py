@@ -61,7 +61,7 @@ def main() -> None:
         options |= {"max_length": common.MAX_LENGTH}
         size = arguments.batch_size
         texts = common.lines(data / "test.en")[: arguments.sentences]
-        model.translate(common.warmup(arguments), batch_size=size, **options)
+        model.translate(common.warmup_texts(arguments), batch_size=size, **options)
         translations, times = [], []
         clock = common.Clock()
         if size == 1:

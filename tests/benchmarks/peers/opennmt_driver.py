@@ -159,7 +159,7 @@ def decode(arguments, config: dict) -> None:
         raise SystemExit("OpenNMT-tf has no checkpoint: run compare.py fit first")
     translator = Translator(arguments.home, model, merged)
     texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
-    translator.translate(common.warmup(arguments), arguments.batch_size)
+    translator.translate(common.warmup_texts(arguments), arguments.batch_size)
     found, times = [], []
     if arguments.batch_size == 1:
         dataset = translator.dataset(texts, 1)  # the pipeline is set up before the clock starts
