@@ -156,8 +156,8 @@ for hop in range(most.shape[1]):
     print(f"hop {hop + 1} {who:10.1%} {where:20.1%} {1 - who - where:10.1%}")
 
 # %% [markdown]
-# Nobody told it to, but the hops divide the work: the second finds who got the milk, which makes of
-# the question one about that person, and the last finds that one's last walk.
+# Nobody told it to, but in a full run the hops divide the work: the second finds who got the milk,
+# which makes of the question one about that person, and the last finds that one's last walk.
 #
 # A picture of one story, a column for each hop; the sentences that the answer follows from are
 # marked with a triangle.
