@@ -240,6 +240,7 @@ def luong_general_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    encoder_units: int | None = None,
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
@@ -260,8 +261,10 @@ def luong_general_lstm(
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
         target: likewise; None shares the source's.
         embedding_dim: size of an embedded word.
-        units: size of the decoder's state, and twice that of each direction of the encoder, so that
-            annotations and states have one size; even.
+        units: size of the decoder's state.
+        encoder_units: size of the annotations, twice that of each direction of the encoder; even.
+            None for `units`, with the encoder's last states as the decoder's first; at another
+            size a dense layer makes them.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
@@ -282,9 +285,9 @@ def luong_general_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it, with several layers or with dropout of states; or embeddings are to be
-            shared by two vocabularies.
+        ValueError: the encoder's units are odd, `num_layers` is less than 1, coverage without input
+            feeding, or `fused` with it, with several layers or with dropout of states; or
+            embeddings are to be shared by two vocabularies.
     """
     return _luong(
         "luong_general_lstm",
@@ -294,6 +297,7 @@ def luong_general_lstm(
         layers.GeneralScore(units, name="score"),
         embedding_dim=embedding_dim,
         units=units,
+        encoder_units=encoder_units,
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
@@ -312,6 +316,7 @@ def luong_general_gru(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    encoder_units: int | None = None,
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
@@ -332,8 +337,10 @@ def luong_general_gru(
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
         target: likewise; None shares the source's.
         embedding_dim: size of an embedded word.
-        units: size of the decoder's state, and twice that of each direction of the encoder, so that
-            annotations and states have one size; even.
+        units: size of the decoder's state.
+        encoder_units: size of the annotations, twice that of each direction of the encoder; even.
+            None for `units`, with the encoder's last states as the decoder's first; at another
+            size a dense layer makes them.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
@@ -354,9 +361,9 @@ def luong_general_gru(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it, with several layers or with dropout of states; or embeddings are to be
-            shared by two vocabularies.
+        ValueError: the encoder's units are odd, `num_layers` is less than 1, coverage without input
+            feeding, or `fused` with it, with several layers or with dropout of states; or
+            embeddings are to be shared by two vocabularies.
     """
     return _luong(
         "luong_general_gru",
@@ -366,6 +373,7 @@ def luong_general_gru(
         layers.GeneralScore(units, name="score"),
         embedding_dim=embedding_dim,
         units=units,
+        encoder_units=encoder_units,
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
@@ -384,6 +392,7 @@ def luong_concat_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    encoder_units: int | None = None,
     num_layers: int = 1,
     input_feeding: bool = False,
     coverage: float | None = None,
@@ -404,8 +413,10 @@ def luong_concat_lstm(
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
         target: likewise; None shares the source's.
         embedding_dim: size of an embedded word.
-        units: size of the decoder's state, and twice that of each direction of the encoder, so that
-            annotations and states have one size; even.
+        units: size of the decoder's state.
+        encoder_units: size of the annotations, twice that of each direction of the encoder; even.
+            None for `units`, with the encoder's last states as the decoder's first; at another
+            size a dense layer makes them.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         input_feeding: whether the attentional state is fed to the cell at the next word.
         coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
@@ -426,9 +437,9 @@ def luong_concat_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it, with several layers or with dropout of states; or embeddings are to be
-            shared by two vocabularies.
+        ValueError: the encoder's units are odd, `num_layers` is less than 1, coverage without input
+            feeding, or `fused` with it, with several layers or with dropout of states; or
+            embeddings are to be shared by two vocabularies.
     """
     return _luong(
         "luong_concat_lstm",
@@ -438,6 +449,7 @@ def luong_concat_lstm(
         layers.AdditiveScore(units, name="score"),
         embedding_dim=embedding_dim,
         units=units,
+        encoder_units=encoder_units,
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
@@ -456,6 +468,7 @@ def luong_location_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    encoder_units: int | None = None,
     num_layers: int = 1,
     max_length: int = 100,
     input_feeding: bool = False,
@@ -476,8 +489,10 @@ def luong_location_lstm(
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
         target: likewise; None shares the source's.
         embedding_dim: size of an embedded word.
-        units: size of the decoder's state, and twice that of each direction of the encoder, so that
-            annotations and states have one size; even.
+        units: size of the decoder's state.
+        encoder_units: size of the annotations, twice that of each direction of the encoder; even.
+            None for `units`, with the encoder's last states as the decoder's first; at another
+            size a dense layer makes them.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         max_length: tokens of a source that can be attended to; of longer ones the rest is not seen.
         input_feeding: whether the attentional state is fed to the cell at the next word.
@@ -496,8 +511,8 @@ def luong_location_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, or `fused` with input feeding or
-            with several layers.
+        ValueError: the encoder's units are odd, `num_layers` is less than 1, or `fused` with input
+            feeding or with several layers.
     """
     return _luong(
         "luong_location_lstm",
@@ -507,6 +522,7 @@ def luong_location_lstm(
         layers.LocationScore(max_length, name="score"),
         embedding_dim=embedding_dim,
         units=units,
+        encoder_units=encoder_units,
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=None,
@@ -525,6 +541,7 @@ def luong_local_m_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    encoder_units: int | None = None,
     num_layers: int = 1,
     width: int = 10,
     input_feeding: bool = False,
@@ -546,8 +563,10 @@ def luong_local_m_lstm(
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
         target: likewise; None shares the source's.
         embedding_dim: size of an embedded word.
-        units: size of the decoder's state, and twice that of each direction of the encoder, so that
-            annotations and states have one size; even.
+        units: size of the decoder's state.
+        encoder_units: size of the annotations, twice that of each direction of the encoder; even.
+            None for `units`, with the encoder's last states as the decoder's first; at another
+            size a dense layer makes them.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         width: D, source words to each side of the window's middle.
         input_feeding: whether the attentional state is fed to the cell at the next word.
@@ -569,9 +588,9 @@ def luong_local_m_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it, with several layers or with dropout of states; or embeddings are to be
-            shared by two vocabularies.
+        ValueError: the encoder's units are odd, `num_layers` is less than 1, coverage without input
+            feeding, or `fused` with it, with several layers or with dropout of states; or
+            embeddings are to be shared by two vocabularies.
     """
     return _luong(
         "luong_local_m_lstm",
@@ -581,6 +600,7 @@ def luong_local_m_lstm(
         layers.GeneralScore(units, name="score"),
         embedding_dim=embedding_dim,
         units=units,
+        encoder_units=encoder_units,
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
@@ -600,6 +620,7 @@ def luong_local_p_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    encoder_units: int | None = None,
     num_layers: int = 1,
     width: int = 10,
     input_feeding: bool = False,
@@ -622,8 +643,10 @@ def luong_local_p_lstm(
         source: a tokenizer, or the source vocabulary's size where only ids are fed.
         target: likewise; None shares the source's.
         embedding_dim: size of an embedded word.
-        units: size of the decoder's state, and twice that of each direction of the encoder, so that
-            annotations and states have one size; even.
+        units: size of the decoder's state.
+        encoder_units: size of the annotations, twice that of each direction of the encoder; even.
+            None for `units`, with the encoder's last states as the decoder's first; at another
+            size a dense layer makes them.
         num_layers: of the encoder and of the decoder's cell; more than one add to what they read.
         width: D, source words to each side of the window's middle.
         input_feeding: whether the attentional state is fed to the cell at the next word.
@@ -645,9 +668,9 @@ def luong_local_p_lstm(
         a `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: `units` is odd, `num_layers` is less than 1, coverage without input feeding, or
-            `fused` with it, with several layers or with dropout of states; or embeddings are to be
-            shared by two vocabularies.
+        ValueError: the encoder's units are odd, `num_layers` is less than 1, coverage without input
+            feeding, or `fused` with it, with several layers or with dropout of states; or
+            embeddings are to be shared by two vocabularies.
     """
     return _luong(
         "luong_local_p_lstm",
@@ -657,6 +680,7 @@ def luong_local_p_lstm(
         layers.GeneralScore(units, name="score"),
         embedding_dim=embedding_dim,
         units=units,
+        encoder_units=encoder_units,
         num_layers=num_layers,
         input_feeding=input_feeding,
         coverage=coverage,
@@ -683,14 +707,17 @@ def _luong(
     coverage: float | None,
     fused: bool,
     state_dropout: float,
+    encoder_units: int | None = None,
     window: keras.layers.Layer | None = None,
     **options,
 ) -> Seq2Seq:
     """Put a score and a window into Luong's decoder."""
-    if units % 2:
+    name_of_units = "units" if encoder_units is None else "encoder_units"
+    encoder_units = units if encoder_units is None else encoder_units
+    if encoder_units < 2 or encoder_units % 2:
         raise ValueError(
-            "Expected even units, of which each direction of the encoder has half. "
-            f"Received: units={units}"
+            f"Expected even {name_of_units}, of which each direction of the encoder has half. "
+            f"Received: {name_of_units}={encoder_units}"
         )
     check_num_layers(num_layers)
     if fused and (input_feeding or num_layers > 1):
@@ -709,23 +736,21 @@ def _luong(
         if input_feeding
         else (layers.LuongDecoderCell, layers.AttentionalReadout(embedding_dim, name="readout"))
     )
+    recurrent_cell = fused_cell(cell, units) if fused else stack(cell, units, num_layers)
     return recurrent_model(
         name,
         source,
         target,
         encoder_layers=[
             layers.BidirectionalLayer(
-                cell(units // 2, name="cell"), state_dropout, name=f"layer_{number}"
+                cell(encoder_units // 2, name="cell"), state_dropout, name=f"layer_{number}"
             )
             for number in range(num_layers)
         ],
-        bridge=layers.LastStateBridge(name="bridge"),
-        decoder_cell=decoder_cell(
-            fused_cell(cell, units) if fused else stack(cell, units, num_layers),
-            attention,
-            state_dropout,
-            name="cell",
-        ),
+        bridge=layers.LastStateBridge(name="bridge")
+        if encoder_units == units
+        else layers.DenseBridge(recurrent_cell.state_size, name="bridge"),
+        decoder_cell=decoder_cell(recurrent_cell, attention, state_dropout, name="cell"),
         readout=readout,
         embedding_dim=embedding_dim,
         embedding_scale=LARGE_EMBEDDINGS,

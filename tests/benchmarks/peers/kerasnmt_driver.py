@@ -13,7 +13,7 @@ from kerasnmt.text import SentencePieceTokenizer
 from kerasnmt.training import Adam
 from kerasnmt.zoo import get_model
 
-OPTIONS = {"luong_general_gru": {"input_feeding": True}}
+OPTIONS = {"luong_general_gru": {"input_feeding": True, "encoder_units": 2 * common.UNITS}}
 
 
 class Steps(keras.callbacks.Callback):
