@@ -44,12 +44,12 @@ def top_sums(scores: Any, gains: Any, k: int) -> tuple[Any, Any, Any]:
         each, greatest first, of equal ones the first. Where a row has fewer, -inf follows, with
         places beyond the end of the gains.
     """
-    batch, hypotheses, length = ops.shape(gains)
+    _, hypotheses, length = ops.shape(gains)
     known = isinstance(length, int)
     if known and hypotheses * length <= 2 * k * _BLOCK:
         gains = _padded(gains, max(0, k - length))
         length = gains.shape[-1]
-        sums = ops.reshape(gains + scores[..., None], (batch, hypotheses * length))
+        sums = ops.reshape(gains + scores[..., None], (-1, hypotheses * length))
         sums, places = ops.top_k(sums, k)
         places = ops.cast(places, "int32")
         return sums, places // length, places % length
@@ -60,14 +60,15 @@ def top_sums(scores: Any, gains: Any, k: int) -> tuple[Any, Any, Any]:
     gains = _padded(gains, missing if known else missing + k * size)
     count = ops.shape(gains)[-1] // size  # of a hypothesis
     blocks = ops.reshape(gains, (-1, size))
-    greatest = ops.reshape(ops.max(blocks, axis=-1), (batch, hypotheses, count))
+    greatest = ops.reshape(ops.max(blocks, axis=-1), (-1, hypotheses, count))
     greatest = greatest + scores[..., None]
-    _, chosen = ops.top_k(ops.reshape(greatest, (batch, hypotheses * count)), k)
-    chosen = ops.sort(ops.cast(chosen, "int32"), axis=-1)  # so that the first of equals is found
-    rows = ops.arange(batch, dtype="int32")[:, None]
+    _, chosen = ops.top_k(ops.reshape(greatest, (-1, hypotheses * count)), k)
+    # In ascending order, so that of equals the first is found.
+    chosen = -ops.top_k(-ops.cast(chosen, "int32"), k)[0]
+    rows = ops.arange(ops.shape(scores)[0], dtype="int32")[:, None]
     candidates = ops.take(blocks, rows * (hypotheses * count) + chosen, axis=0)
     candidates = candidates + pick(scores, chosen // count)[..., None]
-    sums, places = ops.top_k(ops.reshape(candidates, (batch, k * size)), k)
+    sums, places = ops.top_k(ops.reshape(candidates, (-1, k * size)), k)
     places = ops.cast(places, "int32")
     chosen = pick(chosen, places // size)
     return sums, chosen // count, chosen % count * size + places % size

@@ -62,14 +62,14 @@ class AdditiveScore(keras.layers.Layer):
             scores, float32, `[batch, source_length]` or
             `[batch, target_length, source_length]`.
         """
-        query = self.query_projection(query)
+        query = on_rows(self.query_projection, query)
         if len(query.shape) == 3:
             keys = ops.expand_dims(keys, 1)
         hidden = ops.tanh(keys + ops.expand_dims(query, -2))
         # Summed in float32, whatever the dtype of the hidden layer.
         hidden = ops.cast(hidden, "float32")
         energy = ops.cast(self.energy, "float32")
-        return on_rows(lambda rows: ops.matmul(rows, energy), hidden)
+        return on_rows(lambda rows: ops.squeeze(ops.matmul(rows, energy), -1), hidden)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AttentionalReadout(keras.layers.Layer):
@@ -29,7 +31,7 @@ class AttentionalReadout(keras.layers.Layer):
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Turn what a step knows into features `[..., units]`; see `MaxoutReadout`."""
-        return self.projection(ops.concatenate([context, state], axis=-1))
+        return on_rows(self.projection, ops.concatenate([context, state], axis=-1))
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

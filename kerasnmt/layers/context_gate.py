@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextGate(keras.layers.Layer):
@@ -35,5 +37,5 @@ class ContextGate(keras.layers.Layer):
         Returns:
             log p_gen, log p_source and log p_context, float32 `[..., 3]`.
         """
-        logits = self.projection(ops.concatenate([state, context, embedded], axis=-1))
+        logits = on_rows(self.projection, ops.concatenate([state, context, embedded], axis=-1))
         return ops.log_softmax(ops.cast(logits, "float32"), axis=-1)

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import StateDropout
 
 
@@ -107,7 +108,7 @@ class DecoderCell(keras.layers.Layer):
 
     def project_inputs(self, embedded: Any) -> Any:
         """Turn embedded target words `[..., features]` into the inputs of `step`."""
-        return self.input_projection(embedded)
+        return on_rows(self.input_projection, embedded)
 
     def step(
         self, inputs: Any, states: list[Any], memory: dict[str, Any]

@@ -4,6 +4,8 @@ from typing import Any
 
 import keras
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DeepOutputReadout(keras.layers.Layer):
@@ -28,4 +30,5 @@ class DeepOutputReadout(keras.layers.Layer):
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Turn what a step knows into features `[..., units]`; see `MaxoutReadout`."""
-        return embedded + self.state_projection(state) + self.context_projection(context)
+        projected = on_rows(self.state_projection, state)
+        return embedded + projected + on_rows(self.context_projection, context)

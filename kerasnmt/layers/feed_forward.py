@@ -5,6 +5,7 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -34,7 +35,7 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, inputs: Any) -> Any:
         """Transform `[..., units]` into `[..., units]`."""
-        return self.output_layer(self.hidden_layer(inputs))
+        return on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), inputs)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -58,6 +59,6 @@ class GatedDecoderCell(BahdanauDecoderCell):
         self, inputs: Any, states: list[Any], memory: dict[str, Any]
     ) -> tuple[Any, Any, list[Any]]:
         context, weights = self.attention(states[0], **memory)
-        gate = self.gate(states[0])
+        gate = on_rows(self.gate, states[0])
         output, states = self.cell(inputs + gate * context, states)
         return ops.concatenate([output, gate], axis=-1), weights, states

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -56,7 +57,7 @@ class GRUCell(keras.layers.Layer):
             mask.
         """
         state, *mask = states
-        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel) + self.recurrent_bias
+        recurrent = on_rows(self._recur, mask_state(state, mask))
         x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
         h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
         update = ops.sigmoid(x_z + h_z)
@@ -64,6 +65,9 @@ class GRUCell(keras.layers.Layer):
         candidate = ops.tanh(x_h + reset * h_h)
         output = candidate + update * (state - candidate)
         return output, [output, *mask]
+
+    def _recur(self, states: Any) -> Any:
+        return ops.matmul(states, self.recurrent_kernel) + self.recurrent_bias
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.time_cache import TimeCache
 
 
@@ -117,7 +118,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
     ) -> tuple[Any, Any, list[Any]]:
         *states, cache = states
         history = self._look_back(states[0], cache)
-        inputs = inputs + self.history_projection(history)
+        inputs = inputs + on_rows(self.history_projection, history)
         output, weights, states = super()._advance(inputs, states, memory)
         cache = cache.write(self._remembered(output))
         return ops.concatenate([output, history], axis=-1), weights, [*states, cache]

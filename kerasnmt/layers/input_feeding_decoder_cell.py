@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention_decoder_cell import AttentionDecoderCell
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -72,7 +73,8 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
         self, inputs: Any, states: list[Any], memory: dict[str, Any]
     ) -> tuple[Any, Any, list[Any]]:
         *states, attentional = states
-        state, states = self.cell(inputs + self.feeding_projection(attentional), states)
+        inputs = inputs + on_rows(self.feeding_projection, attentional)
+        state, states = self.cell(inputs, states)
         context, weights = self.attention(state, **memory)
-        attentional = ops.tanh(context + self.state_projection(state))
+        attentional = ops.tanh(context + on_rows(self.state_projection, state))
         return attentional, weights, [*states, attentional]

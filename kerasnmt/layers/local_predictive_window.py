@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.source_lengths import source_lengths
 
 
@@ -60,7 +61,8 @@ class LocalPredictiveWindow(keras.layers.Layer):
             `[..., source_length]`.
         """
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
-        share = ops.sigmoid(ops.cast(self.place(self.hidden(query)), "float32"))
+        share = on_rows(lambda rows: self.place(self.hidden(rows)), query)
+        share = ops.sigmoid(ops.cast(share, "float32"))
         places = ops.arange(ops.shape(keys)[1], dtype="float32")
         distance = places - lengths[..., None] * share
         return ops.abs(distance) <= self.width, ops.exp(-2.0 * ops.square(distance / self.width))

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocationScore(keras.layers.Layer):
@@ -45,7 +47,7 @@ class LocationScore(keras.layers.Layer):
             scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         positions = ops.arange(ops.shape(keys)[1])
-        scores = ops.cast(self.query_projection(query), "float32")
+        scores = ops.cast(on_rows(self.query_projection, query), "float32")
         scores = ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
         return ops.where(positions < self.max_length, scores, -1e9)
 

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -50,11 +51,14 @@ class LSTMCell(keras.layers.Layer):
             output h' `[..., units]`, and the list of h', c' and the mask.
         """
         state, memory, *mask = states
-        gates = inputs + ops.matmul(mask_state(state, mask), self.recurrent_kernel)
+        gates = inputs + on_rows(self._recur, mask_state(state, mask))
         entry, forget, candidate, exit_ = ops.split(gates, 4, axis=-1)
         memory = ops.sigmoid(forget + 1.0) * memory + ops.sigmoid(entry) * ops.tanh(candidate)
         output = ops.sigmoid(exit_) * ops.tanh(memory)
         return output, [output, memory, *mask]
+
+    def _recur(self, states: Any) -> Any:
+        return ops.matmul(states, self.recurrent_kernel)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

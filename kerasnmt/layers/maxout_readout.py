@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MaxoutReadout(keras.layers.Layer):
@@ -42,7 +44,7 @@ class MaxoutReadout(keras.layers.Layer):
         Returns:
             features `[..., units]`.
         """
-        hidden = self.projection(ops.concatenate([embedded, state, context], axis=-1))
+        hidden = on_rows(self.projection, ops.concatenate([embedded, state, context], axis=-1))
         return ops.maximum(*ops.split(hidden, 2, axis=-1))
 
     def get_config(self) -> dict:

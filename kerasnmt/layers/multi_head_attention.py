@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.masked_softmax import masked_softmax
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -77,7 +78,9 @@ class MultiHeadAttention(keras.layers.Layer):
         Returns:
             keys and values, `[batch, heads, memory_length, units / heads]` each.
         """
-        return self._split(self.key_projection(memory)), self._split(self.value_projection(memory))
+        projections = self.key_projection, self.value_projection
+        keys, values = (self._split(on_rows(projection, memory)) for projection in projections)
+        return keys, values
 
     def call(
         self,
@@ -116,7 +119,8 @@ class MultiHeadAttention(keras.layers.Layer):
                 "Call attention(query, memory), or attention(query, keys=…, values=…) with what "
                 "attention.project(memory) returned."
             )
-        query = self._split(self.query_projection(query)) / (self.units // self.num_heads) ** 0.5
+        query = self._split(on_rows(self.query_projection, query))
+        query = query / (self.units // self.num_heads) ** 0.5
         mask = None if memory_mask is None else memory_mask[:, None, None, :]
         if causal:
             rows, columns = (ops.arange(ops.shape(tensor)[2]) for tensor in (query, keys))
@@ -126,7 +130,7 @@ class MultiHeadAttention(keras.layers.Layer):
         kept = self.weights_dropout(ops.cast(weights, values.dtype), training=training)
         heads = ops.swapaxes(ops.matmul(kept, values), 1, 2)
         together = ops.reshape(heads, (*ops.shape(heads)[:2], self.units))
-        return self.output_layer(together), weights
+        return on_rows(self.output_layer, together), weights
 
     def _split(self, projected: Any) -> Any:
         """Turn `[batch, length, units]` into `[batch, heads, length, units / heads]`."""

@@ -7,19 +7,26 @@ from keras import ops
 
 
 def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
-    """Apply a function `[rows, n] -> [rows]` to the last axis of a tensor.
+    """Apply a function of the rows of a matrix to the last axis of a tensor.
 
     A product of a tensor of three axes and a matrix, as `ops.matmul` and `keras.layers.Dense` make
-    it in TensorFlow, has a gradient that XLA cannot compile within a loop unless all sizes are
-    known when it is traced, which those of batches of texts are not. A product of two matrices has.
+    it in TensorFlow, asks for its sizes by nine ops, which for the few rows of a search take longer
+    than the product; and it has a gradient that XLA cannot compile within a loop unless all sizes
+    are known when it is traced, which those of batches of texts are not. A product of two matrices
+    has neither.
 
     Args:
-        function: takes a matrix, gives a vector.
+        function: takes a matrix `[rows, n]` and gives `[rows]` or `[rows, m]`, for example a
+            `keras.layers.Dense`.
         tensor: `[..., n]`.
 
     Returns:
-        `[...]`.
+        `[...]` or `[..., m]`.
     """
-    return ops.reshape(
-        function(ops.reshape(tensor, (-1, tensor.shape[-1]))), ops.shape(tensor)[:-1]
-    )
+    if len(tensor.shape) == 2:
+        return function(tensor)
+    made = function(ops.reshape(tensor, (-1, tensor.shape[-1])))
+    leading = tensor.shape[:-1]
+    if list(leading).count(None) > 1:
+        leading = ops.shape(tensor)[:-1]
+    return ops.reshape(made, (*(-1 if n is None else n for n in leading), *made.shape[1:]))

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SigmoidGate(keras.layers.Layer):
@@ -24,6 +26,6 @@ class SigmoidGate(keras.layers.Layer):
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Choose; see `SoftmaxGate`."""
-        logit = self.projection(ops.concatenate([context, state, embedded], axis=-1))
+        logit = on_rows(self.projection, ops.concatenate([context, state, embedded], axis=-1))
         logit = ops.cast(logit, "float32")
         return ops.log_sigmoid(ops.concatenate([logit, -logit], axis=-1))

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import mask_state
 
 
@@ -45,9 +46,12 @@ class SimpleRNNCell(keras.layers.Layer):
             mask.
         """
         state, *mask = states
-        recurrent = ops.matmul(mask_state(state, mask), self.recurrent_kernel)
+        recurrent = on_rows(self._recur, mask_state(state, mask))
         output = ops.tanh(inputs + recurrent)
         return output, [output, *mask]
+
+    def _recur(self, states: Any) -> Any:
+        return ops.matmul(states, self.recurrent_kernel)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

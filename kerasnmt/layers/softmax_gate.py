@@ -5,6 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SoftmaxGate(keras.layers.Layer):
@@ -34,4 +36,4 @@ class SoftmaxGate(keras.layers.Layer):
         Returns:
             log p_gen and log p_copy, float32 `[..., 2]`.
         """
-        return ops.log_softmax(ops.cast(self.projection(state), "float32"), axis=-1)
+        return ops.log_softmax(ops.cast(on_rows(self.projection, state), "float32"), axis=-1)

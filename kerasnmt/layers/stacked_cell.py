@@ -6,6 +6,7 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -70,7 +71,7 @@ class StackedCell(keras.layers.Layer):
             masks, own_masks = _without_last(masks, len(cell.mask_size))
             below = output
             if number:
-                inputs = self.input_projections[number - 1](below)
+                inputs = on_rows(self.input_projections[number - 1], below)
             output, own = cell(inputs, [*own, *own_masks])
             own, own_masks = own[: len(cell.state_size)], own[len(cell.state_size) :]
             new_states, new_masks = [*own, *new_states], [*own_masks, *new_masks]

@@ -68,15 +68,13 @@ class TimeDistributedDenseScorer(keras.layers.Layer):
         Returns:
             scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
-        query = self.query_projection(query)
+        query = on_rows(self.query_projection, query)
         if len(query.shape) == 3:
             keys = ops.expand_dims(keys, 1)
         scores = keys + ops.expand_dims(query, -2)
         if self.hidden_units:
             scores = on_rows(self.output_layer, ops.tanh(scores))
-        else:
-            scores = ops.squeeze(scores, -1)
-        return ops.cast(scores, "float32")
+        return ops.cast(ops.squeeze(scores, -1), "float32")
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.token_log_probability import token_log_probability
 
 
@@ -46,10 +47,8 @@ class VocabularyProjection(keras.layers.Layer):
         return self._project(features, self.kernel)
 
     def _project(self, features: Any, kernel: Any) -> Any:
-        # Rows are flat until the bias is added: TensorFlow makes one op of a plain product and it.
-        flat = ops.reshape(features, (-1, kernel.shape[0]))
-        logits = ops.matmul(flat, kernel) + self.bias
-        return ops.reshape(logits, (*ops.shape(features)[:-1], self.vocabulary_size))
+        # TensorFlow makes one op of the product of two matrices and a bias.
+        return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
 
     def next_log_probability(self, logits: Any) -> Any:
         """Return log p of every id, float32 `[..., vocabulary]`."""
