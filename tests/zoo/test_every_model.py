@@ -76,6 +76,10 @@ OPTIONS = {
         {"input_feeding": True, "coverage": 0.5, "width": 2},
     ),
     "luong_local_m_lstm feeding": ("luong_local_m_lstm", {"input_feeding": True, "width": 1}),
+    "luong_general_gru wide encoder": (
+        "luong_general_gru",
+        {"encoder_units": 6, "input_feeding": True},
+    ),
     "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
     "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
     "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
@@ -304,3 +308,29 @@ def test_options_that_do_not_fit(name, options, message):
 def test_odd_units(name):
     with pytest.raises(ValueError, match=r"Expected even units.*Received: units=5"):
         zoo.get_model(name)(11, units=5)
+
+
+@pytest.mark.parametrize("encoder_units", [0, 5])
+def test_encoder_units_without_halves(encoder_units):
+    message = rf"Expected even encoder_units.*Received: encoder_units={encoder_units}"
+    with pytest.raises(ValueError, match=message):
+        zoo.luong_general_gru(11, units=4, encoder_units=encoder_units)
+
+
+def test_encoder_units():
+    """The memory has their size; a dense layer makes the decoder's states of the encoder's."""
+    sizes = {"embedding_dim": 3, "units": 4}
+    same = zoo.luong_general_lstm(11, **sizes)
+    assert zoo.luong_general_lstm(11, encoder_units=4, **sizes).count_params() == (
+        same.count_params()
+    )
+    model = zoo.luong_general_lstm(11, encoder_units=10, **sizes)
+    assert model.encoder.memory_units == 10
+    assert [layer.units for layer in model.bridge.projections] == [4, 4]
+    encoder = 11 * 3 + 2 * (3 * 20 + 5 * 20 + 20)  # embeddings; W, U and b of each direction
+    bridge = 2 * (2 * (5 + 5) * 4 + 4)  # h and c of both directions to h, and to c
+    cell = 11 * 3 + 3 * 16 + 4 * 16 + 16
+    attention = 10 * 4
+    readout = (10 + 4) * 3
+    generator = 3 * 11 + 11
+    assert model.count_params() == encoder + bridge + cell + attention + readout + generator
