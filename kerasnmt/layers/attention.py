@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.masked_softmax import masked_softmax
+from kerasnmt.layers.products import products
 
 # The arguments of the constructor that are layers.
 _PARTS = ("score", "window", "coverage", "penalty")
@@ -211,5 +212,5 @@ def weighted_sum(weights: Any, values: Any) -> Any:
     """
     weights = ops.cast(weights, values.dtype)
     if len(weights.shape) == 3:
-        return ops.matmul(weights, values)
+        return products(weights, values)
     return ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), values), 1)
