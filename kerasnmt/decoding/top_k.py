@@ -63,7 +63,7 @@ def top_sums(scores: Any, gains: Any, k: int) -> tuple[Any, Any, Any]:
     greatest = ops.reshape(ops.max(blocks, axis=-1), (-1, hypotheses, count))
     greatest = greatest + scores[..., None]
     _, chosen = ops.top_k(ops.reshape(greatest, (-1, hypotheses * count)), k)
-    # In ascending order, so that of equals the first is found.
+    # In ascending order, so that of equals the first is found; by fewer ops than ops.sort has.
     chosen = -ops.top_k(-ops.cast(chosen, "int32"), k)[0]
     rows = ops.arange(ops.shape(scores)[0], dtype="int32")[:, None]
     candidates = ops.take(blocks, rows * (hypotheses * count) + chosen, axis=0)

@@ -11,6 +11,8 @@ from typing import Any
 
 from keras import ops
 
+from kerasnmt.layers.products import products
+
 IMPOSSIBLE = -1e9
 
 
@@ -88,7 +90,7 @@ def with_copies(
     """
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
     ids = ops.broadcast_to(source_ids[:, None, :], ops.shape(weights))
-    copied = ops.matmul(weights, equal_words)
+    copied = products(weights, equal_words)
     mixed = ops.take_along_axis(extended, ids, axis=-1)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
     # No column is written twice, which LiteRT would add up: for each position whose word stands

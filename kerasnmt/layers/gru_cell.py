@@ -57,7 +57,7 @@ class GRUCell(keras.layers.Layer):
             mask.
         """
         state, *mask = states
-        # Beside the product, not in it: of a search's few rows one op for both takes longer.
+        # After the rows of a search have their axes again: one op for both takes longer there.
         recurrent = on_rows(self._recur, mask_state(state, mask)) + self.recurrent_bias
         x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
         h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)

@@ -111,7 +111,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
 
     def _remembered(self, state: Any) -> dict[str, Any]:
         """What later steps have to know of a state `[..., units]`."""
-        return {"keys": self.history_attention.project(state), "values": state}
+        return {"keys": on_rows(self.history_attention.project, state), "values": state}
 
     def _advance(
         self, inputs: Any, states: list[Any], memory: dict[str, Any]

@@ -28,6 +28,6 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
 
 
 def _softmax(scores: Any) -> Any:
-    # TensorFlow's op for the softmax shares rows out among the threads of a CPU, however few there
-    # are: for the five of a search it takes ten times as long as these two.
+    # TensorFlow's op for the softmax, oneDNN's, shares rows out among the threads of a CPU, however
+    # few there are: for the five of a search it takes ten times as long as these two.
     return ops.exp(ops.log_softmax(scores, axis=-1))

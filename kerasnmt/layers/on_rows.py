@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import keras
 from keras import ops
 
 
@@ -23,7 +24,9 @@ def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
     Returns:
         `[...]` or `[..., m]`.
     """
-    if len(tensor.shape) == 2:
+    # No sizes are asked for yet of a symbolic tensor, and none can be of one without features.
+    symbolic = isinstance(tensor, keras.KerasTensor)
+    if symbolic or len(tensor.shape) == 2 or tensor.shape[-1] == 0:
         return function(tensor)
     made = function(ops.reshape(tensor, (-1, tensor.shape[-1])))
     leading = tensor.shape[:-1]

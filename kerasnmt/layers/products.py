@@ -21,29 +21,16 @@ def products(left: Any, right: Any) -> Any:
         `[batch, n, units]`.
     """
     batch, count, _ = ops.shape(left)
-    symbolic = isinstance(left, keras.KerasTensor)
-    if symbolic or isinstance(batch, int) or not isinstance(count, int):
+    known = isinstance(batch, int) or isinstance(left, keras.KerasTensor)
+    # Where n is open as well, it is the length of targets, and so no search.
+    if known or not isinstance(count, int):
         return ops.matmul(left, right)
-    return _any_number(left, right)
 
+    def of_one_row() -> Any:
+        units = ops.shape(right)[2]
+        first = ops.reshape(left[:1], (count, -1)), ops.reshape(right[:1], (-1, units))
+        # TensorFlow's optimizer would take a batch of 1 for granted in the other branch too; and a
+        # shape that is computed would keep XLA from compiling the gradient.
+        return ops.expand_dims(ops.matmul(*first), 0) + ops.zeros_like(left[..., :1])
 
-@ops.custom_gradient
-def _any_number(left: Any, right: Any) -> tuple:
-    """With a gradient of its own, as XLA cannot compile that of the broadcast."""
-    batch, count, _ = ops.shape(left)
-
-    def gradient(*args: Any, upstream: Any = None) -> tuple:
-        if upstream is None:
-            (upstream,) = args
-        return (
-            ops.matmul(upstream, ops.transpose(right, (0, 2, 1))),
-            ops.matmul(ops.transpose(left, (0, 2, 1)), upstream),
-        )
-
-    product = ops.cond(
-        ops.equal(batch, 1),
-        # Broadcast to the shape of the other branch, whatever the batch.
-        lambda: ops.broadcast_to(ops.matmul(left[0], right[0]), (batch, count, right.shape[2])),
-        lambda: ops.matmul(left, right),
-    )
-    return product, gradient
+    return ops.cond(ops.equal(batch, 1), of_one_row, lambda: ops.matmul(left, right))

@@ -716,7 +716,7 @@ def _luong(
     encoder_units = units if encoder_units is None else encoder_units
     if encoder_units < 2 or encoder_units % 2:
         raise ValueError(
-            f"Expected even {name_of_units}, of which each direction of the encoder has half. "
+            f"Expected {name_of_units} even and above 0: each direction of the encoder has half. "
             f"Received: {name_of_units}={encoder_units}"
         )
     check_num_layers(num_layers)

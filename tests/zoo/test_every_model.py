@@ -183,6 +183,34 @@ def test_steps_equal_the_full_pass(name, options, run):
             np.testing.assert_allclose(record[:, 0], attended[key][:, t], atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bahdanau_gru",
+        "history_attention_gru",
+        "luong_general_lstm feeding",
+        "pointer_generator_lstm coverage",
+        "transformer_tiny",
+    ],
+)
+def test_products_of_a_search_step_are_of_matrices(name):
+    """Those of more axes are called Tensordot; each asks for its sizes by nine ops."""
+    name, options = OPTIONS[name]
+    model = make(name, **options)
+    search = tf.function(
+        lambda ids: model.search(ids, beam_size=2, max_length=3).ids, autograph=False
+    )
+    graph = search.get_concrete_function(tf.TensorSpec((None, None), tf.int32)).graph
+    bodies = [
+        function
+        for function in graph.as_graph_def().library.function
+        if "while_body" in function.signature.name
+    ]
+    names = [node.name for function in bodies for node in function.node_def]
+    assert any("MatMul" in name for name in names)
+    assert not [name for name in names if "Tensordot" in name]
+
+
 @every
 def test_padding_changes_nothing(name, options):
     model = make(name, **options)
@@ -306,13 +334,13 @@ def test_options_that_do_not_fit(name, options, message):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("luong")])
 def test_odd_units(name):
-    with pytest.raises(ValueError, match=r"Expected even units.*Received: units=5"):
+    with pytest.raises(ValueError, match=r"Expected units even and above 0.*Received: units=5"):
         zoo.get_model(name)(11, units=5)
 
 
 @pytest.mark.parametrize("encoder_units", [0, 5])
 def test_encoder_units_without_halves(encoder_units):
-    message = rf"Expected even encoder_units.*Received: encoder_units={encoder_units}"
+    message = rf"Expected encoder_units even and above 0.*Received: encoder_units={encoder_units}"
     with pytest.raises(ValueError, match=message):
         zoo.luong_general_gru(11, units=4, encoder_units=encoder_units)
 
@@ -334,3 +362,11 @@ def test_encoder_units():
     readout = (10 + 4) * 3
     generator = 3 * 11 + 11
     assert model.count_params() == encoder + bridge + cell + attention + readout + generator
+
+
+@pytest.mark.parametrize("options", [{"num_layers": 2, "embedding_dim": 4}, {"fused": True}])
+def test_encoder_units_and_other_cells(options):
+    model = zoo.luong_general_lstm(11, units=4, encoder_units=6, **options)
+    ids = np.array([[5, 6, 3]], "int32")
+    assert model({"source_ids": ids, "target_ids": ids}).shape == (1, 3, 11)
+    assert model.search(ids, beam_size=2, max_length=3).ids.shape == (1, 1, 3)
