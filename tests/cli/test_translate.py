@@ -70,7 +70,7 @@ def test_n_best(kerasnmt, export_folder, translator):
     rows = [line.split(" ||| ") for line in done.lines]
     expected = [
         (index, text, score)
-        for index, ranked in enumerate(translator.n_best(LINES))
+        for index, ranked in enumerate(translator.n_best(LINES, batch_size=3))
         for text, score in ranked[:2]
     ]
     assert [(int(index), text) for index, text, _ in rows] == [row[:2] for row in expected]
