@@ -44,12 +44,13 @@ def top_sums(scores: Any, gains: Any, k: int) -> tuple[Any, Any, Any]:
         each, greatest first, of equal ones the first. Where a row has fewer, -inf follows, with
         places beyond the end of the gains.
     """
-    _, hypotheses, length = ops.shape(gains)
+    batch, hypotheses, length = ops.shape(gains)
+    rows = batch if isinstance(batch, int) else -1
     known = isinstance(length, int)
     if known and hypotheses * length <= 2 * k * _BLOCK:
         gains = _padded(gains, max(0, k - length))
         length = gains.shape[-1]
-        sums = ops.reshape(gains + scores[..., None], (-1, hypotheses * length))
+        sums = ops.reshape(gains + scores[..., None], (rows, hypotheses * length))
         sums, places = ops.top_k(sums, k)
         places = ops.cast(places, "int32")
         return sums, places // length, places % length
@@ -60,15 +61,15 @@ def top_sums(scores: Any, gains: Any, k: int) -> tuple[Any, Any, Any]:
     gains = _padded(gains, missing if known else missing + k * size)
     count = ops.shape(gains)[-1] // size  # of a hypothesis
     blocks = ops.reshape(gains, (-1, size))
-    greatest = ops.reshape(ops.max(blocks, axis=-1), (-1, hypotheses, count))
+    greatest = ops.reshape(ops.max(blocks, axis=-1), (rows, hypotheses, count))
     greatest = greatest + scores[..., None]
-    _, chosen = ops.top_k(ops.reshape(greatest, (-1, hypotheses * count)), k)
+    _, chosen = ops.top_k(ops.reshape(greatest, (rows, hypotheses * count)), k)
     # In ascending order, so that of equals the first is found; by fewer ops than ops.sort has.
     chosen = -ops.top_k(-ops.cast(chosen, "int32"), k)[0]
-    rows = ops.arange(ops.shape(scores)[0], dtype="int32")[:, None]
-    candidates = ops.take(blocks, rows * (hypotheses * count) + chosen, axis=0)
+    first = ops.arange(batch, dtype="int32")[:, None] * (hypotheses * count)
+    candidates = ops.take(blocks, first + chosen, axis=0)
     candidates = candidates + pick(scores, chosen // count)[..., None]
-    sums, places = ops.top_k(ops.reshape(candidates, (-1, k * size)), k)
+    sums, places = ops.top_k(ops.reshape(candidates, (rows, k * size)), k)
     places = ops.cast(places, "int32")
     chosen = pick(chosen, places // size)
     return sums, chosen // count, chosen % count * size + places % size

@@ -12,9 +12,8 @@ each `.en.gz` and `.de.gz`.
 All have the same sizes: 8,000 joint SentencePiece pieces, embedding and units 256, a GRU in both
 directions, a GRU decoder with input feeding, dropout 0.2, label smoothing 0.1, Adam with rate
 0.001, batches of 64 pairs; about 8 million parameters. JoeyNMT attends as Bahdanau's model does and
-OpenNMT-tf as Luong's, so each has a counterpart: `bahdanau_gru` and `luong_general_gru` with input
-feeding. The latter's encoder has 128 units in each direction where OpenNMT-tf's has 256, and so
-fewer parameters and less to compute.
+OpenNMT-tf as Luong's, so each has a counterpart: `bahdanau_gru`, and `luong_general_gru` with input
+feeding and `encoder_units=512`, for as many units in each direction of the encoder.
 
 - `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
 - `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
