@@ -11,7 +11,6 @@ from kerasnmt.decoding.coverage_penalty import coverage_penalty
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.length_penalty import length_penalty
-from kerasnmt.decoding.pick import pick
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.top_k import top_sums
@@ -158,8 +157,7 @@ def _best_extensions(
     Returns:
         scores, ids and parents, each `[batch, beam_size]`.
     """
-    totals, parents, ids = top_sums(scores, log_probabilities, wanted.shape[1])
-    scores, parents, ids = (pick(values, wanted) for values in (totals, parents, ids))
+    scores, parents, ids = top_sums(scores, log_probabilities, wanted)
     scores = ops.maximum(scores, IMPOSSIBLE)
     return scores, ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids), parents
 

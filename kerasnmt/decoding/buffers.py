@@ -30,7 +30,7 @@ def write(buffers: Any, values: Any, time: Any) -> Any:
     # Not by a scatter, which TensorFlow refuses where a batch is empty.
     def write_one(buffer: Any, value: Any) -> Any:
         here = ops.reshape(ops.arange(buffer.shape[0]) == time, (-1, *[1] * len(value.shape)))
-        return ops.where(here, value[None], buffer)
+        return ops.where(here, ops.expand_dims(value, 0), buffer)
 
     return tree.map_structure(write_one, buffers, values)
 

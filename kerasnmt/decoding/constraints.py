@@ -59,7 +59,8 @@ def constrained(
         found = log_probabilities
         if never_ids:
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
-            found = ops.where(never, IMPOSSIBLE, found)
+            # A choice by `never` would give the same and take longer.
+            found = found + ops.where(never, IMPOSSIBLE, 0.0)
         time = carried.get("time")
         following = {} if time is None else {"time": time + 1}
         if options.min_length > 1:

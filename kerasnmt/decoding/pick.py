@@ -15,5 +15,5 @@ def pick(values: Any, places: Any) -> Any:
     Returns:
         `[batch, m]`.
     """
-    here = places[..., None] == ops.arange(values.shape[1], dtype=places.dtype)
-    return ops.sum(ops.where(here, values[:, None], 0), axis=-1)
+    here = ops.expand_dims(places, -1) == ops.arange(values.shape[1], dtype=places.dtype)
+    return ops.sum(ops.where(here, ops.expand_dims(values, 1), 0), axis=-1)
