@@ -124,6 +124,9 @@ class _Training(_Section):
     batch_size: PositiveInt | None = Field(
         None, description="Sentence pairs in a batch, in place of tokens_per_batch."
     )
+    few_shapes: bool = Field(
+        True, description="Whether batches have few shapes, as XLA needs; without, less padding."
+    )
     epochs: PositiveInt = Field(10, description="Passes over the training data.")
     learning_rate: PositiveFloat = Field(0.001, description="The highest rate of the schedule.")
     learning_rate_schedule: Literal["constant", "cosine", "inverse_sqrt", "plateau"] = Field(

@@ -324,6 +324,7 @@ def _batches(
             tokens_per_batch=recipe.training.tokens_per_batch or 4096,
             batch_size=recipe.training.batch_size,
             max_length=recipe.data.max_length,
+            few_shapes=recipe.training.few_shapes,
             extended_vocabulary=model.copies,
             contexts=contexts.get(split),
             **options,

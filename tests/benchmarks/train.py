@@ -82,7 +82,9 @@ def main() -> None:
         scheduled_sampling=arguments.scheduled_sampling,
         jit_compile=arguments.jit_compile,
     )
-    dataset = batches(pairs, tokenizer, batch_size=arguments.batch_size, seed=1, cache=True)
+    # XLA compiles each shape anew.
+    size = {"batch_size": arguments.batch_size, "few_shapes": arguments.jit_compile}
+    dataset = batches(pairs, tokenizer, seed=1, cache=True, **size)
     steps = arguments.warmup + arguments.steps
     window = Window(arguments.warmup, steps - 1)
     model.fit(dataset.repeat().take(steps), callbacks=[window], verbose=0, shuffle=False)

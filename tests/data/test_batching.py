@@ -80,15 +80,18 @@ def test_one_tokenizer_serves_both_sides():
     np.testing.assert_array_equal(targets, [[5, 4, 3]])
 
 
+@pytest.mark.parametrize("few_shapes", [True, False])
 @pytest.mark.parametrize("options", [{"tokens_per_batch": 300}, {"batch_size": 7}])
-def test_every_pair_comes_once_an_epoch(options):
-    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, **options)
+def test_every_pair_comes_once_an_epoch(options, few_shapes):
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, few_shapes=few_shapes, **options)
     for _ in range(2):
         assert Counter(text_of(dataset)) == Counter(PAIRS)
 
 
-def test_the_contract_holds_in_every_batch():
-    for inputs, targets, weights in batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1):
+@pytest.mark.parametrize("few_shapes", [True, False])
+def test_the_contract_holds_in_every_batch(few_shapes):
+    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, few_shapes=few_shapes)
+    for inputs, targets, weights in dataset:
         source, target_ids = inputs["source_ids"].numpy(), inputs["target_ids"].numpy()
         targets = targets.numpy()
         np.testing.assert_array_equal(weights, targets != PAD_ID)
@@ -152,6 +155,37 @@ def test_few_shapes_and_little_padding():
     assert len({shape[1:] for shape in statistics.shapes}) <= 25
 
 
+def test_many_shapes_and_less_padding():
+    few, many = (
+        batches(dataset_of(PAIRS), LETTERS, DIGITS, batch_size=16, seed=1, few_shapes=few_shapes)
+        for few_shapes in (True, False)
+    )
+    before, after = describe_batches(few), describe_batches(many)
+    assert after.batches == before.batches
+    assert after.target_tokens == before.target_tokens
+    assert after.target_padding < before.target_padding / 2
+    assert after.source_padding < before.source_padding
+    for inputs, targets, _ in many:  # no position is padding in all rows
+        assert np.any(inputs["source_ids"] != PAD_ID, axis=0).all()
+        assert np.any(targets != PAD_ID, axis=0).all()
+
+
+def test_pairs_are_sorted_by_the_target_then_the_source():
+    lengths = [(5, 3), (4, 6), (2, 3), (6, 6), (5, 1), (3, 2)]  # of one width
+    pairs = dataset_of([("a" * source, "0" * target) for source, target in lengths])
+    dataset = batches(pairs, LETTERS, DIGITS, batch_size=2, shuffle=False, few_shapes=False)
+    found = [
+        (inputs["source_ids"].shape, targets.shape, [(len(s), len(t)) for s, t in text_of([batch])])
+        for batch in dataset
+        for inputs, targets, _ in [batch]
+    ]
+    assert found == [
+        ((2, 6), (2, 3), [(5, 1), (3, 2)]),
+        ((2, 6), (2, 4), [(2, 3), (5, 3)]),
+        ((2, 7), (2, 7), [(4, 6), (6, 6)]),
+    ]
+
+
 @pytest.mark.parametrize("tokens", [100, 333])
 def test_a_token_batch_is_as_large_as_its_width_allows(tokens):
     dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=tokens, seed=1)
@@ -191,9 +225,11 @@ def test_the_seed_fixes_the_whole_sequence_of_epochs():
     assert first != epochs(seed=6)
 
 
-def test_epochs_go_on_at_any_place():
+@pytest.mark.parametrize("few_shapes", [True, False])
+def test_epochs_go_on_at_any_place(few_shapes):
     def dataset(first_epoch, seed=5, cache=False):
         options = {"batch_size": 8, "seed": seed, "first_epoch": first_epoch, "cache": cache}
+        options["few_shapes"] = few_shapes
         return batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, **options)
 
     once = batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, batch_size=8)
@@ -337,11 +373,12 @@ def test_alignments_by_hand():
     assert not np.any(inputs["alignments"][1])
 
 
-def test_alignments_stay_with_their_pairs():
+@pytest.mark.parametrize("few_shapes", [True, False])
+def test_alignments_stay_with_their_pairs(few_shapes):
     pairs = PAIRS[:200]
     links = [[(0, 0)] if number % 3 else [] for number in range(200)]
     of_pair = dict(zip(pairs, map(bool, links), strict=True))
-    options = {"batch_size": 16, "seed": 3, "cache": True}
+    options = {"batch_size": 16, "seed": 3, "cache": True, "few_shapes": few_shapes}
     dataset = batches(dataset_of(pairs), LETTERS, DIGITS, alignments=links, **options)
     for inputs, targets, weights in dataset:
         single = tf.data.Dataset.from_tensors((inputs, targets, weights))
@@ -425,6 +462,11 @@ def test_contexts_by_hand():
     shapes = [tuple(inputs["context_ids"].shape) for inputs, *_ in dataset]
     assert sorted(shapes) == sorted([(12, 8)] * 3 + [(4, 8)] + [(8, 12)] * 2 + [(4, 12)])
     assert set(dataset.element_spec[0]) == {"source_ids", "target_ids", "context_ids"}
+    # Each as wide as its longest: 12 and 2 tokens with the end.
+    options["few_shapes"] = False
+    dataset = batches([("a", "b")] * 60, words, contexts=contexts, tokens_per_batch=96, **options)
+    found = {(inputs["context_ids"].shape[1], targets.shape[1]) for inputs, targets, _ in dataset}
+    assert found == {(2, 2), (12, 2)}
 
 
 def test_contexts_that_do_not_fit():
@@ -437,7 +479,8 @@ def test_contexts_that_do_not_fit():
             batches([("a", "b")] * 2, words, contexts=contexts)
 
 
-def test_an_extended_vocabulary_stays_with_its_pairs():
+@pytest.mark.parametrize("few_shapes", [True, False])
+def test_an_extended_vocabulary_stays_with_its_pairs(few_shapes):
     """With alignments, buckets, pairs left out, shuffling and a cache; against batches without."""
     draw = random.Random(2)
     vocabulary = ["a", "b", "x", "y", "z", "é"]
@@ -449,6 +492,7 @@ def test_an_extended_vocabulary_stays_with_its_pairs():
         "max_length": 20,
         "seed": 4,
         "cache": True,
+        "few_shapes": few_shapes,
     }
     words = WordTokenizer(["a", "b"])
     with_ids = batches(pairs, words, extended_vocabulary=True, **options)

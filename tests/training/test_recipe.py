@@ -63,6 +63,7 @@ class TestLoad:
         assert recipe.training.model_dump() == {
             "tokens_per_batch": 4096,
             "batch_size": None,
+            "few_shapes": True,
             "epochs": 10,
             "learning_rate": 0.001,
             "learning_rate_schedule": "constant",

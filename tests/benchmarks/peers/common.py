@@ -78,7 +78,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="of decode")
     parser.add_argument("--sentences", type=int, default=1000, help="of decode, the first so many")
-    parser.add_argument("--model", default="bahdanau_gru", help="of the zoo, for kerasnmt's driver")
+    parser.add_argument(
+        "--system", default="bahdanau_gru", help="for kerasnmt's driver: MODEL or MODEL-bfloat16"
+    )
     return parser.parse_args()
 
 

@@ -13,12 +13,14 @@ All have the same sizes: 8,000 joint SentencePiece pieces, embedding and units 2
 directions, a GRU decoder with input feeding, dropout 0.2, label smoothing 0.1, Adam with rate
 0.001, batches of 64 pairs; about 8 million parameters. JoeyNMT attends as Bahdanau's model does and
 OpenNMT-tf as Luong's, so each has a counterpart: `bahdanau_gru`, and `luong_general_gru` with input
-feeding and `encoder_units=512`, for as many units in each direction of the encoder.
+feeding and `encoder_units=512`, for as many units in each direction of the encoder. That one there
+is a second time, with half of its products' precision, `mixed_bfloat16` of Keras: a CPU that has
+AVX512_BF16 or AMX multiplies such numbers faster. On a CPU the peers have nothing like it.
 
 - `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
 - `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
-  not counted, after each epoch; as many at a time as there are cores. Writes `HOME/curves.png` and
-  the models that `decode` takes.
+  not counted, after each epoch; as many at a time as there are cores. Writes `HOME/curves.png`, of
+  all that were ever trained there, and the models that `decode` takes.
 - `decode`: 1,000 sentences greedily and with 5 beams, in batches of 64, and 100 one by one.
 
 Each system runs on one core: threads that wait for each other spend CPU seconds, and not all
@@ -39,13 +41,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SYSTEMS = ("bahdanau_gru", "joeynmt", "luong_general_gru", "opennmt")
+PEERS = ("joeynmt", "opennmt")
 LABELS = {
     "bahdanau_gru": "kerasnmt, bahdanau_gru",
     "joeynmt": "JoeyNMT",
     "luong_general_gru": "kerasnmt, luong_general_gru",
+    "luong_general_gru-bfloat16": "kerasnmt, luong_general_gru, bfloat16",
     "opennmt": "OpenNMT-tf",
 }
+SYSTEMS = tuple(LABELS)
 
 
 def pip(python: Path, *packages: str) -> None:
@@ -122,10 +126,10 @@ def cores_of(arguments: argparse.Namespace) -> set[int]:
 
 def drive(home: Path, system: str, mode: str, *options: str, cores: set[int]) -> dict:
     """Runs a driver, and reads its answer."""
-    peer = system if system in ("joeynmt", "opennmt") else None
+    peer = system if system in PEERS else None
     python = home / peer / "bin" / "python" if peer else Path(sys.executable)
     command = [python, HERE / f"{peer or 'kerasnmt'}_driver.py", mode, "--home", home, *options]
-    command += [] if peer else ["--model", system]
+    command += [] if peer else ["--system", system]
     environment = os.environ | ({"PYTHONPATH": str(HERE.parents[2])} if not peer else {})
     if peer == "joeynmt":
         environment |= {"OMP_NUM_THREADS": str(len(cores))}
@@ -156,13 +160,13 @@ def medians(results: list[dict]) -> dict:
 
 def steps(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
     options = ["--steps", str(arguments.steps), "--warmup", str(arguments.warmup)]
-    results = {system: [] for system in SYSTEMS}
+    results = {system: [] for system in arguments.systems}
     for _ in range(arguments.rounds):
-        for system in SYSTEMS:
+        for system in arguments.systems:
             found = drive(home, system, "steps", *options, cores=cores_of(arguments))
             results[system].append(found)
-    for system in SYSTEMS:
-        yield {"system": LABELS[system]} | medians(results[system])
+    for system, found in results.items():
+        yield {"system": LABELS[system]} | medians(found)
 
 
 def fit(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
@@ -179,13 +183,16 @@ def fit(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
             free.append(core)
 
     with ThreadPoolExecutor(len(cores)) as pool:
-        results = list(pool.map(run, SYSTEMS))
+        results = dict(zip(arguments.systems, pool.map(run, arguments.systems), strict=True))
     curves = {}
-    for system, result in zip(SYSTEMS, results, strict=True):
+    for system, label in LABELS.items():
         name = "opennmt_curve.jsonl" if system == "opennmt" else f"{system}/curve.jsonl"
+        if not (home / "runs" / name).exists():
+            continue
         lines = (home / "runs" / name).read_text().splitlines()
-        curves[LABELS[system]] = [json.loads(line) for line in lines]
-        yield {"system": LABELS[system]} | result | curves[LABELS[system]][-1]
+        curves[label] = [json.loads(line) for line in lines]
+        if system in results:
+            yield {"system": label} | results[system] | curves[label][-1]
     draw(curves, home / "curves.png")
 
 
@@ -211,7 +218,7 @@ def decode(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
     for _ in range(arguments.rounds):
         for batch_size, sentences in ((64, 1000), (1, 100)):
             for beam_size in (1, 5):
-                for system in SYSTEMS:
+                for system in arguments.systems:
                     options = {
                         "--batch-size": batch_size,
                         "--beam-size": beam_size,
@@ -231,6 +238,9 @@ def main() -> None:
     parser.add_argument("home", type=Path, help="folder, outside the project")
     parser.add_argument("what", choices=("steps", "fit", "decode"))
     parser.add_argument("--corpus", type=Path, required=True, help="folder of Multi30k")
+    parser.add_argument(
+        "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="some of them"
+    )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3, help="of steps and decode")

@@ -54,7 +54,9 @@ class Validation(keras.callbacks.Callback):
 
 def main() -> None:
     arguments = common.arguments()
-    data, run = arguments.home / "data", arguments.home / "runs" / arguments.model
+    data, run = arguments.home / "data", arguments.home / "runs" / arguments.system
+    name, _, precision = arguments.system.partition("-")
+    keras.config.set_dtype_policy(f"mixed_{precision}" if precision else "float32")
     if arguments.mode == "decode":
         model = keras.saving.load_model(run / "model.keras", compile=False)
         options = {"beam_size": arguments.beam_size, "length_penalty": common.LENGTH_PENALTY}
@@ -77,12 +79,12 @@ def main() -> None:
     keras.utils.set_random_seed(42)
     pairs = read_parallel(data / "train.en", data / "train.de")
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=8000)
-    model = get_model(arguments.model)(
+    model = get_model(name)(
         tokenizer,
         embedding_dim=common.UNITS,
         units=common.UNITS,
         dropout=common.DROPOUT,
-        **OPTIONS.get(arguments.model, {}),
+        **OPTIONS.get(name, {}),
     )
     model.compile(
         Adam(common.LEARNING_RATE, global_clipnorm=common.CLIP_NORM),
@@ -95,6 +97,7 @@ def main() -> None:
         max_length=common.MAX_LENGTH,
         seed=1,
         cache=True,
+        few_shapes=False,
     )
     if arguments.mode == "steps":
         count = arguments.warmup + arguments.steps
