@@ -20,7 +20,8 @@ def load_run(
         search: changes to the search options, such as `beam_size=8`.
 
     Returns:
-        the model, and the search options of the first one's recipe, changed.
+        the model, which computes in float32 whatever it was trained in, and the search options of
+        the first one's recipe, changed.
 
     Raises:
         ValueError: a folder holds no model, a damaged one or one that does not translate, or the
@@ -55,6 +56,7 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
     import keras
 
     # Which also registers the classes of the file.
+    from kerasnmt.models import in_float32
     from kerasnmt.models.search_model import SearchModel
 
     try:
@@ -66,7 +68,7 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
             f"{run.model}: expected a model that translates. Received: {model.name}, a "
             f"{type(model).__name__}. In Python, model.export writes it for TF Serving."
         )
-    return model, options
+    return in_float32(model), options
 
 
 def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> None:

@@ -57,8 +57,8 @@ def export_lite(
     if model.compute_dtype != "float32":
         raise ValueError(
             f"Expected a model that computes in float32, for LiteRT. Received: {model.name} with "
-            f"compute_dtype='{model.compute_dtype}'. Make it with the dtype policy 'float32', and "
-            "give it this one's weights by set_weights."
+            f"compute_dtype='{model.compute_dtype}'. Give kerasnmt.models.in_float32(model), which "
+            "has the same weights."
         )
     if model.reads_context:
         raise ValueError(

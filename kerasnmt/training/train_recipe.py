@@ -12,7 +12,7 @@ import tensorflow as tf
 from rich.console import Console
 
 from kerasnmt.data import BatchStatistics, batches, describe_batches, split_evenly, word_dropout
-from kerasnmt.models import Seq2Seq
+from kerasnmt.models import Seq2Seq, in_float32
 from kerasnmt.training.adam import Adam
 from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.attention_statistics import AttentionStatistics
@@ -479,8 +479,8 @@ def _evaluate(
     contexts: dict[str, list[str]],
     split: str,
 ) -> dict[str, float | str]:
-    """Scores the best model, as it is on disk."""
-    model = keras.saving.load_model(run.model, compile=False)
+    """Scores the best model, as it is on disk, and as the command line loads it."""
+    model = in_float32(keras.saving.load_model(run.model, compile=False))
     sources, references = texts(pairs[split])
     translations = model.translate(sources, contexts=contexts.get(split), **recipe.search.options)
     model.compile()

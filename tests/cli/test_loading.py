@@ -1,8 +1,10 @@
 import re
 import shutil
 
+import keras
 import pytest
 
+from kerasnmt import zoo
 from kerasnmt.cli.loading import load_run, load_translator
 
 TEXTS = ["Anna sees two dogs .", "", "He sleeps ."]
@@ -21,6 +23,20 @@ def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
     assert load_run(other)[1] == {}
     with pytest.raises(ValueError, match=r"recipe\.yaml, whose search options --search changes"):
         load_run(other, search=["beam_size=2"])
+
+
+def test_a_run_in_half_precision_is_loaded_in_float32(run_folder, loaded_model, tmp_path):
+    other = shutil.copytree(run_folder, tmp_path / "run")
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        half = zoo.bahdanau_gru(loaded_model.source_tokenizer, embedding_dim=6, units=8)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    half.set_weights(loaded_model.get_weights())
+    half.save(other / "model.keras")
+    model, options = load_run(other)
+    assert model.compute_dtype == "float32"
+    assert model.translate(TEXTS, **options) == loaded_model.translate(TEXTS, **options)
 
 
 def test_run_and_export_translate_as_the_model(run_folder, export_folder):

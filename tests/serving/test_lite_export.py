@@ -10,6 +10,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.decoding import SearchOptions
+from kerasnmt.models import in_float32
 from kerasnmt.serving import (
     TextModule,
     Translator,
@@ -201,6 +202,7 @@ def test_half_precision_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"computes in float32.*compute_dtype='float16'"):
         export_lite(model, tmp_path / "lite")
     assert os.listdir(tmp_path) == []
+    assert in_float32(model).compute_dtype == "float32"  # as the message says
 
 
 @pytest.mark.usefixtures("untraced")
