@@ -50,7 +50,8 @@ def batches(
 
     Like all of `tf.data` this is lazy: a corpus of which every pair is left out shows only when
     the dataset is used (`describe_batches` says so). With shuffling, batches of all widths come
-    mixed over the epoch, every epoch in another order.
+    mixed over the epoch, every epoch in another order; with `few_shapes=False` the batches of a
+    small corpus too, as long as they are no more than some hundreds.
 
     ```python
     model.fit(batches(pairs, tokenizer, tokens_per_batch=4096, seed=1, cache=True))
@@ -77,7 +78,8 @@ def batches(
         seed: makes the whole sequence of epochs the same in every run.
         cache: whether to keep all ids in memory, to tokenize in the first epoch only.
         few_shapes: whether batches have few shapes, as XLA needs, which compiles each anew: that is
-            on a GPU, with JAX and with `jit_compile=True`. Elsewhere less padding saves more.
+            on a GPU, with JAX and with `jit_compile=True`. Elsewhere less padding saves more; up to
+            512 batches are held in memory then, and 16 of each width.
         extended_vocabulary: for models that copy, whether words outside the vocabulary have ids of
             their own in each pair, see `Tokenizer.tokenize_source`, shared with its context; one
             tokenizer for both sides.
@@ -225,7 +227,7 @@ def batches(
         if shuffle:
             # Batches of a window come in order, and the rest of every bucket comes at the end of
             # the epoch, shortest first: mix these too.
-            size = 64 if few_shapes else 16 * _SORTED_TOGETHER
+            size = 64 if few_shapes else 32 * _SORTED_TOGETHER
             windows = windows.shuffle(size, seed, reshuffle_each_iteration=first_epoch is None)
         return windows
 

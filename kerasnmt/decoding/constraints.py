@@ -41,8 +41,8 @@ def constrained(
             sequence begins, whatever else forbids them. None for none.
 
     Returns:
-        the step function, whose impossible tokens have the log-probability -1e9, its first states
-        and its memory.
+        the step function, whose impossible tokens have the log-probability -1e9 or less, its first
+        states and its memory.
     """
     carried = {}
     if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
@@ -59,7 +59,7 @@ def constrained(
         found = log_probabilities
         if never_ids:
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
-            # A choice by `never` would give the same and take longer.
+            # A choice by `never` would do the same to a search and take longer.
             found = found + ops.where(never, IMPOSSIBLE, 0.0)
         time = carried.get("time")
         following = {} if time is None else {"time": time + 1}

@@ -59,7 +59,7 @@ class MemoryNetwork(keras.Model):
         self.generator = generator
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
-        self.hop = MemoryHop(places, name="hop")
+        self.hop = MemoryHop(places, dtype=self.dtype_policy, name="hop")
         self._story_module = None
         story = keras.KerasTensor((None, None, None), dtype="int32")
         question = keras.KerasTensor((None, None), dtype="int32")

@@ -82,9 +82,14 @@ def main() -> None:
         scheduled_sampling=arguments.scheduled_sampling,
         jit_compile=arguments.jit_compile,
     )
-    # XLA compiles each shape anew.
-    size = {"batch_size": arguments.batch_size, "few_shapes": arguments.jit_compile}
-    dataset = batches(pairs, tokenizer, seed=1, cache=True, **size)
+    dataset = batches(
+        pairs,
+        tokenizer,
+        batch_size=arguments.batch_size,
+        seed=1,
+        cache=True,
+        few_shapes=arguments.jit_compile,
+    )
     steps = arguments.warmup + arguments.steps
     window = Window(arguments.warmup, steps - 1)
     model.fit(dataset.repeat().take(steps), callbacks=[window], verbose=0, shuffle=False)

@@ -228,11 +228,12 @@ def test_the_seed_fixes_the_whole_sequence_of_epochs():
 @pytest.mark.parametrize("few_shapes", [True, False])
 def test_epochs_go_on_at_any_place(few_shapes):
     def dataset(first_epoch, seed=5, cache=False):
-        options = {"batch_size": 8, "seed": seed, "first_epoch": first_epoch, "cache": cache}
+        options = {"batch_size": 2, "seed": seed, "first_epoch": first_epoch, "cache": cache}
         options["few_shapes"] = few_shapes
-        return batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, **options)
+        return batches(dataset_of(pairs), LETTERS, DIGITS, **options)
 
-    once = batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, batch_size=8)
+    pairs = PAIRS[:400]  # enough to sort pairs of a width before the epoch's end
+    once = batches(dataset_of(pairs), LETTERS, DIGITS, batch_size=2)
     steps = describe_batches(once).batches
     whole = list(dataset(0).take(4 * steps).as_numpy_iterator())
     for cache in (False, True):
@@ -457,14 +458,20 @@ def test_contexts_by_hand():
     # The empty context has an end; the one of 12 words and an end is too long.
     np.testing.assert_array_equal(others["context_ids"], [[3] + [0] * 7])
     # Of one size the batches are by words of the longest side, which is the context's.
-    contexts = tf.data.Dataset.from_tensor_slices(["a"] * 40 + ["a " * 11] * 20)
-    dataset = batches([("a", "b")] * 60, words, contexts=contexts, tokens_per_batch=96, **options)
+    lengths = tf.data.Dataset.from_tensor_slices(["a"] * 40 + ["a " * 11] * 20)
+    dataset = batches([("a", "b")] * 60, words, contexts=lengths, tokens_per_batch=96, **options)
     shapes = [tuple(inputs["context_ids"].shape) for inputs, *_ in dataset]
     assert sorted(shapes) == sorted([(12, 8)] * 3 + [(4, 8)] + [(8, 12)] * 2 + [(4, 12)])
     assert set(dataset.element_spec[0]) == {"source_ids", "target_ids", "context_ids"}
-    # Each as wide as its longest: 12 and 2 tokens with the end.
+    # Each as wide as its longest.
     options["few_shapes"] = False
-    dataset = batches([("a", "b")] * 60, words, contexts=contexts, tokens_per_batch=96, **options)
+    dataset = batches(
+        pairs, words, contexts=contexts, extended_vocabulary=True, batch_size=1, **options
+    )
+    found = {inputs["context_ids"].shape[1]: inputs for inputs, *_ in dataset}
+    np.testing.assert_array_equal(found[9]["extended_source_ids"], [[6, 4, 3]])
+    np.testing.assert_array_equal(found[9]["extended_context_ids"], [[7, 6, 7, 8, 5, 4, 4, 8, 3]])
+    dataset = batches([("a", "b")] * 60, words, contexts=lengths, tokens_per_batch=96, **options)
     found = {(inputs["context_ids"].shape[1], targets.shape[1]) for inputs, targets, _ in dataset}
     assert found == {(2, 2), (12, 2)}
 

@@ -3,41 +3,77 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.models import in_float32
-from kerasnmt.text import WordTokenizer
+from kerasnmt.models import Ensemble, in_float32
+from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 
-TOKENIZER = WordTokenizer(["a", "dog", "man", "two", "dogs", "run", "."])
+WORDS = ["a", "dog", "man", "two", "dogs", "run", "."]
 SIZES = {"embedding_dim": 4, "units": 4, "dropout": 0.0}
+TRANSLATION = {
+    "source_ids": np.array([[4, 8, 10, 3], [6, 9, 3, 0]], "int32"),
+    "target_ids": np.array([[2, 5, 10], [2, 7, 0]], "int32"),
+}
+QUESTION = {
+    "story_ids": np.array([[[4, 5], [6, 0]]], "int32"),
+    "question_ids": np.array([[7, 8]], "int32"),
+}
 MODELS = {
-    "bahdanau_gru": SIZES,
-    "luong_general_lstm": {**SIZES, "input_feeding": True},
-    "pointer_generator_gru": SIZES,
-    "transformer_tiny": {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0},
+    "bahdanau_gru": (SIZES, TRANSLATION),
+    "luong_general_lstm": ({**SIZES, "input_feeding": True}, TRANSLATION),
+    "pointer_generator_gru": (SIZES, TRANSLATION),
+    "transformer_tiny": ({"units": 8, "num_heads": 2, "dropout": 0.0}, TRANSLATION),
+    "memory_network": ({"embedding_dim": 4}, QUESTION),
 }
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.fixture(params=["mixed_bfloat16", "mixed_float16", "float16"])
+def make_half(request):
+    """Make a model of the zoo in half precision, with random weights."""
+
+    def make(name, seed=1):
+        tokenizer = (PlainWordTokenizer if name == "memory_network" else WordTokenizer)(WORDS)
+        before = keras.config.dtype_policy()
+        keras.config.set_dtype_policy(request.param)
+        try:
+            model = zoo.get_model(name, kind=keras.Model)(tokenizer, **MODELS[name][0])
+        finally:
+            keras.config.set_dtype_policy(before)
+        rng = np.random.default_rng(seed)
+        model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
+        return model
+
+    return make
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_it_is_the_model_made_in_float32(name, policy):
-    make = zoo.get_model(name)
-    keras.config.set_dtype_policy(policy)
+def test_it_is_the_model_made_in_float32(name, make_half):
+    options, inputs = MODELS[name]
+    half = make_half(name)
+    half.compile()
+    # Whatever new layers are made in.
+    keras.config.set_dtype_policy("mixed_bfloat16")
     try:
-        half = make(TOKENIZER, **MODELS[name])
+        made = in_float32(half)
     finally:
         keras.config.set_dtype_policy("float32")
-    rng = np.random.default_rng(1)
-    half.set_weights([rng.normal(size=weight.shape) for weight in half.get_weights()])
-    made = in_float32(half)
     assert {layer.compute_dtype for layer in made._flatten_layers()} == {"float32"}
-    assert half.compute_dtype == policy.removeprefix("mixed_")
+    assert half.compute_dtype != "float32"
+    assert not made.compiled
     assert made.name == half.name
     assert made.source_tokenizer is made.target_tokenizer
-    assert made.source_tokenizer.get_config() == TOKENIZER.get_config()
+    assert made.source_tokenizer.get_config() == half.source_tokenizer.get_config()
 
-    expected = make(TOKENIZER, **MODELS[name])
+    expected = zoo.get_model(name, kind=keras.Model)(half.source_tokenizer, **options)
     expected.set_weights(half.get_weights())
-    inputs = {"source_ids": [[4, 8, 10, 3], [6, 9, 3, 0]], "target_ids": [[2, 5, 10], [2, 7, 0]]}
-    inputs = {key: np.array(value, "int32") for key, value in inputs.items()}
     for one, other in zip(*map(keras.tree.flatten, (made(inputs), expected(inputs))), strict=True):
         np.testing.assert_array_equal(one, other)
     assert in_float32(made) is made
+
+
+def test_models_of_an_ensemble(make_half):
+    ensemble = Ensemble([make_half("bahdanau_gru"), make_half("bahdanau_gru", seed=2)])
+    made = in_float32(ensemble)
+    expected = Ensemble([in_float32(model) for model in ensemble.models])
+    inputs, options = TRANSLATION["source_ids"], {"beam_size": 2, "max_length": 5}
+    one, other = made.search(inputs, **options), expected.search(inputs, **options)
+    np.testing.assert_array_equal(one.ids, other.ids)
+    np.testing.assert_array_equal(one.scores, other.scores)

@@ -14,8 +14,11 @@ directions, a GRU decoder with input feeding, dropout 0.2, label smoothing 0.1, 
 0.001, batches of 64 pairs; about 8 million parameters. JoeyNMT attends as Bahdanau's model does and
 OpenNMT-tf as Luong's, so each has a counterpart: `bahdanau_gru`, and `luong_general_gru` with input
 feeding and `encoder_units=512`, for as many units in each direction of the encoder. That one there
-is a second time, with half of its products' precision, `mixed_bfloat16` of Keras: a CPU that has
-AVX512_BF16 or AMX multiplies such numbers faster. On a CPU the peers have nothing like it.
+is a second time, with its products in half precision, `mixed_bfloat16` of Keras, which a CPU with
+AVX512_BF16 or AMX multiplies faster; it translates in float32. The peers train in float32.
+
+kerasnmt and OpenNMT-tf gather pairs of like lengths, kerasnmt with `few_shapes=False`, JoeyNMT
+does not.
 
 - `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
 - `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
@@ -187,7 +190,7 @@ def fit(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
     curves = {}
     for system, label in LABELS.items():
         name = "opennmt_curve.jsonl" if system == "opennmt" else f"{system}/curve.jsonl"
-        if not (home / "runs" / name).exists():
+        if system not in results and not (home / "runs" / name).exists():
             continue
         lines = (home / "runs" / name).read_text().splitlines()
         curves[label] = [json.loads(line) for line in lines]

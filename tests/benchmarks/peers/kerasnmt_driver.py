@@ -9,6 +9,7 @@ import common
 import keras
 
 from kerasnmt.data import batches, read_parallel
+from kerasnmt.models import in_float32
 from kerasnmt.text import SentencePieceTokenizer
 from kerasnmt.training import Adam
 from kerasnmt.zoo import get_model
@@ -56,9 +57,8 @@ def main() -> None:
     arguments = common.arguments()
     data, run = arguments.home / "data", arguments.home / "runs" / arguments.system
     name, _, precision = arguments.system.partition("-")
-    keras.config.set_dtype_policy(f"mixed_{precision}" if precision else "float32")
     if arguments.mode == "decode":
-        model = keras.saving.load_model(run / "model.keras", compile=False)
+        model = in_float32(keras.saving.load_model(run / "model.keras", compile=False))
         options = {"beam_size": arguments.beam_size, "length_penalty": common.LENGTH_PENALTY}
         options |= {"max_length": common.MAX_LENGTH}
         size = arguments.batch_size
@@ -76,6 +76,7 @@ def main() -> None:
         clock.stop()
         common.answer(common.decode_result(clock, times, translations, arguments.home))
 
+    keras.config.set_dtype_policy(f"mixed_{precision}" if precision else "float32")
     keras.utils.set_random_seed(42)
     pairs = read_parallel(data / "train.en", data / "train.de")
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=8000)
