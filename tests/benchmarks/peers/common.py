@@ -41,9 +41,8 @@ class Curve:
     """BLEU of the validation data over the training, in a file of JSON lines."""
 
     def __init__(self, path: Path, cpu_minutes: float) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
         self.path, self.cpu_minutes = path, cpu_minutes
+        self.points = []
         self.clock = Clock()
 
     @property
@@ -60,8 +59,9 @@ class Curve:
             "cpu_minutes": round(self.clock.cpu_seconds / 60, 3),
             "val_bleu": round(bleu, 2),
         }
-        with self.path.open("a") as file:
-            file.write(json.dumps(point) + "\n")
+        self.points.append(json.dumps(point) + "\n")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text("".join(self.points))  # over that of a training before
 
 
 def arguments() -> argparse.Namespace:

@@ -212,7 +212,7 @@ def draw(curves: dict[str, list[dict]], path: Path) -> None:
     axes.set_ylabel("BLEU, validation data, greedy")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    axes.legend()
+    figure.legend(loc="outside upper center", ncols=2)
     figure.savefig(path, dpi=150)
 
 
