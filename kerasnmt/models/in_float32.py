@@ -12,7 +12,7 @@ def in_float32(model: keras.Model) -> keras.Model:
 
     Under mixed precision a layer makes half-precision numbers of its weights whenever it is called.
     That is little beside the products of a training step, but more than half of the time of a
-    search for one sentence on a CPU.
+    search for one sentence on a CPU with 8 million weights, and a seventh with 0.6 million.
 
     Args:
         model: of Keras, whose layers have any dtype policies, such as `mixed_bfloat16`, and none of

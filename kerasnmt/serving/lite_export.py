@@ -8,11 +8,16 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-import kerasnmt.text  # noqa: F401  (registers the tokenizers)
 from kerasnmt.ids import END_ID
 from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.text_module import TextModule
 from kerasnmt.serving.version_folder import refuse_existing, write_folder
+from kerasnmt.text import (  # noqa: F401  (which registers them)
+    CharacterTokenizer,
+    PlainWordTokenizer,
+    SentencePieceTokenizer,
+    WordTokenizer,
+)
 
 CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
 

@@ -1,5 +1,6 @@
 import json
 import os
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -89,6 +90,19 @@ def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path
     assert len({text for text, _ in found}) > 4
     if model.copies:
         assert any("zeb" in text for text, _ in found)
+
+
+def test_a_process_that_has_imported_nothing_else_translates(lite, sentences):
+    program = "from kerasnmt.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "translate", lite],
+        input="".join(f"{sentence}\n" for sentence in sentences),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines() == Translator(load_lite(lite)).translate(sentences)
 
 
 def test_the_folder(lite, word_model):
