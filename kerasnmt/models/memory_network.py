@@ -8,7 +8,6 @@ from keras import ops
 
 from kerasnmt.ids import END_ID
 from kerasnmt.layers import MemoryHop, build_once
-from kerasnmt.models.tokenizers import register_tokenizers
 
 _FIRST_WORD = END_ID + 1
 
@@ -235,6 +234,8 @@ class MemoryNetwork(keras.Model):
     def from_config(cls, config: dict) -> "MemoryNetwork":
         """Make the model from `get_config`."""
         if config.get("source_tokenizer") is not None:
+            from kerasnmt.text import register_tokenizers
+
             register_tokenizers()
 
         parts = ("memories", "generator", "source_tokenizer", "target_tokenizer")

@@ -13,7 +13,6 @@ from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.replica_mean import ReplicaMean
 from kerasnmt.models.search_model import SearchModel
-from kerasnmt.models.tokenizers import register_tokenizers
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -445,6 +444,8 @@ class Seq2Seq(SearchModel):
     def from_config(cls, config: dict) -> "Seq2Seq":
         """Make the model from `get_config`."""
         if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
+            from kerasnmt.text import register_tokenizers
+
             register_tokenizers()
 
         parts = ("encoder", "bridge", "decoder", "source_tokenizer", "target_tokenizer")

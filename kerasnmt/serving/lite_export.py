@@ -12,12 +12,7 @@ from kerasnmt.ids import END_ID
 from kerasnmt.serving.stored_weights import StoredWeights
 from kerasnmt.serving.text_module import TextModule
 from kerasnmt.serving.version_folder import refuse_existing, write_folder
-from kerasnmt.text import (  # noqa: F401  (which registers them)
-    CharacterTokenizer,
-    PlainWordTokenizer,
-    SentencePieceTokenizer,
-    WordTokenizer,
-)
+from kerasnmt.text import register_tokenizers
 
 CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
 
@@ -115,6 +110,7 @@ class _LiteModule:
 
     def __init__(self, directory: Path) -> None:
         self.description = json.loads((directory / DESCRIPTION).read_bytes())
+        register_tokenizers()
         tokenizers = {
             side: keras.saving.deserialize_keras_object(config)
             for side, config in json.loads((directory / TOKENIZERS).read_bytes()).items()

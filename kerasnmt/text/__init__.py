@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from kerasnmt.text.guess_kind import guess_kind
+from kerasnmt.text.register_tokenizers import register_tokenizers
 from kerasnmt.text.word_indices import word_indices
 
 # Loaded when first asked for: tokens are put together to words without TensorFlow.
@@ -16,7 +17,7 @@ _HOMES = {
     "WordTokenizer": "kerasnmt.text.word_tokenizer",
 }
 
-__all__ = [*_HOMES, "guess_kind", "word_indices"]
+__all__ = [*_HOMES, "guess_kind", "register_tokenizers", "word_indices"]
 
 
 def __getattr__(name: str) -> Any:

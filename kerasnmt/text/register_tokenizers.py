@@ -1,4 +1,4 @@
-"""The tokenizers that a saved model may hold."""
+"""The tokenizers that a file may hold."""
 
 
 def register_tokenizers() -> None:
