@@ -29,8 +29,10 @@ def demo(
     nothing is downloaded. A second call goes on where the first one stopped; where that was done,
     it exports the next version.
     """
-    load_tensorflow()
     from kerasnmt import training
+
+    training.map_large_tensors()
+    load_tensorflow()
     from kerasnmt.data import builtin_corpus
     from kerasnmt.serving import Translator, check_export, export_next_version, load_export
     from kerasnmt.viz import attention_figure

@@ -44,6 +44,7 @@ def train(
     from kerasnmt import training
 
     loaded = training.Recipe.load(recipe, overrides or [])
+    training.map_large_tensors()
     load_tensorflow()
     console = progress_console()
     try:
