@@ -29,10 +29,8 @@ def demo(
     nothing is downloaded. A second call goes on where the first one stopped; where that was done,
     it exports the next version.
     """
-    from kerasnmt import training
-
-    training.map_large_tensors()
     load_tensorflow()
+    from kerasnmt import training
     from kerasnmt.data import builtin_corpus
     from kerasnmt.serving import Translator, check_export, export_next_version, load_export
     from kerasnmt.viz import attention_figure

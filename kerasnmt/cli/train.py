@@ -44,7 +44,6 @@ def train(
     from kerasnmt import training
 
     loaded = training.Recipe.load(recipe, overrides or [])
-    training.map_large_tensors()
     load_tensorflow()
     console = progress_console()
     try:

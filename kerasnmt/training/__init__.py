@@ -17,7 +17,6 @@ _HOMES = {
     "learning_rate_schedule": "kerasnmt.training.schedules",
     "LengthHistograms": "kerasnmt.training.length_histograms",
     "LinearStart": "kerasnmt.training.linear_start",
-    "map_large_tensors": "kerasnmt.training.large_tensors",
     "MovingAverage": "kerasnmt.training.moving_average",
     "Place": "kerasnmt.training.checkpoint",
     "Recipe": "kerasnmt.training.recipe",

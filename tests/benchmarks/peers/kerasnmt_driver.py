@@ -11,7 +11,7 @@ import keras
 from kerasnmt.data import batches, read_parallel
 from kerasnmt.models import in_float32
 from kerasnmt.text import SentencePieceTokenizer
-from kerasnmt.training import Adam, map_large_tensors
+from kerasnmt.training import Adam
 from kerasnmt.zoo import get_model
 
 OPTIONS = {"luong_general_gru": {"input_feeding": True, "encoder_units": 2 * common.UNITS}}
@@ -76,7 +76,6 @@ def main() -> None:
         clock.stop()
         common.answer(common.decode_result(clock, times, translations, arguments.home))
 
-    map_large_tensors()  # as `kerasnmt train` does
     keras.config.set_dtype_policy(f"mixed_{precision}" if precision else "float32")
     keras.utils.set_random_seed(42)
     pairs = read_parallel(data / "train.en", data / "train.de")
