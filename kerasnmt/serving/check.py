@@ -208,6 +208,11 @@ def _refuse(problems: list[str]) -> None:
 
 
 def _check_saved_model(version: Path) -> str:
+    if (version / "model.tflite").exists():
+        raise ValueError(
+            "Expected an export for TF Serving, with a saved_model.pb. "
+            f"Received: {version}, an export for LiteRT; `kerasnmt translate {version}` tries it."
+        )
     if not (version / "saved_model.pb").exists() and (models := model_folders(version)):
         raise ValueError(
             "Expected the folder of an export, <name>/<version> or <name>. "

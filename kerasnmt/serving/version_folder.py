@@ -71,12 +71,13 @@ def write_folder(place: str | Path, write: Callable[[Path], None]) -> Path:
     return place
 
 
-def refuse_existing(version: Path) -> None:
-    """Raise a `ValueError` where there is something at the place of a version."""
-    if os.path.lexists(version):
+def refuse_existing(place: Path) -> None:
+    """Raise a `ValueError` where there is something at the place of an export."""
+    if os.path.lexists(place):
+        instead = "to the next version" if place.name.isdecimal() else "to another directory"
         raise ValueError(
-            f"Expected a directory that does not exist. Received: directory='{version}'. "
-            "Export to the next version."
+            f"Expected a directory that does not exist. Received: directory='{place}'. "
+            f"Export {instead}."
         )
 
 

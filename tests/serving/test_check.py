@@ -341,6 +341,10 @@ def test_folder_without_a_saved_model_is_a_failed_row(tmp_path):
         report = check_export(folder)
         assert [row.name for row in report.rows] == ["saved_model"]
         assert "a file saved_model.pb" in failed(report)["saved_model"]
+    (tmp_path / "model.tflite").touch()
+    assert (
+        "an export for LiteRT; `kerasnmt translate" in failed(check_export(tmp_path))["saved_model"]
+    )
 
 
 def test_wrong_arguments():

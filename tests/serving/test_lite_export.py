@@ -202,7 +202,9 @@ def test_bad_arguments_leave_nothing(word_model, tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             export_lite(word_model, tmp_path / "new", **wrong)
-    with pytest.raises(ValueError, match=r"does not exist\. .*there'"):
+    with pytest.raises(
+        ValueError, match=r"does not exist\. .*there'\. Export to another directory"
+    ):
         export_lite(word_model, tmp_path / "there")
     assert os.listdir(tmp_path) == ["there"] and not os.listdir(tmp_path / "there")
 
