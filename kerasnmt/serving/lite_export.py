@@ -94,7 +94,7 @@ def load_lite(directory: str | Path) -> Any:
         `description`.
 
     Raises:
-        ValueError: the folder does not hold what `export_lite` writes.
+        ValueError: the folder does not hold what `export_lite` writes, or a file is damaged.
     """
     directory = Path(directory)
     if missing := [n for n in (CORE, TOKENIZERS, DESCRIPTION) if not (directory / n).exists()]:
@@ -102,7 +102,13 @@ def load_lite(directory: str | Path) -> Any:
             f"Expected a folder that export_lite wrote. Received: directory='{directory}', without "
             f"{' and '.join(missing)}."
         )
-    return _LiteModule(directory)
+    try:
+        return _LiteModule(directory)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(
+            f"{directory}: expected what export_lite wrote. Received: a damaged file: {error}. "
+            "Export anew."
+        ) from error
 
 
 class _LiteModule:

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict
@@ -250,3 +251,14 @@ def test_folders_that_hold_something_else(lite, tmp_path):
     (tmp_path / "model.tflite").write_bytes(b"something else")
     with pytest.raises(ValueError):
         load_lite(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "size"), [("tokenizers.json", 10), ("kerasnmt.json", 1)])
+def test_damaged_files(lite, tmp_path, name, size):
+    folder = shutil.copytree(lite, tmp_path / "lite")
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[:size])
+    with pytest.raises(ValueError, match=rf"^{folder}: expected what export_lite .*Export anew\.$"):
+        load_lite(folder)
+    (folder / name).write_bytes(whole)
+    load_lite(folder)
