@@ -94,7 +94,7 @@ def load_lite(directory: str | Path) -> Any:
         `description`.
 
     Raises:
-        ValueError: the folder does not hold what `export_lite` writes, or a file is damaged.
+        ValueError: the folder does not hold what `export_lite` writes, or it cannot be loaded.
     """
     directory = Path(directory)
     if missing := [n for n in (CORE, TOKENIZERS, DESCRIPTION) if not (directory / n).exists()]:
@@ -105,10 +105,7 @@ def load_lite(directory: str | Path) -> Any:
     try:
         return _LiteModule(directory)
     except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(
-            f"{directory}: expected what export_lite wrote. Received: a damaged file: {error}. "
-            "Export anew."
-        ) from error
+        raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
 
 
 class _LiteModule:
