@@ -2,14 +2,19 @@
 PYTHON ?= python3
 VENV ?= .venv
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-all lint clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
 
+TEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
+	--no-loadscope-reorder
+
 test: $(VENV)/.installed-test
-	$(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
-		--no-loadscope-reorder
+	$(TEST) -m "not thorough"
+
+test-all: $(VENV)/.installed-test
+	$(TEST)
 
 lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .

@@ -7,7 +7,7 @@ import typer
 
 from kerasnmt.cli.console import print_table, progress_console
 from kerasnmt.cli.loading import load_run
-from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.quiet import load_tensorflow_to_train
 
 _SHOWN = 4
 
@@ -29,7 +29,7 @@ def demo(
     nothing is downloaded. A second call goes on where the first one stopped; where that was done,
     it exports the next version.
     """
-    load_tensorflow()
+    load_tensorflow_to_train()
     from kerasnmt import training
     from kerasnmt.data import builtin_corpus
     from kerasnmt.serving import Translator, check_export, export_next_version, load_export

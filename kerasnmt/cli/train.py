@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import print_table, progress_console
-from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.quiet import load_tensorflow_to_train
 
 
 def train(
@@ -44,7 +44,7 @@ def train(
     from kerasnmt import training
 
     loaded = training.Recipe.load(recipe, overrides or [])
-    load_tensorflow()
+    load_tensorflow_to_train()
     console = progress_console()
     try:
         results = training.train(

@@ -1,15 +1,64 @@
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli import quiet
+from kerasnmt.cli.quiet import load_tensorflow, load_tensorflow_to_train
+
+# The verb up to where it loads TensorFlow.
+BEGINNING = """
+import os
+import sys
+
+from kerasnmt.cli import quiet
+from kerasnmt.cli.main import main
+
+
+def stop():
+    print(os.environ["TF_ENABLE_ONEDNN_OPTS"], "tensorflow" in sys.modules)
+    raise SystemExit
+
+
+quiet.load_tensorflow = stop
+main()
+"""
 
 
 def test_standard_error_is_given_back(capfd):
     load_tensorflow()
     os.write(2, b"heard\n")
     assert capfd.readouterr().err == "heard\n"
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("0", "0")])
+def test_a_training_uses_onednn_where_nothing_else_is_said(monkeypatch, given, expected):
+    name = "TF_ENABLE_ONEDNN_OPTS"
+    monkeypatch.setenv(name, "")  # to be as before after the test
+    if given is None:
+        monkeypatch.delenv(name)
+    else:
+        monkeypatch.setenv(name, given)
+    loaded = []
+    monkeypatch.setattr(quiet, "load_tensorflow", lambda: loaded.append(os.environ[name]))
+    load_tensorflow_to_train()
+    assert loaded == [expected]
+
+
+@pytest.mark.parametrize("verb", ["train", "demo"])
+def test_a_training_chooses_before_tensorflow_is_loaded(verb, tmp_path):
+    """Afterwards it would have no effect."""
+    recipe = [Path(quiet.__file__).with_name("demo.yaml")] if verb == "train" else []
+    environment = {key: os.environ[key] for key in os.environ if key != "TF_ENABLE_ONEDNN_OPTS"}
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNING, verb, *recipe, "--output", tmp_path / "run"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "1 False\n", done.stderr
 
 
 def test_a_failure_is_shown(capfd, monkeypatch):

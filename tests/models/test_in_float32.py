@@ -25,7 +25,13 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["mixed_bfloat16", "mixed_float16", "float16"])
+@pytest.fixture(
+    params=[
+        "mixed_bfloat16",
+        pytest.param("mixed_float16", marks=pytest.mark.thorough),
+        "float16",
+    ]
+)
 def make_half(request):
     """Make a model of the zoo in half precision, with random weights."""
 

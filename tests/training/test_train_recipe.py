@@ -475,6 +475,7 @@ def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
     assert max(largest) > 103
 
 
+@pytest.mark.thorough
 def test_a_model_that_reads_contexts(tmp_path):
     """Names are asked for and stand only in the contexts: most of them are in no vocabulary."""
     names = [f"{one}{other}" for one in "ABCDEFGH" for other in "abcdefgh"]
@@ -518,6 +519,7 @@ def test_what_cannot_replace_unknown_words(tmp_path, name):
         train(Recipe.from_dict(document), tmp_path / "run")
 
 
+@pytest.mark.thorough
 def test_the_recipe_replaces_unknown_words(tmp_path):
     document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 60}}

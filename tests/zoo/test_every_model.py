@@ -134,6 +134,10 @@ def test_parameters():
     assert {name: make(name).count_params() for name in NAMES} == PARAMETERS
 
 
+def run_eagerly(function):
+    return function
+
+
 def run_graph(function):
     return tf.function(function, autograph=False)
 
@@ -142,7 +146,8 @@ def run_xla(function):
     return tf.function(function, autograph=False, jit_compile=True)
 
 
-# XLA, search and JAX take seconds for each: one of every decoder cell, window and kind of score.
+# Graphs, XLA, search and JAX take seconds for each: one of every decoder cell, window and kind of
+# score, and the fewer of them that are tried every time.
 COMPILED = [
     "context_attention_gru",
     "encoder_decoder_gru stacked",
@@ -156,13 +161,30 @@ COMPILED = [
     "pointer_network_lstm",
     "transformer_tiny",
 ]
+ALWAYS = [
+    "history_attention_gru coverage",
+    "luong_local_p_lstm feeding coverage",
+    "pointer_generator_lstm coverage",
+    "transformer_tiny",
+]
+
+
+def marks(name, always=ALWAYS):
+    return [] if name in always else [pytest.mark.thorough]
 
 
 @pytest.mark.parametrize(
     ("name", "options", "run"),
     [
-        *(pytest.param(*OPTIONS[name], run_graph, id=name) for name in OPTIONS),
-        *(pytest.param(*OPTIONS[name], run_xla, id=f"{name} xla") for name in COMPILED),
+        *(pytest.param(*OPTIONS[name], run_eagerly, id=name) for name in OPTIONS),
+        *(
+            pytest.param(*OPTIONS[name], run_graph, id=f"{name} graph", marks=marks(name, COMPILED))
+            for name in OPTIONS
+        ),
+        *(
+            pytest.param(*OPTIONS[name], run_xla, id=f"{name} xla", marks=marks(name))
+            for name in COMPILED
+        ),
     ],
 )
 def test_steps_equal_the_full_pass(name, options, run):
@@ -236,7 +258,10 @@ def test_padding_changes_nothing(name, options):
         assert not np.any(received[:, 5:])
 
 
-@pytest.mark.parametrize(("name", "options"), [OPTIONS[name] for name in COMPILED], ids=COMPILED)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [pytest.param(*OPTIONS[name], id=name, marks=marks(name)) for name in COMPILED],
+)
 def test_search_in_a_batch_equals_search_alone(name, options):
     model = make(name, **options)
     given, _ = example(model)
@@ -262,10 +287,19 @@ def test_search_in_a_batch_equals_search_alone(name, options):
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_fit_save_load_and_for_each_family_export(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "eagerly"),
+    [
+        *(pytest.param(name, True, id=name) for name in NAMES if name not in FAMILIES),
+        *(
+            pytest.param(name, False, id=f"{name} graph", marks=marks(name, FAMILIES))
+            for name in NAMES
+        ),
+    ],
+)
+def test_fit_save_load_and_for_each_family_export(name, eagerly, tmp_path):
     model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
-    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1)
+    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1, run_eagerly=eagerly)
     inputs, targets = INPUTS, TARGETS
     if model.copies:  # its one vocabulary has 11 ids
         inputs = {"source_ids": SOURCE, "target_ids": np.minimum(TARGET_IDS, 10)}

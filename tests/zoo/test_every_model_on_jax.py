@@ -19,6 +19,7 @@ from tests.zoo.test_every_model import (
     example,
     log_probabilities,
     make,
+    marks,
     sizes,
 )
 
@@ -72,12 +73,15 @@ def alignments():
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, alignments):
+def made(request, tmp_path_factory, alignments):
+    """What JAX makes of the selected cases."""
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
     folder = tmp_path_factory.mktemp("jax")
+    tests = [test for test in request.session.items if test.path == request.path]
+    cases = {case: CASES[case] for case in (test.callspec.params["case"] for test in tests)}
     weights = {}
-    for case, (name, options) in CASES.items():
+    for case, (name, options) in cases.items():
         for i, weight in enumerate(make(name, **options).get_weights()):
             weights[f"{case}/{i}"] = weight
     copying = {f"copying/{key}": value for key, value in IN_CONTEXT.items()}
@@ -85,7 +89,7 @@ def made(tmp_path_factory, alignments):
     np.savez(
         folder / "in.npz", **INPUTS, **copying, **weights, targets=TARGETS, alignments=alignments
     )
-    cases = {case: (name, {**sizes(name), **options}) for case, (name, options) in CASES.items()}
+    cases = {case: (name, {**sizes(name), **options}) for case, (name, options) in cases.items()}
     done = subprocess.run(
         [
             *(sys.executable, "-c", SCRIPT, folder / "in.npz", folder / "out.npz"),
@@ -100,7 +104,7 @@ def made(tmp_path_factory, alignments):
     return dict(np.load(folder / "out.npz"))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks(case)) for case in CASES])
 def test_equals_tensorflow(made, alignments, case):
     name, options = CASES[case]
     model = make(name, **options)
