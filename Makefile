@@ -1,14 +1,13 @@
 # Each target makes what it needs: `make demo` runs the main job, `make test` the tests.
 PYTHON ?= python3
 VENV ?= .venv
+TEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
+	--no-loadscope-reorder
 
 .PHONY: demo test test-all lint clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
-
-TEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
-	--no-loadscope-reorder
 
 test: $(VENV)/.installed-test
 	$(TEST) -m "not thorough"

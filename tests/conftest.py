@@ -9,6 +9,8 @@ import sys
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+# As `kerasnmt train` sets it, which would reach the tests that come after one of it.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 # What is compiled here runs a few times only: optimizing it would take most of the time.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"

@@ -7,16 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def load_tensorflow_to_train() -> None:
-    """Does the same for a training, with oneDNN on every CPU, unless the environment says.
-
-    By itself TensorFlow uses oneDNN only where the CPU has AVX512. Without it every large tensor of
-    a step, such as the logits, is memory that the system has to clear anew.
-    """
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-    load_tensorflow()
-
-
 def load_tensorflow() -> None:
     """Imports TensorFlow and finds the devices, without the messages that this writes.
 
@@ -27,6 +17,16 @@ def load_tensorflow() -> None:
         import tensorflow_text  # noqa: F401
 
         tf.config.list_logical_devices()
+
+
+def load_tensorflow_to_train() -> None:
+    """Imports TensorFlow as `load_tensorflow` does, with oneDNN unless the environment says no.
+
+    By itself TensorFlow leaves oneDNN off on older CPUs, such as those without AVX512. Every large
+    tensor of a step, such as the logits, is then memory that the system has to clear anew.
+    """
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+    load_tensorflow()
 
 
 @contextmanager

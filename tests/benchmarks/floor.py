@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `kerasnmt train` does
 
 import keras
 import numpy as np

@@ -16,7 +16,13 @@ ATTENTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", ATTENTIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] if number else [])
+        for number, name in enumerate(ATTENTIONS)
+    ],
+)
 def test_attention_in_place_of_pooling(name, tmp_path):
     ids = keras.Input((None,), dtype="int32")
     mask = ops.not_equal(ids, 0)

@@ -255,6 +255,7 @@ np.savez(sys.argv[2], **{name: np.asarray(value) for name, value in made.items()
 """
 
 
+@pytest.mark.thorough
 def test_equals_tensorflow_on_jax(tmp_path):
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")

@@ -98,7 +98,7 @@ def test_text_in_text_out(make_text_model, tmp_path):
     assert served.description["model"] == "pair"
 
 
-@pytest.mark.parametrize("members", [2, 3])
+@pytest.mark.parametrize("members", [2, pytest.param(3, marks=pytest.mark.thorough)])
 def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, members, tmp_path):
     ensemble = Ensemble([make_shared_model(seed) for seed in range(members)])
     texts = ["two dogs run .", "a man"]

@@ -29,7 +29,7 @@ MODELS = {
     params=[
         "mixed_bfloat16",
         pytest.param("mixed_float16", marks=pytest.mark.thorough),
-        "float16",
+        pytest.param("float16", marks=pytest.mark.thorough),
     ]
 )
 def make_half(request):

@@ -12,6 +12,8 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models.mixed_inputs import mixed_inputs
 
+pytestmark = pytest.mark.thorough
+
 SCRIPT = """
 import sys
 

@@ -73,7 +73,10 @@ def test_the_gradient_is_that_of_the_second_pass(make_model, batch):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-@pytest.mark.parametrize("how", [{"run_eagerly": True}, {"jit_compile": True}])
+@pytest.mark.parametrize(
+    "how",
+    [{"run_eagerly": True}, pytest.param({"jit_compile": True}, marks=pytest.mark.thorough)],
+)
 def test_a_schedule_of_the_optimizers_steps(make_model, batch, tmp_path, how):
     inputs, targets, weights = batch
     model = make_model(seed=3)

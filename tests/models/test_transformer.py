@@ -144,6 +144,7 @@ def test_ensemble_with_another_model():
     np.testing.assert_allclose(total, best.scores[:, 0], rtol=1e-4)
 
 
+@pytest.mark.thorough
 def test_training_under_xla(batch):
     inputs, targets, weights = batch
     losses = []

@@ -538,7 +538,7 @@ def test_generate_probability_of_another_shape(rows, columns):
     ("name", "seed", "copied", "detail"),
     [
         ("pointer_generator_gru", 178, "naïve . two", ", generate_probability is from 0 to 1"),
-        ("pointer_network_lstm", 59, "🙂 🙂", ""),
+        pytest.param("pointer_network_lstm", 59, "🙂 🙂", "", marks=pytest.mark.thorough),
     ],
 )
 def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, copied, detail):

@@ -147,6 +147,7 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
         train(recipe(), tmp_path / "other", init_from=tmp_path)
 
 
+@pytest.mark.thorough
 def test_means_of_training_go_together(tmp_path):
     """All of them, with a learning rate so high that each epoch is worse than the first one."""
     options = {

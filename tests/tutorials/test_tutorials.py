@@ -20,21 +20,14 @@ PICTURES = {
     "07_captions": ["looks.png"],
     "08_memory_network": ["hops.png"],
 }
-# The first goes the whole way, the second is about training; the others take minutes together.
-ALWAYS = ("01_train_and_serve", "05_reading_training")
 
 
 def test_there_are_tutorials():
     assert [path.stem for path in TUTORIALS] == list(PICTURES)
 
 
-@pytest.mark.parametrize(
-    "tutorial",
-    [
-        pytest.param(path, id=path.stem, marks=[] if path.stem in ALWAYS else pytest.mark.thorough)
-        for path in TUTORIALS
-    ],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
 def test_tutorial_runs(tutorial, tmp_path):
     environment = {**os.environ, "KERASNMT_SMALL": "1", "TMPDIR": str(tmp_path)}
     done = subprocess.run(

@@ -74,7 +74,7 @@ def alignments():
 
 @pytest.fixture(scope="module")
 def made(request, tmp_path_factory, alignments):
-    """What JAX makes of the selected cases."""
+    """What JAX makes of the selected cases; all tests of this file have one."""
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
     folder = tmp_path_factory.mktemp("jax")

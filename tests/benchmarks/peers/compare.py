@@ -20,6 +20,8 @@ AVX512_BF16 or AMX multiplies faster; it translates in float32. The peers train 
 kerasnmt and OpenNMT-tf gather pairs of like lengths, kerasnmt with `few_shapes=False`, JoeyNMT
 does not.
 
+The peers run as they come. kerasnmt trains with oneDNN on every CPU, as `kerasnmt train` does.
+
 - `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
 - `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
   not counted, after each epoch; as many at a time as there are cores. Writes `HOME/curves.png`, of
@@ -134,6 +136,8 @@ def drive(home: Path, system: str, mode: str, *options: str, cores: set[int]) ->
     command = [python, HERE / f"{peer or 'kerasnmt'}_driver.py", mode, "--home", home, *options]
     command += [] if peer else ["--system", system]
     environment = os.environ | ({"PYTHONPATH": str(HERE.parents[2])} if not peer else {})
+    if not peer and mode != "decode":
+        environment |= {"TF_ENABLE_ONEDNN_OPTS": "1"}
     if peer == "joeynmt":
         environment |= {"OMP_NUM_THREADS": str(len(cores))}
     log = home / f"{system}_{mode}.log"
