@@ -84,7 +84,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("prefix", [False, True])
+@pytest.mark.parametrize("prefix", [pytest.param(False, marks=pytest.mark.thorough), True])
 @pytest.mark.parametrize("kind", [Model, Remembering])
 def test_what_is_found_is_the_same(options, prefix, kind):
     n_best = options.get("samples", options.get("beam_size"))

@@ -401,6 +401,7 @@ def on_jax(tmp_path_factory):
     return dict(np.load(folder / "out.npz"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", OPTIONS)
 def test_jax_equals_tensorflow(on_jax, case):
     model = make(random_noise=0.0, **OPTIONS[case])

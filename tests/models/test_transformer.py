@@ -184,7 +184,9 @@ def test_heads(batch):
         zoo.bahdanau_gru(13, embedding_dim=6, units=4).attend_by_head(batch[0])
 
 
-@pytest.mark.parametrize("recurrent", ["encoder", "decoder"])
+@pytest.mark.parametrize(
+    "recurrent", [pytest.param("encoder", marks=pytest.mark.thorough), "decoder"]
+)
 def test_beside_a_recurrent_part(recurrent, batch, tmp_path):
     transformer = make(source=13, share_embeddings=False)
     rnn = zoo.bahdanau_gru(13, embedding_dim=6, units=3, dropout=0.0)  # memories of 6 units too

@@ -78,6 +78,7 @@ def test_search_under_xla(make_model, batch, beam_size):
     np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_file_under_xla(make_model, batch, tmp_path):
     """A model that was loaded from its file, compiled, searches as the one that was saved."""
     model = make_model(seed=5, scale=0.8)

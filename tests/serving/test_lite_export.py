@@ -66,7 +66,7 @@ def lite(word_model, tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.thorough), 3])
 @pytest.mark.parametrize(
     "name",
     [

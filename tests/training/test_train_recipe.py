@@ -393,6 +393,7 @@ def test_alignments_that_do_not_fit(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.thorough
 def test_a_model_without_attention_is_trained(tmp_path):
     document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
     document["model"]["name"] = "encoder_decoder_gru"

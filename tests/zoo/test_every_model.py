@@ -94,10 +94,9 @@ OPTIONS = {
         {"max_positions": 9, "tie_embeddings": False, "decoder_layers": 1},
     ),
 }
-# One of each, through the export and its check.
-# (Those that copy: tests/serving/test_check.py.)
+# One of each, through the export and its check. (Bahdanau's: tests/serving/test_export.py; those
+# that copy: tests/serving/test_check.py.)
 FAMILIES = [
-    "bahdanau_lstm",
     "encoder_decoder_gru",
     "history_attention_gru",
     "luong_local_p_lstm",
@@ -146,7 +145,7 @@ def run_xla(function):
     return tf.function(function, autograph=False, jit_compile=True)
 
 
-# Graphs, XLA, search and JAX take seconds for each: one of every decoder cell, window and kind of
+# XLA, search and JAX take seconds for each: one of every decoder cell, window and kind of
 # score.
 COMPILED = [
     "context_attention_gru",
@@ -161,7 +160,7 @@ COMPILED = [
     "pointer_network_lstm",
     "transformer_tiny",
 ]
-# Of these what `make test` has under XLA, in search and on JAX.
+# Of these what `make test` has in a graph, under XLA, in search and on JAX.
 ALWAYS = [
     "history_attention_gru coverage",
     "luong_local_p_lstm feeding coverage",
@@ -180,10 +179,10 @@ def marks(name, always=ALWAYS):
         *(
             pytest.param(*OPTIONS[name], run_eagerly, id=name)
             for name in OPTIONS
-            if name not in COMPILED
+            if name not in ALWAYS
         ),
         *(
-            pytest.param(*OPTIONS[name], run_graph, id=f"{name} graph", marks=marks(name, COMPILED))
+            pytest.param(*OPTIONS[name], run_graph, id=f"{name} graph", marks=marks(name))
             for name in OPTIONS
         ),
         *(
