@@ -103,7 +103,7 @@ def test_file_under_xla(make_model, batch, tmp_path):
     np.testing.assert_allclose(more[0], more[1], rtol=1e-6)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     "name", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.thorough)]
 )

@@ -162,6 +162,7 @@ def test_the_saved_model_is_as_good_on_one_device(trained):
         np.testing.assert_array_equal(weight, expected)
 
 
+@pytest.mark.thorough
 def test_a_recipe_on_two_devices(tmp_path):
     one, two, error = run(RECIPE_SCRIPT, tmp_path)
     assert two["bleu"] == one["bleu"]

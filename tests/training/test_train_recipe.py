@@ -106,6 +106,7 @@ def test_an_interruption_changes_nothing(finished, whole):
             assert found[name] == pytest.approx(expected[name], rel=1e-4), name
 
 
+@pytest.mark.thorough
 def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
     run, _, _ = finished
     before = keras.saving.load_model(run.model, compile=False)
@@ -327,6 +328,7 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.thorough
 def test_guided_attention_is_trained(tmp_path, monkeypatch):
     pairs = builtin_corpus(40)
     lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
