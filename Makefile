@@ -1,19 +1,29 @@
 # Each target makes what it needs: `make demo` runs the main job, `make test` the tests.
 PYTHON ?= python3
 VENV ?= .venv
-TEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
+PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
 	--no-loadscope-reorder
+# These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
+FAST = tests/layers tests/decoding tests/text tests/training/test_recipe.py
 
-.PHONY: demo test test-all lint clean
+.PHONY: demo test test-fast test-thorough test-all mutants lint clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
 
 test: $(VENV)/.installed-test
-	$(TEST) -m "not thorough"
+	$(PYTEST) -m "not thorough"
 
-test-all: $(VENV)/.installed-test
-	$(TEST)
+test-fast: $(VENV)/.installed-test
+	$(PYTEST) -m "not thorough and not graph" $(FAST)
+
+test-thorough: $(VENV)/.installed-test
+	$(PYTEST) -m thorough
+
+test-all: test test-thorough
+
+mutants: $(VENV)/.installed-test
+	$(VENV)/bin/python tests/mutation/run.py
 
 lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .

@@ -1,17 +1,18 @@
-"""What holds for all tests: the CPU, few messages, and the same random numbers every time."""
+"""What holds for all tests: the CPU, TensorFlow, few messages, and the same random numbers."""
 
 import gc
 import os
 import random
 import sys
 
-# Read by TensorFlow and Keras when they are imported, so set before any test module is.
+# TensorFlow and Keras read these when they are imported, so they are set before any test module.
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("KERAS_BACKEND", "tensorflow")
-# As `kerasnmt train` sets it, which would reach the tests that come after one of it.
+# Tests of another backend start a process of their own.
+os.environ["KERAS_BACKEND"] = "tensorflow"
+# `kerasnmt train` sets it too, and would change it for the tests that follow.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-# What is compiled here runs a few times only: optimizing it would take most of the time.
+# Compiled code runs only a few times here: to optimize it would take most of the time.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
@@ -19,19 +20,54 @@ os.environ.setdefault(
 import numpy as np
 import pytest
 
-# Graphs are made of many small objects, and few of them go: looking for those less often saves a
-# tenth of the time.
+from tests.slowest_files import SlowestFiles
+
+# Graphs are made of many small objects, and most of them stay: to look for garbage less often
+# saves a tenth of the time.
 gc.set_threshold(100_000)
 
 
+def pytest_configure(config):
+    config.pluginmanager.register(SlowestFiles())
+    # Pytest-randomly shuffles the tests; the numbers that they draw stay the same.
+    config.option.randomly_reset_seed = False
+
+
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if any(not mark.args for mark in item.iter_markers("thorough")):
+            raise pytest.UsageError(
+                f"{item.nodeid}: expected the reason why `make test` leaves it out, "
+                'as in @pytest.mark.thorough("trains for a minute")'
+            )
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef):
+    """A shared fixture draws the same numbers whichever test asks for it first."""
+    if fixturedef.scope != "function":
+        set_seeds()
 
 
 @pytest.fixture(autouse=True)
 def seeds():
+    set_seeds()
+
+
+def set_seeds():
     random.seed(0)
     np.random.seed(0)
     # Where a test imports Keras itself, it seeds what it makes.
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
+
+
+@pytest.fixture
+def eagerly():
+    """Functions run eagerly: for tests of what they compute, where it is not their graphs."""
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.loading import load_run, load_translator
 from kerasnmt.cli.main import main
 
 RECIPE = """\
@@ -32,25 +32,58 @@ class Done(NamedTuple):
         return lines
 
 
+@pytest.fixture
+def eagerly(eagerly, monkeypatch):
+    """A `Translator` runs eagerly too, where it would keep the graph of a signature."""
+    monkeypatch.setattr("kerasnmt.serving.translator._one_graph", lambda function: function)
+
+
 @pytest.fixture(scope="session")
-def load_once():
-    """`load_translator`, which loads each export but once."""
-    load_export = functools.cache(load_translator)
+def load_model_once():
+    """`keras.saving.load_model`, which loads each file once."""
+    import keras
 
-    def load(directory, beam_size=None, **options):
-        if (directory / "model.keras").exists() or any(options.values()):
-            return load_translator(directory, beam_size, **options)
-        return load_export(directory, beam_size)
+    load = functools.cache(keras.saving.load_model)
+    return lambda path, **options: load(str(path), **options)
 
-    return load
+
+@pytest.fixture(scope="session")
+def load_run_once(load_model_once):
+    """`load_run`, which loads each model once; no test changes it."""
+
+    def load_once(*arguments):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr("keras.saving.load_model", load_model_once)
+            return load_run(*arguments)
+
+    return load_once
+
+
+@pytest.fixture(scope="session")
+def load_once(load_run_once):
+    """`load_translator`, which loads each run and each export once."""
+
+    @functools.cache
+    def load(directory, beam_size, options):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr("kerasnmt.cli.loading.load_run", load_run_once)
+            return load_translator(directory, beam_size, **dict(options))
+
+    def load_once(directory, beam_size=None, **options):
+        given = {name: tuple(value) for name, value in options.items() if value}
+        return load(directory, beam_size, tuple(given.items()))
+
+    return load_once
 
 
 @pytest.fixture
-def kerasnmt(monkeypatch, capfd, load_once):
+def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
     """Run the program in this process; what it and its libraries write is caught."""
-    for verb in ("attention", "evaluate", "translate"):
+    for verb in ("align", "attention", "evaluate", "export", "score", "translate"):
         module = importlib.import_module(f"kerasnmt.cli.{verb}")
-        monkeypatch.setattr(module, "load_translator", load_once)
+        for name, load in (("load_translator", load_once), ("load_run", load_run_once)):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, load)
 
     def run(*arguments, stdin=""):
         stdin = stdin.encode() if isinstance(stdin, str) else stdin
@@ -116,17 +149,25 @@ def export_folder(run_folder):
 
 
 @pytest.fixture(scope="session")
+def lite_folder(run_folder):
+    """What `kerasnmt export --lite` writes of the run."""
+    from kerasnmt.cli.export import export
+
+    folder = run_folder.parent / "lite"
+    export(run_folder, folder, beam_size=1, weights="int8", lite=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def translator(export_folder, load_once):
     """The export in the hands of the library, to compare with."""
     return load_once(export_folder)
 
 
 @pytest.fixture(scope="session")
-def loaded_model(run_folder):
+def loaded_model(run_folder, load_run_once):
     """The run's model."""
-    from kerasnmt.cli.loading import load_run
-
-    return load_run(run_folder)[0]
+    return load_run_once(run_folder)[0]
 
 
 @pytest.fixture(scope="session")

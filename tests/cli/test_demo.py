@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -13,6 +14,69 @@ SMALL = [
 ]
 
 
+@pytest.fixture
+def steps(monkeypatch, run_folder, export_folder, load_run_once):
+    """The steps of the main job, done before: the run, its export and the check of that."""
+    from kerasnmt.serving.check_report import CheckReport, CheckRow
+
+    steps = {"passed": True, "translations": None}
+
+    def train(recipe, directory, *, resume, console):
+        steps["recipe"] = recipe
+        assert not resume
+        shutil.copytree(run_folder, directory)
+        return {"bleu": 12.34, "train_seconds": 5.6, "train_cpu_seconds": 7.8}
+
+    def load(directory):
+        assert (directory / "model.keras").exists()
+        return load_run_once(run_folder)
+
+    def export_next_version(model, directory, **options):
+        assert options == {"beam_size": 3, "max_length": 20}
+        return str(shutil.copytree(export_folder, directory / "1"))
+
+    def check_export(directory, texts, expected):
+        steps["translations"] = dict(zip(texts, expected, strict=True))
+        return CheckReport(directory, (CheckRow("expected", steps["passed"], "so it is"),))
+
+    monkeypatch.setattr("kerasnmt.training.train", train)
+    monkeypatch.setattr("kerasnmt.cli.demo.load_run", load)
+    monkeypatch.setattr("kerasnmt.serving.export_next_version", export_next_version)
+    monkeypatch.setattr("kerasnmt.serving.check_export", check_export)
+    return steps
+
+
+def test_what_is_shown(kerasnmt, steps, tmp_path):
+    output = tmp_path / "made" / "demo"
+    done = kerasnmt("demo", "data.test.builtin=6", "training.epochs=3", "--output", output)
+    assert (done.code, steps["recipe"].training.epochs) == (0, 3)
+    shown, table = done.out.split("\n\n")
+    expected = [f"{source}\n  -> {text}" for source, text in steps["translations"].items()]
+    assert len(expected) == 4 and shown == "\n".join(expected)
+    assert all(steps["translations"].values())
+    rows = dict(line.split("  ", 1) for line in table.splitlines())
+    assert {name: value.strip() for name, value in rows.items()} == {
+        "BLEU on 6 held-out sentences": "12.3",
+        "training": "6 s, 8 CPU s",
+        "through the export, equal to the model's": "4 of 4",
+        "export": f"{output}/saved_models/bahdanau_gru/1 (passes the check)",
+        "attention picture": str(output / "attention.png"),
+        "model": str(output / "run" / "model.keras"),
+        "results": str(output / "run" / "results.json"),
+        "TensorBoard": f"tensorboard --logdir {output / 'run' / 'logs'}",
+    }
+    assert (output / "attention.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert "ok    expected  so it is\nall 1 passed\n" in done.err
+
+
+def test_a_check_that_fails(kerasnmt, steps, tmp_path):
+    steps["passed"] = False
+    done = kerasnmt("demo", "--output", tmp_path / "demo")
+    assert done.code == 1
+    assert "(FAILS the check)" in done.out
+
+
+@pytest.mark.thorough("trains, exports and checks a model; each step has its own tests")
 @pytest.mark.filterwarnings("ignore:text .* was cut")
 def test_the_main_job(kerasnmt, tmp_path):
     output = tmp_path / "made" / "demo"

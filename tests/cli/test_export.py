@@ -4,19 +4,26 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
+from kerasnmt.serving import TextModule
+
 
 def described(version):
     description = json.loads((version / "assets.extra" / "kerasnmt.json").read_text())
     return description["beam_size"], description["weights"]
 
 
-def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
+def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     assert (export_folder.name, described(export_folder)) == (
         "1",
         (3, "float32"),
     )  # the first, by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
+    # No graph is traced: what is written of the options is looked at.
+    monkeypatch.setattr(TextModule, "signatures", {})
+    monkeypatch.setattr(TextModule, "examples", lambda self: {})
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
     done = kerasnmt("export", run_folder, directory, *options, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")
@@ -35,9 +42,11 @@ def test_unknown_weights(kerasnmt, run_folder, tmp_path):
     assert not (tmp_path / "en_de").exists()
 
 
-def test_lite(kerasnmt, run_folder, loaded_model, tmp_path):
+def test_lite(kerasnmt, run_folder, loaded_model, tmp_path, lite_folder, monkeypatch):
     folder = tmp_path / "en_de"
     options = ("--lite", "--beam-size", 1, "--weights", "int8")
+    core = (lite_folder / "model.tflite").read_bytes()  # made once, as it takes seconds
+    monkeypatch.setattr("kerasnmt.serving.lite_export._core", lambda *_: core)
     assert kerasnmt("export", run_folder, folder, *options) == (0, f"{folder}\n", "")
     assert sorted(os.listdir(folder)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
     description = json.loads((folder / "kerasnmt.json").read_text())
@@ -103,6 +112,7 @@ def test_a_run_that_cannot_be_read_leaves_nothing(kerasnmt, run_folder, tmp_path
     assert not (tmp_path / "en_de").exists()
 
 
+@pytest.mark.thorough("starts TensorFlow; test_translate.py shows that nothing else is said")
 def test_tensorflow_is_loaded_without_its_talk(kerasnmt, run_folder, tmp_path):
     damaged = shutil.copytree(run_folder, tmp_path / "run")
     (damaged / "model.keras").write_bytes(b"")

@@ -1,6 +1,5 @@
 import pytest
 
-from kerasnmt.cli.loading import load_run
 from kerasnmt.models import Ensemble
 
 SOURCES = ["Anna sees two dogs .", "", "He sleeps ."]
@@ -14,9 +13,8 @@ def files(tmp_path):
     return ["--source", tmp_path / "source", "--target", tmp_path / "target"]
 
 
-def test_one_line_a_pair(kerasnmt, run_folder, files):
-    model, _ = load_run(run_folder)
-    expected = model.score(SOURCES, TARGETS)
+def test_one_line_a_pair(kerasnmt, run_folder, files, loaded_model):
+    expected = loaded_model.score(SOURCES, TARGETS)
     done = kerasnmt("score", run_folder, *files)
     assert done.code == 0
     assert [float(line) for line in done.lines] == pytest.approx(expected, abs=1e-4)
@@ -25,8 +23,9 @@ def test_one_line_a_pair(kerasnmt, run_folder, files):
     assert [float(line) for line in alone.lines] == pytest.approx(expected, abs=1e-4)
 
 
-def test_an_ensemble_of_runs(kerasnmt, run_folder, other_run_folder, files):
-    models = [load_run(folder)[0] for folder in (run_folder, other_run_folder)]
+@pytest.mark.usefixtures("eagerly")
+def test_an_ensemble_of_runs(kerasnmt, run_folder, other_run_folder, files, load_run_once):
+    models = [load_run_once(folder)[0] for folder in (run_folder, other_run_folder)]
     expected = Ensemble(models).score(SOURCES, TARGETS)
     done = kerasnmt("score", run_folder, "--with", other_run_folder, *files)
     assert [float(line) for line in done.lines] == pytest.approx(expected, abs=1e-4)

@@ -50,8 +50,15 @@ def serve():
         process.communicate()
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_serves_until_it_is_stopped(serve, export_folder, translator, end):
+def stopped(process, end):
+    """Stop the server with a signal; gives the lines that it has written."""
+    process.send_signal(end)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+    return err.splitlines()
+
+
+def test_serves_until_it_is_stopped(serve, export_folder, translator):
     """The newest version of the folder; nothing but its own words reaches either stream."""
     options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
     process, name, url = serve(export_folder.parent, *options)
@@ -60,17 +67,14 @@ def test_serves_until_it_is_stopped(serve, export_folder, translator, end):
     assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
     for body, code in (({"inputs": [""] * 8}, 400), ({"inputs": ["a" * 200]}, 413)):
         assert requests.post(answer.url, json=body, timeout=60).status_code == code
-    process.send_signal(end)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (0, "")
-    *requests_, last = err.splitlines()
+    *requests_, last = stopped(process, signal.SIGINT)
     assert last == "stopped"
     assert [line.rpartition('" ')[2] for line in requests_] == ["200 -", "400 -", "413 -"]
 
 
 def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
     """All that a client writes, of a version by its folder and under another name."""
-    _, name, url = serve(export_folder, "--port", 0, "--name", "en_de")
+    process, name, url = serve(export_folder, "--port", 0, "--name", "en_de")
     assert name == "en_de"
     options = ("--scores", "--alignments")
     blocked = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
@@ -81,6 +85,7 @@ def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
     local = kerasnmt("translate", export_folder, *options, stdin=TEXT)
     assert (done.stdout, done.stderr) == (local.out, "")
     assert any(re.search(r"\t\d+-\d+ \d+-\d+", line) for line in local.lines)
+    assert stopped(process, signal.SIGTERM)[-1] == "stopped"
 
 
 def test_bad_usage(kerasnmt, export_folder, tmp_path):

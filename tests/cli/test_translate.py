@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from kerasnmt.cli.loading import load_run
 from kerasnmt.models import Ensemble
 from kerasnmt.viz import parse_pharaoh
 
@@ -85,18 +84,20 @@ def test_n_best(kerasnmt, export_folder, translator):
         assert indices[i] != indices[i - 1] or scores[i] <= scores[i - 1]
 
 
-def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder):
-    model, options = load_run(run_folder)
-    changed = {**options, "max_length": 6, "no_repeat_ngram": 1}
-    expected = model.translate(LINES, **changed)
-    assert expected != model.translate(LINES, **options)
-    asked = ["--search", "max_length=6", "--search", "no_repeat_ngram=1"]
-    assert kerasnmt("translate", run_folder, *asked, stdin=TEXT).lines == expected
-    expected = Ensemble([model, load_run(other_run_folder)[0]]).translate(LINES, **options)
-    assert expected != model.translate(LINES, **options)
-    done = kerasnmt("translate", run_folder, "--with", other_run_folder, stdin=TEXT)
+@pytest.mark.usefixtures("eagerly")
+def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder, load_run_once):
+    model, options = load_run_once(run_folder)
+    ensemble = Ensemble([model, load_run_once(other_run_folder)[0]])
+    changed = {**options, "beam_size": 2, "max_length": 6, "no_repeat_ngram": 1}
+    texts = ["no", "", "he"]
+    expected = ensemble.translate(texts, **changed)
+    assert expected != model.translate(texts, **changed)
+    assert expected != ensemble.translate(texts, **{**changed, "no_repeat_ngram": 0})
+    asked = ["--search", "max_length=6", "--search", "no_repeat_ngram=1", "--beam-size", 2]
+    done = kerasnmt("translate", run_folder, *asked, "--with", other_run_folder, stdin="no\n\nhe\n")
     assert done.lines == expected
-    drawn = ["--search", "samples=4", "--search", "seed=3", "--n-best", 4]
+    drawn = ["--search", "samples=4", "--search", "seed=3", "--search", "max_length=6"]
+    drawn += ["--n-best", 4]
     done = kerasnmt("translate", run_folder, *drawn, stdin="no\n")
     scores = [float(line.split(" ||| ")[2]) for line in done.lines]
     assert 1 < len(scores) <= 4 and scores == sorted(scores, reverse=True)
@@ -109,10 +110,8 @@ def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder):
         assert message in done.err
 
 
-def test_beam_size_of_a_run(kerasnmt, run_folder, translator):
-    from kerasnmt.cli.loading import load_run
-
-    model, options = load_run(run_folder)
+def test_beam_size_of_a_run(kerasnmt, run_folder, translator, load_run_once):
+    model, options = load_run_once(run_folder)
     greedy = model.translate(LINES, **{**options, "beam_size": 1})
     assert greedy != translator.translate(LINES)
     done = kerasnmt("translate", run_folder, "--beam-size", 1, stdin=TEXT)
@@ -197,21 +196,43 @@ def test_neither_run_nor_export(kerasnmt, tmp_path):
         assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
 
 
-def test_a_pipe_is_answered_line_by_line(export_folder, translator):
-    """In a process of its own, where nothing but translations may reach either stream."""
+PROGRAM = """
+import sys
+from kerasnmt.cli.main import main
+
+lite, lines, export = sys.argv[1:]
+for arguments in ([lite, "--input", lines], [export, "--batch-size", "1"]):
+    sys.argv = ["kerasnmt", "translate", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
+"""
+
+
+def test_a_pipe_is_answered_line_by_line(
+    export_folder, lite_folder, translator, load_once, tmp_path
+):
+    """In a process of its own, where nothing but translations may reach either stream.
+
+    Before that it translates a file by an export for LiteRT, when it has loaded nothing else.
+    """
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     del environment["TF_CPP_MIN_LOG_LEVEL"]
-    program = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
+    lines = tmp_path / "lines"
+    lines.write_text("Anna sees two dogs .\n")
     process = subprocess.Popen(
-        [*program, "translate", export_folder, "--batch-size", "1"],
+        [sys.executable, "-c", PROGRAM, lite_folder, lines, export_folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
     )
     texts = ["Anna sees two dogs .", "", "no"]
+    (by_lite,) = load_once(lite_folder).translate(["Anna sees two dogs ."])
     with process:
         try:
+            assert process.stdout.readline().decode() == f"{by_lite}\n"
             for text, expected in zip(texts, translator.translate(texts), strict=True):
                 process.stdin.write(f"{text}\n".encode())
                 process.stdin.flush()
@@ -221,7 +242,8 @@ def test_a_pipe_is_answered_line_by_line(export_folder, translator):
             output, errors = process.communicate(timeout=120)
         finally:
             process.kill()
-    assert (process.returncode, output, errors) == (0, b"", b"")
+    told = b"INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"  # LiteRT's own word
+    assert (process.returncode, output, errors.removeprefix(told)) == (0, b"", b"")
 
 
 def test_translate_through_a_server(kerasnmt, server, export_folder, tmp_path):

@@ -1,3 +1,4 @@
+import functools
 import random
 from collections import Counter
 
@@ -34,12 +35,32 @@ def random_pairs(count, seed=0):
 
 
 PAIRS = list(random_pairs(1500))
+FEW_OR_MANY_SHAPES = pytest.mark.parametrize("few_shapes", [True, False])
+
+
+class Epoch(list):
+    """The batches of an epoch, in numpy, which can be gone through as a dataset of them."""
+
+    def as_numpy_iterator(self):
+        return iter(self)
+
+
+@pytest.fixture(scope="module")
+def epoch_of():
+    """The first epoch of batches of `PAIRS`, by their options; made when it is first asked for."""
+
+    @functools.cache
+    def epoch_of(**options):
+        dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, **options)
+        return Epoch(dataset.as_numpy_iterator())
+
+    return epoch_of
 
 
 def text_of(dataset):
     """Every pair of a dataset of batches, in order, read back from its ids."""
     for inputs, targets, _ in dataset:
-        for source, target in zip(inputs["source_ids"].numpy(), targets.numpy(), strict=True):
+        for source, target in zip(np.array(inputs["source_ids"]), np.array(targets), strict=True):
             yield (
                 "".join("abcdefghij"[i - 4] for i in source if i > END_ID),
                 "".join("0123456789"[i - 4] for i in target if i > END_ID),
@@ -80,20 +101,25 @@ def test_one_tokenizer_serves_both_sides():
     np.testing.assert_array_equal(targets, [[5, 4, 3]])
 
 
-@pytest.mark.parametrize("few_shapes", [True, False])
-@pytest.mark.parametrize("options", [{"tokens_per_batch": 300}, {"batch_size": 7}])
-def test_every_pair_comes_once_an_epoch(options, few_shapes):
-    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, few_shapes=few_shapes, **options)
+@FEW_OR_MANY_SHAPES
+@pytest.mark.parametrize("options", [{"tokens_per_batch": 333}, {"batch_size": 16}])
+def test_every_pair_comes_once_an_epoch(epoch_of, options, few_shapes):
+    assert Counter(text_of(epoch_of(few_shapes=few_shapes, **options))) == Counter(PAIRS)
+
+
+@FEW_OR_MANY_SHAPES
+def test_every_pair_comes_once_in_each_epoch(few_shapes):
+    dataset = batches(
+        dataset_of(PAIRS[:200]), LETTERS, DIGITS, seed=1, batch_size=7, few_shapes=few_shapes
+    )
     for _ in range(2):
-        assert Counter(text_of(dataset)) == Counter(PAIRS)
+        assert Counter(text_of(dataset)) == Counter(PAIRS[:200])
 
 
-@pytest.mark.parametrize("few_shapes", [True, False])
-def test_the_contract_holds_in_every_batch(few_shapes):
-    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1, few_shapes=few_shapes)
-    for inputs, targets, weights in dataset:
-        source, target_ids = inputs["source_ids"].numpy(), inputs["target_ids"].numpy()
-        targets = targets.numpy()
+@FEW_OR_MANY_SHAPES
+def test_the_contract_holds_in_every_batch(epoch_of, few_shapes):
+    for inputs, targets, weights in epoch_of(few_shapes=few_shapes, tokens_per_batch=333):
+        source, target_ids = inputs["source_ids"], inputs["target_ids"]
         np.testing.assert_array_equal(weights, targets != PAD_ID)
         np.testing.assert_array_equal(target_ids != PAD_ID, targets != PAD_ID)
         assert (target_ids[:, 0] == START_ID).all()
@@ -145,8 +171,8 @@ def test_widths():
     assert found == widths_of_lengths
 
 
-def test_few_shapes_and_little_padding():
-    statistics = describe_batches(batches(dataset_of(PAIRS), LETTERS, DIGITS, seed=1))
+def test_few_shapes_and_little_padding(epoch_of):
+    statistics = describe_batches(epoch_of(few_shapes=True, tokens_per_batch=333))
     as_they_come = [PAIRS[start : start + 64] for start in range(0, len(PAIRS), 64)]
     positions = sum(len(part) * max(len(t) + 1 for _, t in part) for part in as_they_come)
     assert 1 - statistics.target_tokens / positions > 0.4
@@ -155,11 +181,8 @@ def test_few_shapes_and_little_padding():
     assert len({shape[1:] for shape in statistics.shapes}) <= 25
 
 
-def test_many_shapes_and_less_padding():
-    few, many = (
-        batches(dataset_of(PAIRS), LETTERS, DIGITS, batch_size=16, seed=1, few_shapes=few_shapes)
-        for few_shapes in (True, False)
-    )
+def test_many_shapes_and_less_padding(epoch_of):
+    few, many = (epoch_of(few_shapes=few_shapes, batch_size=16) for few_shapes in (True, False))
     before, after = describe_batches(few), describe_batches(many)
     assert after.batches == before.batches
     assert after.target_tokens == before.target_tokens
@@ -187,10 +210,9 @@ def test_pairs_are_sorted_by_the_target_then_the_source():
 
 
 @pytest.mark.parametrize("tokens", [100, 333])
-def test_a_token_batch_is_as_large_as_its_width_allows(tokens):
-    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=tokens, seed=1)
+def test_a_token_batch_is_as_large_as_its_width_allows(epoch_of, tokens):
     largest, partial, total = Counter(), Counter(), Counter()
-    for inputs, _, _ in dataset:
+    for inputs, _, _ in epoch_of(few_shapes=True, tokens_per_batch=tokens):
         size, width = inputs["source_ids"].shape
         assert size <= tokens // width
         largest[width] = max(largest[width], size)
@@ -207,32 +229,43 @@ def test_a_pair_longer_than_a_batch_makes_one():
 
 
 def test_a_fixed_batch_size_overrides_tokens():
-    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=1, batch_size=16)
-    shapes = describe_batches(dataset).shapes
+    dataset = batches([("a", "0")] * 20, LETTERS, DIGITS, tokens_per_batch=1, batch_size=16)
+    assert describe_batches(dataset).shapes == {(4, 8, 8): 1, (16, 8, 8): 1}
+
+
+def test_a_batch_of_a_fixed_size_is_full(epoch_of):
+    shapes = describe_batches(epoch_of(few_shapes=True, batch_size=16)).shapes
     assert max(size for size, _, _ in shapes) == 16
     for width in {shape[1:] for shape in shapes}:  # a width's batches are full, except one
         assert sum(n for shape, n in shapes.items() if shape[1:] == width and shape[0] < 16) <= 1
 
 
 def test_the_seed_fixes_the_whole_sequence_of_epochs():
-    def epochs(seed):
+    def epochs(seed, count):
         dataset = batches(dataset_of(PAIRS[:100]), LETTERS, DIGITS, batch_size=8, seed=seed)
-        return [list(text_of(dataset)) for _ in range(3)]
+        return [list(text_of(dataset)) for _ in range(count)]
 
-    first = epochs(seed=5)
-    assert first == epochs(seed=5)
-    assert first[0] != first[1] != first[2] != first[0]
-    assert first != epochs(seed=6)
+    first = epochs(seed=5, count=2)
+    assert first == epochs(seed=5, count=2)
+    assert first[0] != first[1]
+    assert epochs(seed=6, count=1)[0] not in first
 
 
-@pytest.mark.parametrize("few_shapes", [True, False])
+@pytest.mark.parametrize(
+    "few_shapes",
+    [
+        pytest.param(True, marks=pytest.mark.thorough("shuffles as batches of many shapes do")),
+        False,
+    ],
+)
 def test_epochs_go_on_at_any_place(few_shapes):
     def dataset(first_epoch, seed=5, cache=False):
         options = {"batch_size": 2, "seed": seed, "first_epoch": first_epoch, "cache": cache}
         options["few_shapes"] = few_shapes
         return batches(dataset_of(pairs), LETTERS, DIGITS, **options)
 
-    pairs = PAIRS[:400]  # enough to sort pairs of a width before the epoch's end
+    # Enough pairs of a width to sort them before the epoch's end.
+    pairs = [pair for pair in PAIRS if max(map(len, pair)) < 10][:100]
     once = batches(dataset_of(pairs), LETTERS, DIGITS, batch_size=2)
     steps = describe_batches(once).batches
     whole = list(dataset(0).take(4 * steps).as_numpy_iterator())
@@ -274,9 +307,8 @@ def test_sentences_are_cut_anew_in_each_epoch():
         batches(pairs, WordTokenizer.train(pairs, 100), subword_sampling=0.2)
 
 
-def test_batches_of_all_widths_come_mixed():
-    dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, tokens_per_batch=200, seed=1)
-    widths = np.array(widths_of(dataset))
+def test_batches_of_all_widths_come_mixed(epoch_of):
+    widths = np.array(widths_of(epoch_of(few_shapes=True, tokens_per_batch=100)))
     place = np.arange(len(widths))
     assert abs(np.corrcoef(place, widths)[0, 1]) < 0.25
     repeats = np.mean(widths[1:] == widths[:-1])
@@ -287,11 +319,11 @@ def test_batches_of_all_widths_come_mixed():
 
 def test_without_shuffling_a_width_keeps_its_order():
     dataset = batches(dataset_of(PAIRS), LETTERS, DIGITS, shuffle=False)
-    first, second = list(text_of(dataset)), list(text_of(dataset))
-    assert first == second
+    first = list(dataset.as_numpy_iterator())
+    assert list(text_of(dataset)) == list(text_of(first))
     place = {pair: number for number, pair in reversed(list(enumerate(PAIRS)))}
     by_width = {}
-    for inputs, targets, weights in dataset:
+    for inputs, targets, weights in first:
         width = inputs["source_ids"].shape[1]
         by_width.setdefault(width, []).extend(text_of([(inputs, targets, weights)]))
     for pairs in by_width.values():
@@ -302,8 +334,8 @@ def test_without_shuffling_a_width_keeps_its_order():
 @pytest.mark.parametrize("cache", [False, True])
 def test_a_cache_reads_the_text_once(tmp_path, cache):
     source, target = tmp_path / "a.txt", tmp_path / "b.txt"
-    source.write_text("\n".join(a for a, _ in PAIRS))
-    target.write_text("\n".join(b for _, b in PAIRS))
+    source.write_text("\n".join(a for a, _ in PAIRS[:200]))
+    target.write_text("\n".join(b for _, b in PAIRS[:200]))
     pairs = read_parallel(source, target)
     dataset = batches(pairs, LETTERS, DIGITS, seed=1, tokens_per_batch=300, cache=cache)
     first = list(text_of(dataset))
@@ -382,7 +414,7 @@ def test_alignments_stay_with_their_pairs(few_shapes):
     options = {"batch_size": 16, "seed": 3, "cache": True, "few_shapes": few_shapes}
     dataset = batches(dataset_of(pairs), LETTERS, DIGITS, alignments=links, **options)
     for inputs, targets, weights in dataset:
-        single = tf.data.Dataset.from_tensors((inputs, targets, weights))
+        single = [(inputs, targets, weights)]
         for pair, matrix in zip(text_of(single), inputs["alignments"].numpy(), strict=True):
             assert bool(matrix.any()) == of_pair[pair]
             if matrix.any():
@@ -463,15 +495,23 @@ def test_contexts_by_hand():
     shapes = [tuple(inputs["context_ids"].shape) for inputs, *_ in dataset]
     assert sorted(shapes) == sorted([(12, 8)] * 3 + [(4, 8)] + [(8, 12)] * 2 + [(4, 12)])
     assert set(dataset.element_spec[0]) == {"source_ids", "target_ids", "context_ids"}
-    # Each as wide as its longest.
-    options["few_shapes"] = False
-    dataset = batches(
-        pairs, words, contexts=contexts, extended_vocabulary=True, batch_size=1, **options
-    )
+
+
+def test_contexts_as_wide_as_the_longest():
+    words = WordTokenizer(["a", "b"])  # ids 4 and 5; copied words from 6 on
+    pairs, contexts = [("x a", "z x"), ("b", "a")], ["y x y z b a a z", ""]
+    options = {"batch_size": 1, "shuffle": False, "few_shapes": False}
+    dataset = batches(pairs, words, contexts=contexts, extended_vocabulary=True, **options)
     found = {inputs["context_ids"].shape[1]: inputs for inputs, *_ in dataset}
     np.testing.assert_array_equal(found[9]["extended_source_ids"], [[6, 4, 3]])
     np.testing.assert_array_equal(found[9]["extended_context_ids"], [[7, 6, 7, 8, 5, 4, 4, 8, 3]])
-    dataset = batches([("a", "b")] * 60, words, contexts=lengths, tokens_per_batch=96, **options)
+
+
+@pytest.mark.thorough("joins batches of many shapes, contexts and a number of tokens")
+def test_contexts_of_many_shapes_by_tokens():
+    contexts = ["a"] * 40 + ["a " * 11] * 20
+    options = {"tokens_per_batch": 96, "max_length": 12, "shuffle": False, "few_shapes": False}
+    dataset = batches([("a", "b")] * 60, WordTokenizer(["a", "b"]), contexts=contexts, **options)
     found = {(inputs["context_ids"].shape[1], targets.shape[1]) for inputs, targets, _ in dataset}
     assert found == {(2, 2), (12, 2)}
 
@@ -486,7 +526,10 @@ def test_contexts_that_do_not_fit():
             batches([("a", "b")] * 2, words, contexts=contexts)
 
 
-@pytest.mark.parametrize("few_shapes", [True, False])
+@pytest.mark.parametrize(
+    "few_shapes",
+    [pytest.param(True, marks=pytest.mark.thorough("pads whole batches of many shapes")), False],
+)
 def test_an_extended_vocabulary_stays_with_its_pairs(few_shapes):
     """With alignments, buckets, pairs left out, shuffling and a cache; against batches without."""
     draw = random.Random(2)
@@ -505,11 +548,11 @@ def test_an_extended_vocabulary_stays_with_its_pairs(few_shapes):
     with_ids = batches(pairs, words, extended_vocabulary=True, **options)
     without = batches(pairs, words, **options)
     expected = Counter()
-    for source, target in pairs:
-        found = words.tokenize_source([source])
-        ids = words.tokenize_target([target], found.unknown_words).numpy()[0]
-        if source and target and max(len(ids), len(source.split())) < 20:
-            expected[tuple(found.extended_ids.numpy()[0]), tuple(ids)] += 1
+    found = words.tokenize_source(texts[:200])
+    ids = words.tokenize_target(texts[200:], found.unknown_words).to_list()
+    for source, target in zip(found.extended_ids.to_list(), ids, strict=True):
+        if source and target and max(len(source), len(target)) < 20:
+            expected[tuple(source), tuple(target)] += 1
     for _ in range(2):
         seen = Counter()
         for (inputs, targets, weights), plain in zip(with_ids, without, strict=True):

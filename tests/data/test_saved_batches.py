@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from kerasnmt.data import SavedBatches, batches, save_batches
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
-from kerasnmt.zoo import bahdanau_gru
+from kerasnmt.zoo import luong_dot_lstm
 
 TOKENIZER = CharacterTokenizer("abcdefgh ")
 # All different, and the shortest first, so that the first batches have one width.
@@ -20,16 +20,25 @@ WORDS = [x + y + z for x in "abcdefgh" for y in "abcde" for z in "abcde"]
 PAIRS = [(word + "abc" * (n // 50), word + "c" * (n // 25)) for n, word in enumerate(WORDS)]
 
 
-def dataset(**options):
-    options = {"batch_size": 8, "shuffle": False, "max_length": 30, **options}
-    return batches(PAIRS, TOKENIZER, **options)
+@pytest.fixture(scope="module")
+def dataset():
+    return batches(PAIRS, TOKENIZER, batch_size=8, shuffle=False, max_length=30)
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory):
+def path(dataset, tmp_path_factory):
     path = tmp_path_factory.mktemp("saved") / "train.npz"
-    save_batches(dataset(), path)
+    save_batches(dataset, path)
     return path
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """A dataset of four batches of two shapes, and where they are saved."""
+    dataset = batches(PAIRS[84:116], TOKENIZER, batch_size=8, shuffle=False)
+    path = tmp_path_factory.mktemp("saved") / "few.npz"
+    save_batches(dataset, path)
+    return dataset, path
 
 
 def as_text(batch):
@@ -47,8 +56,8 @@ def assert_same(dataset, path):
     return expected, [as_text(batch) for batch in saved]
 
 
-def test_the_batches_of_the_dataset(path):
-    expected, saved = assert_same(dataset(), path)
+def test_the_batches_of_the_dataset(dataset, path):
+    expected, saved = assert_same(dataset, path)
     assert len(set(expected)) == len(expected) >= 25
     # In the order of the file, but for the second place and the one that it took.
     assert sum(one != other for one, other in zip(expected, saved, strict=True)) == 2
@@ -94,18 +103,20 @@ def test_the_first_two_batches_differ_in_width(path, seed):
         assert one != other, name
 
 
-def test_tensorflow_trains_on_them_as_on_the_dataset(path):
+@pytest.mark.thorough("trains twice; test_the_batches_of_the_dataset compares the batches")
+def test_tensorflow_trains_on_them_as_on_the_dataset(few):
+    dataset, path = few
     histories = []
     saved = SavedBatches(path, shuffle=False)
     order = [as_text(batch) for batch in saved]
-    elements = sorted(dataset().as_numpy_iterator(), key=lambda batch: order.index(as_text(batch)))
+    elements = sorted(dataset.as_numpy_iterator(), key=lambda batch: order.index(as_text(batch)))
     again = tf.data.Dataset.from_generator(
-        lambda: iter(elements), output_signature=dataset().element_spec
+        lambda: iter(elements), output_signature=dataset.element_spec
     )
     for data in (saved, again):
         keras.utils.set_random_seed(1)
-        model = bahdanau_gru(TOKENIZER, embedding_dim=4, units=4, dropout=0.0)
-        model.compile(keras.optimizers.SGD(0.1))
+        model = luong_dot_lstm(TOKENIZER, embedding_dim=4, units=4, dropout=0.0)
+        model.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
         histories.append(model.fit(data, epochs=2, verbose=0, shuffle=False).history)
     np.testing.assert_allclose(histories[0]["loss"], histories[1]["loss"], rtol=1e-5)
     assert histories[0]["loss"][1] < histories[0]["loss"][0]
@@ -120,11 +131,11 @@ sys.modules["tensorflow"] = sys.modules["tensorflow_text"] = None
 import keras
 
 from kerasnmt.data import SavedBatches
-from kerasnmt.zoo import bahdanau_gru
+from kerasnmt.zoo import luong_dot_lstm
 
 keras.utils.set_random_seed(1)
 saved = SavedBatches(sys.argv[1], seed=3)
-model = bahdanau_gru(13, embedding_dim=6, units=5, dropout=0.0)
+model = luong_dot_lstm(13, embedding_dim=6, units=6, dropout=0.0)
 model.compile(keras.optimizers.Adam(0.03))
 history = model.fit(saved, epochs=15, verbose=0, shuffle=False).history
 print(json.dumps({
@@ -136,11 +147,11 @@ print(json.dumps({
 """
 
 
-def test_without_tensorflow_a_model_fits(tmp_path):
+@pytest.mark.thorough("starts JAX and compiles; tests/models trains on JAX")
+def test_without_tensorflow_a_model_fits(few):
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
-    path = tmp_path / "few.npz"  # each shape is compiled
-    save_batches(batches(PAIRS[84:116], TOKENIZER, batch_size=8, shuffle=False), path)
+    _, path = few  # each shape is compiled
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), path],
         env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
@@ -156,7 +167,7 @@ def test_without_tensorflow_a_model_fits(tmp_path):
     assert said["perplexity"][-1] < said["perplexity"][0] / 2
 
 
-def test_whole_or_not_at_all(tmp_path):
+def test_whole_or_not_at_all(dataset, tmp_path):
     path = tmp_path / "new" / "train.npz"
 
     def fail(*batch):
@@ -164,17 +175,17 @@ def test_whole_or_not_at_all(tmp_path):
         return batch
 
     with pytest.raises(tf.errors.InvalidArgumentError):
-        save_batches(dataset().map(fail), path)
+        save_batches(dataset.map(fail), path)
     with pytest.raises(ValueError, match=r"at least one batch\. Received: an empty dataset"):
-        save_batches(dataset().take(0), path)
+        save_batches(dataset.take(0), path)
     assert list(path.parent.iterdir()) == []
 
 
-def test_what_cannot_be_saved(tmp_path):
+def test_what_cannot_be_saved(dataset, tmp_path):
     with pytest.raises(ValueError, match=r"ends in \.npz\. Received: path='train\.h5'"):
-        save_batches(dataset(), "train.h5")
+        save_batches(dataset, "train.h5")
     with pytest.raises(ValueError, match=r"Received: an infinite dataset"):
-        save_batches(dataset().repeat(), tmp_path / "train.npz")
+        save_batches(dataset.repeat(), tmp_path / "train.npz")
 
 
 def test_what_cannot_be_read(tmp_path):

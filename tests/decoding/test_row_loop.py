@@ -83,9 +83,27 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("prefix", [pytest.param(False, marks=pytest.mark.thorough), True])
-@pytest.mark.parametrize("kind", [Model, Remembering])
+def marks(kind, options):
+    """The marks of a search: those with more options show what those with fewer show."""
+    plain = len(options) == 1
+    if plain is (kind is Model) and options != {"beam_size": 3}:
+        return []
+    return [pytest.mark.thorough("the other kind, or more options, show it")]
+
+
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        pytest.param(kind, options, marks=marks(kind, options), id=f"{kind.__name__}-{options}")
+        for kind in (Model, Remembering)
+        for options in OPTIONS
+    ],
+)
+@pytest.mark.parametrize(
+    "prefix",
+    [pytest.param(False, marks=pytest.mark.thorough("with a prefix it is shown too")), True],
+)
 def test_what_is_found_is_the_same(options, prefix, kind):
     n_best = options.get("samples", options.get("beam_size"))
     prefix_ids = RNG.integers(5, 9, (ROWS, 2)) * (np.arange(ROWS) % 2)[:, None]
@@ -122,7 +140,10 @@ def test_what_is_found_is_the_same(options, prefix, kind):
     np.testing.assert_array_equal(one.ids[0], expected.ids[4])
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    "beam_size", [1, pytest.param(3, marks=pytest.mark.thorough("the greedy search shows it"))]
+)
 def test_less_room_than_steps(beam_size):
     """What has no place is not written, and the search goes on to its end."""
     model, small = Remembering(), 10
@@ -149,6 +170,7 @@ def test_less_room_than_steps(beam_size):
     assert np.count_nonzero(answer.ids, axis=-1).max() > 16
 
 
+@pytest.mark.graph
 def test_different_rooms_are_refused():
     @tf.function(input_signature=[tf.TensorSpec([None, 1], tf.int32)], autograph=False)
     def graph(ids):

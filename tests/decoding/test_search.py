@@ -223,7 +223,18 @@ def test_every_option_equals_brute_force(name):
     assert min(counts) < 364 or name in ("length", "coverage")  # something was forbidden
 
 
-@pytest.mark.parametrize("name", CONSTRAINTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=[]
+            if name in ("length", "coverage", "max_length_ratio", "all")
+            else pytest.mark.thorough("`all` has this option too"),
+        )
+        for name in CONSTRAINTS
+    ],
+)
 def test_early_exit_and_greedy_under_every_option(name):
     toy = Toy(seed=13, end_bias=0.5)
     options = dict(CONSTRAINTS[name], sources=SOURCES)
@@ -273,8 +284,19 @@ def test_coverage_penalty_by_hand():
     np.testing.assert_allclose(nothing, [[2 * np.log(1e-10)] * 2], rtol=1e-6)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-@pytest.mark.parametrize("beam_size", [2, 3, 5, 9])
+another_width = pytest.mark.thorough("a beam of another width, or another penalty")
+
+
+@pytest.mark.parametrize(
+    ("beam_size", "alpha"),
+    [
+        *((2, 0.0), (3, 1.0), (5, 0.0), (9, 1.0)),
+        *(
+            pytest.param(beam_size, alpha, marks=another_width)
+            for beam_size, alpha in ((2, 1.0), (3, 0.0), (5, 1.0), (9, 0.0))
+        ),
+    ],
+)
 def test_narrow_beam_equals_plain_python(beam_size, alpha):
     toy = Toy(rows=12, seed=2)
     found = toy.beam(beam_size=beam_size, n_best=beam_size, length_penalty=alpha)
@@ -317,7 +339,9 @@ def test_greedy_takes_the_best_token_each_time():
     assert len(lengths) > 2  # early ends, late ends
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize(
+    "alpha", [0.0, pytest.param(0.6, marks=pytest.mark.thorough("another penalty")), 2.0]
+)
 def test_early_exit_changes_nothing(alpha):
     toy = Toy(rows=8, seed=5, end_bias=1.0)
     certain = toy.beam(beam_size=4, n_best=4, length_penalty=alpha)
@@ -346,9 +370,9 @@ def test_loop_ends_early():
 
 
 def test_rows_do_not_see_each_other():
-    toy = Toy(rows=6, seed=7)
+    toy = Toy(rows=3, seed=7)
     together = toy.beam(beam_size=3, n_best=3, length_penalty=0.6)
-    for row in range(6):
+    for row in range(3):
         alone = Toy(rows=1)
         alone.table = toy.table[row : row + 1]
         found = alone.beam(beam_size=3, n_best=3, length_penalty=0.6)
@@ -388,7 +412,11 @@ def test_fewer_sequences_than_places(alpha):
         assert sequences(found.ids[row]) == [sequence for _, sequence in expected]
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    "jit_compile",
+    [pytest.param(False, marks=pytest.mark.thorough("XLA compiles the same graph")), True],
+)
 def test_in_graph(jit_compile):
     toy = Toy(seed=10)
     options = {"beam_size": 4, "n_best": 4, "length_penalty": 0.6}

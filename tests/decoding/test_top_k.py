@@ -30,6 +30,7 @@ def test_they_are_those_of_a_sort(length, ties):
     np.testing.assert_array_equal(places, expected_places)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("length", [8009, 450, 7])
 def test_the_length_may_be_known_only_when_the_graph_runs(length):
     values = RNG.normal(size=(2, 3, length)).astype("float32")
@@ -45,6 +46,7 @@ def test_the_length_may_be_known_only_when_the_graph_runs(length):
     np.testing.assert_array_equal(places, expected_places)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("shape", [(2, 3, None), (2, 3, 4)])
 def test_where_there_are_fewer_minus_infinity_follows(shape):
     values = RNG.normal(size=(2, 3, 4)).astype("float32")
@@ -58,6 +60,7 @@ def test_where_there_are_fewer_minus_infinity_follows(shape):
     assert np.all(np.isneginf(greatest[..., 4:])) and np.all(places[..., 4:] >= 4)
 
 
+@pytest.mark.graph
 def test_of_no_rows_there_are_none():
     graph = tf.function(
         lambda values: top_k(values, 5),

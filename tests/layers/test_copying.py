@@ -82,12 +82,23 @@ def given(decoder, source_ids=SOURCE_IDS, rows=slice(None)):
     return decoder.initial_states(first, memory), memory
 
 
+def run_eagerly(function):
+    return function
+
+
 def run_graph(function):
     return tf.function(function, autograph=False)
 
 
 def run_xla(function):
     return tf.function(function, autograph=False, jit_compile=True)
+
+
+def graph_marks(name):
+    """The marks of a test that traces a graph: one decoder of each class is enough."""
+    if name in ("own pointer", "pointer network"):
+        return [pytest.mark.graph]
+    return [pytest.mark.graph, pytest.mark.thorough("another decoder of its class shows it")]
 
 
 def test_gates_by_hand():
@@ -205,10 +216,14 @@ def test_loss_and_search_equal_brute_force(name):
 @pytest.mark.parametrize(
     ("name", "run"),
     [
-        *((name, run_graph) for name in DECODERS),
-        # XLA takes seconds for each.
-        ("shared, sigmoid, coverage", run_xla),
-        ("pointer network", run_xla),
+        *((name, run_eagerly) for name in DECODERS),
+        *(pytest.param(name, run_graph, marks=graph_marks(name)) for name in DECODERS),
+        pytest.param("shared, sigmoid, coverage", run_xla, marks=pytest.mark.graph),
+        pytest.param(
+            "pointer network",
+            run_xla,
+            marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the other as well")],
+        ),
     ],
 )
 def test_steps_equal_the_full_pass(name, run):
@@ -296,7 +311,7 @@ def test_a_word_that_cannot_be_copied_is_learned_as_generated():
     np.testing.assert_allclose(of_logits, [[[1.0, -1.0]]], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=graph_marks(name)) for name in DECODERS])
 def test_the_loss_makes_nothing_as_large_as_the_extended_vocabulary(name):
     decoder = make(name)
     wide = np.pad(SOURCE_IDS, ((0, 0), (0, 5)))  # a length that nothing else has
@@ -328,7 +343,13 @@ def test_mean_for_label_smoothing():
     np.testing.assert_allclose(mean[1], logs.mean(-1), rtol=1e-5)
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param("mixed_float16", marks=pytest.mark.thorough("another precision")),
+        "mixed_bfloat16",
+    ],
+)
 @pytest.mark.parametrize("name", DECODERS)
 def test_half_precision(name, policy):
     keras.config.set_dtype_policy(policy)

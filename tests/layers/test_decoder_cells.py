@@ -335,7 +335,13 @@ def test_hypotheses_equal_rows(name):
                 np.testing.assert_allclose(weights[:, k], one, atol=1e-5)
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param("mixed_float16", marks=pytest.mark.thorough("another precision")),
+        "mixed_bfloat16",
+    ],
+)
 @pytest.mark.parametrize("name", CELLS)
 def test_half_precision_is_finite_and_near(name, policy):
     expected, expected_weights = unroll(build(CELLS[name]()))

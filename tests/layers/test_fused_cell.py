@@ -1,5 +1,7 @@
 """A layer of Keras as the recurrent cell of a decoder."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -54,6 +56,16 @@ def make(cell, decoder_cell="luong", tokenizer=None):
     return model
 
 
+@functools.cache
+def shared(kind="lstm", decoder_cell="luong"):
+    """A model that no test changes."""
+    return make(fused(kind), decoder_cell)
+
+
+def run_eagerly(function):
+    return function
+
+
 def run_graph(function):
     return tf.function(function, autograph=False)
 
@@ -62,16 +74,47 @@ def run_xla(function):
     return tf.function(function, autograph=False, jit_compile=True)
 
 
+def graph_marks(kind, decoder_cell):
+    """The marks of a test that traces a graph: one of each way to run over a target is enough."""
+    if (kind, decoder_cell) in (("gru", "luong"), ("lstm", "feeding")):
+        return [pytest.mark.graph]
+    return [pytest.mark.graph, pytest.mark.thorough("another layer or cell shows the graph")]
+
+
+def eager_marks(kind, decoder_cell):
+    """The marks of an eager test: the LSTM has all cells, each other layer one of each way."""
+    if kind == "lstm" or (kind, decoder_cell) in FEW:
+        return []
+    return [pytest.mark.thorough("the LSTM shows this cell, another cell this layer")]
+
+
+FEW = [("gru", "first state"), ("gru", "feeding"), ("simple", "luong"), ("simple", "bahdanau")]
+
+
 @pytest.mark.parametrize(
     ("kind", "decoder_cell", "run"),
     [
-        *((kind, decoder_cell, run_graph) for kind in LAYERS for decoder_cell in CELLS),
-        ("lstm", "luong", run_xla),  # XLA takes seconds for each
-        ("gru", "first state", run_xla),
+        *(
+            pytest.param(kind, decoder_cell, run_eagerly, marks=eager_marks(kind, decoder_cell))
+            for kind in LAYERS
+            for decoder_cell in CELLS
+        ),
+        *(
+            pytest.param(kind, decoder_cell, run_graph, marks=graph_marks(kind, decoder_cell))
+            for kind in LAYERS
+            for decoder_cell in CELLS
+        ),
+        pytest.param("lstm", "luong", run_xla, marks=pytest.mark.graph),
+        pytest.param(
+            "gru",
+            "first state",
+            run_xla,
+            marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the LSTM as well")],
+        ),
     ],
 )
 def test_steps_equal_the_full_pass(kind, decoder_cell, run):
-    model = make(fused(kind), decoder_cell)
+    model = shared(kind, decoder_cell)
     inputs = {key: tf.constant(value) for key, value in INPUTS.items()}
     expected = tf.nn.log_softmax(run(model)(inputs))
     states, memory = model.encode(inputs)
@@ -85,14 +128,14 @@ def test_steps_equal_the_full_pass(kind, decoder_cell, run):
 
 @pytest.mark.parametrize("decoder_cell", ["luong", "first state"])
 def test_the_layer_itself_runs_over_a_target(decoder_cell):
-    decoder = make(fused(), decoder_cell).decoder
+    decoder = shared("lstm", decoder_cell).decoder
     assert decoder.loop is decoder.cell.cell.layer
     assert isinstance(decoder.loop, keras.layers.LSTM)
-    assert not isinstance(make(fused(), "bahdanau").decoder.loop, keras.layers.LSTM)
+    assert not isinstance(shared("lstm", "bahdanau").decoder.loop, keras.layers.LSTM)
 
 
 def test_equals_our_own_cell():
-    theirs, ours = make(fused()), make(layers.LSTMCell(UNITS))
+    theirs, ours = shared(), make(layers.LSTMCell(UNITS))
     layer, cell = theirs.decoder.cell.cell.layer, ours.decoder.cell
     kernel, recurrent, bias = layer.get_weights()
     project, project_bias = theirs.decoder.cell.input_projection.get_weights()
@@ -109,17 +152,22 @@ def test_equals_our_own_cell():
     np.testing.assert_allclose(ours(INPUTS), theirs(INPUTS), atol=1e-5)
 
 
-def test_learns_saves_and_is_exported(tmp_path):
-    model = make(fused(), tokenizer=CharacterTokenizer("abcd"))
-    model.compile(keras.optimizers.Adam(0.02))
-    losses = model.fit(INPUTS, TARGETS, epochs=6, verbose=0).history["loss"]
+def test_learns_and_saves(tmp_path):
+    model = make(fused())
+    model.compile(keras.optimizers.Adam(0.02), run_eagerly=True)
+    losses = model.fit(INPUTS, TARGETS, epochs=4, verbose=0).history["loss"]
     assert losses[-1] < losses[0]
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(copy(INPUTS), model(INPUTS))
     assert copy.decoder.loop is copy.decoder.cell.cell.layer
+
+
+@pytest.mark.graph
+@pytest.mark.thorough("exports a model, only to see that no op of cuDNN is in the graph")
+def test_is_exported(tmp_path):
+    model = make(fused(), tokenizer=CharacterTokenizer("abcd"))
     translations = model.translate(["abc", "d"], max_length=6)
-    assert copy.translate(["abc", "d"], max_length=6) == translations
     model.export(tmp_path / "export" / "1", max_length=6)
     assert Translator(load_export(tmp_path / "export")).translate(["abc", "d"]) == translations
     graph = load_export(tmp_path / "export").signatures["serving_default"].graph.as_graph_def()
@@ -127,7 +175,11 @@ def test_learns_saves_and_is_exported(tmp_path):
     assert not any("Cudnn" in op for op in ops)
 
 
-@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    "fused",
+    [True, pytest.param(False, marks=pytest.mark.thorough("a cell that is no layer of Keras"))],
+)
 def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
     """The graphs alone, as they are traced where TensorFlow says that there is one."""
     devices = tf.config.list_logical_devices

@@ -22,6 +22,7 @@ def test_any_rank(shape):
     np.testing.assert_allclose(vector, (tensor @ KERNEL)[..., 0], rtol=1e-5)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("shape", [(None, 4, 3), (None, None, 3), (None, 3)])
 def test_graphs_of_open_sizes(shape):
     function = tf.function(

@@ -42,6 +42,7 @@ def test_one_at_a_time(positions):
     np.testing.assert_allclose(mixed, chosen, atol=1e-6)
 
 
+@pytest.mark.graph
 @BOTH
 def test_lengths_that_are_unknown_when_it_is_traced(positions):
     layer = positions()

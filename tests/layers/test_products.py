@@ -16,6 +16,7 @@ def with_gradients(left, right):
     return product, *tape.gradient(loss, (left, right))
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_one_graph_for_any_batch(jit_compile):
     """The product and its gradient, 3 (AB)^2 B^T and A^T 3 (AB)^2, by NumPy."""
@@ -33,6 +34,7 @@ def test_one_graph_for_any_batch(jit_compile):
             np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_an_empty_batch(jit_compile):
     function = tf.function(
@@ -42,6 +44,7 @@ def test_an_empty_batch(jit_compile):
     assert function(*(np.zeros(shape, "float32") for shape in shapes)).shape == (0, 4, 5)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize(
     ("left", "right", "expected"),
     [

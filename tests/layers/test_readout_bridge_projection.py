@@ -55,6 +55,15 @@ def test_deep_output_equals_the_equation_in_numpy():
     np.testing.assert_allclose(readout(y, s, context), expected, atol=1e-5)
 
 
+def test_concat_of_whole_targets():
+    rng = np.random.default_rng(0)
+    y, s, context = (rng.normal(size=(2, 6, n)).astype("float32") for n in (3, 5, 2))
+    readout = ConcatReadout()
+    features = readout(y, s, context)
+    assert readout.units == 7
+    np.testing.assert_array_equal(features, np.concatenate([context, s], axis=-1))
+
+
 def test_bridge_is_from_the_backward_state():
     rng = np.random.default_rng(1)
     bridge = BackwardStateBridge(4)

@@ -18,9 +18,13 @@ VOCABULARY, EMBEDDING, UNITS, SCORE_UNITS, MEMORY_UNITS = 11, 3, 4, 5, 6
 SOURCE = np.arange(7) < np.array([[7], [3]])
 # Eagerly, in a graph, and compiled by XLA.
 RUNS = [
-    lambda function: function,
-    tf.function(autograph=False),
-    tf.function(autograph=False, jit_compile=True),
+    pytest.param(lambda function: function, id="eager"),
+    pytest.param(
+        tf.function(autograph=False),
+        id="graph",
+        marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the same graph")],
+    ),
+    pytest.param(tf.function(autograph=False, jit_compile=True), id="xla", marks=pytest.mark.graph),
 ]
 TARGET_IDS = np.array([[2, 5, 10, 6], [2, 4, 9, 0]], "int32")
 
@@ -100,7 +104,7 @@ def test_equals_the_transcription():
     np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
 
 
-@pytest.mark.parametrize("run", RUNS, ids=["eager", "graph", "xla"])
+@pytest.mark.parametrize("run", RUNS)
 def test_steps_equal_the_full_pass(run):
     decoder = make()
     memory, state = map(tf.constant, given())
@@ -176,6 +180,7 @@ def test_dropout_only_in_training():
     assert np.abs(dropped - plain).max() > 1e-2
 
 
+@pytest.mark.graph
 def test_loop_keeps_no_copy_of_the_memory_for_each_step():
     """What the time loop stacks up for its gradient, step by step: how it is made, and its shape.
 
@@ -230,7 +235,11 @@ def test_config_of_every_part_makes_it_again():
     np.testing.assert_array_equal(*results)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    "jit_compile",
+    [False, pytest.param(True, marks=pytest.mark.thorough("the steps are compiled by XLA"))],
+)
 def test_in_graph_with_unknown_shapes(jit_compile):
     decoder = make()
     memory, state = given()

@@ -81,6 +81,7 @@ def test_dropout_only_in_training():
     assert np.abs(encoder(IDS, training=True)[0] - plain).max() > 1e-3
 
 
+@pytest.mark.graph
 def test_no_cudnn_even_beside_a_gpu(monkeypatch):
     # A graph traced where there is a GPU must run where there is none; and cuDNN refuses rows of
     # padding alone.

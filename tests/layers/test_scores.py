@@ -97,13 +97,30 @@ def test_several_queries_equal_one_by_one(name):
         np.testing.assert_allclose(one_weights, weights[:, t], atol=1e-6)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-@pytest.mark.parametrize("name", SCORES)
-def test_padding_and_rows_of_padding(name, jit_compile):
+RUNS = {
+    "eager": lambda function: function,
+    "graph": tf.function(autograph=False),
+    "xla": tf.function(autograph=False, jit_compile=True),
+}
+traced = [pytest.mark.graph, pytest.mark.thorough("the additive score is traced in `make test`")]
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        *((name, "eager") for name in SCORES),
+        *(
+            pytest.param(name, run, marks=pytest.mark.graph if name == "additive" else traced)
+            for run in ("graph", "xla")
+            for name in SCORES
+        ),
+    ],
+)
+def test_padding_and_rows_of_padding(name, run):
     """Masked positions get 0, more of them change nothing, gradients are finite."""
     attention = make(name)
 
-    @tf.function(jit_compile=jit_compile, autograph=False)
+    @RUNS[run]
     def run(queries, memory, mask):
         with tf.GradientTape() as tape:
             tape.watch([queries, memory])

@@ -112,7 +112,14 @@ def drawn_masks(layer, count, run):
 
 @pytest.mark.parametrize(
     "run",
-    [lambda layer: layer, lambda layer: tf.function(layer, jit_compile=True, autograph=False)],
+    [
+        pytest.param(lambda layer: layer, id="eager"),
+        pytest.param(
+            lambda layer: tf.function(layer, jit_compile=True, autograph=False),
+            id="xla",
+            marks=pytest.mark.graph,
+        ),
+    ],
 )
 def test_an_encoder_layer_has_one_mask_for_all_steps(run):
     layer = with_weights(

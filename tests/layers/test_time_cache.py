@@ -61,6 +61,7 @@ def test_as_numbers(dtype):
     np.testing.assert_array_equal(tf.cast(cache.values[..., 0], "bool"), cache.mask)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_in_a_loop(jit_compile):
     @tf.function(jit_compile=jit_compile, autograph=False)

@@ -106,6 +106,7 @@ def test_half_precision_is_computed_in_float32(dtype):
     assert tape.gradient(loss, logits).dtype == dtype
 
 
+@pytest.mark.graph
 def test_in_a_compiled_graph_with_unknown_shape():
     rng = np.random.default_rng(3)
     logits = rng.normal(size=(2, 3, 6)).astype("float32")

@@ -254,3 +254,16 @@ def test_dropout_in_training_only(source):
     words = np.ones((1, 3, UNITS), "float32")
     one, other = layer(words), layer(words, training=True)
     assert np.abs(one - other).max() > 1e-2
+
+
+@NORMS
+def test_the_way_around_drops_features_in_training_only(norm):
+    residual = norm(0.5)
+    inputs, outputs = (np.ones((2, 3, UNITS), "float32") * n for n in (1, 2))
+    residual.before(inputs)
+    plain = residual.after(inputs, outputs)
+    np.testing.assert_array_equal(plain, residual.after(inputs, outputs, training=False))
+    if norm is layers.PreNorm:
+        np.testing.assert_array_equal(plain, inputs + outputs)
+        dropped = np.asarray(residual.after(inputs, outputs, training=True))
+        assert {*np.unique(dropped)} == {1.0, 5.0}  # 2 becomes 0, or twice as large

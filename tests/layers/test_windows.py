@@ -44,6 +44,7 @@ def test_monotonic():
         np.testing.assert_allclose(one, context[:, t], atol=1e-6)
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_predictive(jit_compile):
     attention = Attention(DotScore(), LocalPredictiveWindow(5, width=2))

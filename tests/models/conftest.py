@@ -17,6 +17,12 @@ def make_model():
     return make
 
 
+@pytest.fixture(scope="module")
+def model(make_model):
+    """A tiny model that no test changes."""
+    return make_model()
+
+
 @pytest.fixture
 def batch():
     """Three pairs: inputs, targets and weights, with padding on both sides."""

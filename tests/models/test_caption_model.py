@@ -107,16 +107,30 @@ def test_shapes_of_weights():
     assert make(positions=False).count_params() == model.count_params() - 16
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_steps_equal_the_full_pass(compiled):
+RUNS = [
+    pytest.param(lambda function: function, id="eager"),
+    *(
+        pytest.param(
+            lambda function, compiled=compiled: tf.function(
+                function, jit_compile=compiled, autograph=False
+            ),
+            id="xla" if compiled else "graph",
+            marks=[pytest.mark.graph, pytest.mark.thorough("other models show the graph")],
+        )
+        for compiled in (False, True)
+    ),
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_steps_equal_the_full_pass(run):
     model = make()
-    run = {"jit_compile": compiled, "autograph": False}
     inputs = {name: tf.constant(value) for name, value in INPUTS.items()}
-    expected = tf.nn.log_softmax(tf.function(model, **run)(inputs))
-    weights = tf.function(model.attend, **run)(inputs)["weights"]
-    states, memory = tf.function(model.encode, **run)(inputs)
+    expected = tf.nn.log_softmax(run(model)(inputs))
+    weights = run(model.attend)(inputs)["weights"]
+    states, memory = run(model.encode)(inputs)
     states = [state[:, None] for state in states]
-    step = tf.function(model.step, **run)
+    step = run(model.step)
     for t in range(4):
         received, records, states = step(inputs["target_ids"][:, t : t + 1], states, memory)
         np.testing.assert_allclose(received[:, 0], expected[:, t], atol=1e-5)
@@ -176,8 +190,8 @@ def test_every_weight_learns():
 def test_fit_save_load_and_caption(tmp_path):
     tokenizer = WordTokenizer(list("abcdefghi"))
     model = make(tokenizer)
-    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1)
-    history = model.fit(INPUTS, TARGETS, epochs=5, verbose=0).history["loss"]
+    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1, run_eagerly=True)
+    history = model.fit(INPUTS, TARGETS, epochs=3, verbose=0).history["loss"]
     assert np.isfinite(history).all() and history[-1] < history[0]
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
@@ -193,12 +207,29 @@ def test_fit_save_load_and_caption(tmp_path):
     assert copy.caption([], **options) == []
 
 
-def test_a_backbone_of_keras_applications(tmp_path):
+def small_backbone():
+    images = keras.Input((32, 32, 3))
+    return keras.Model(images, keras.layers.Conv2D(4, 32)(keras.layers.Rescaling(0.01)(images)))
+
+
+def backbone_of_keras_applications():
     # With random weights, as none can be fetched here.
-    backbone = keras.applications.MobileNetV3Small(
+    return keras.applications.MobileNetV3Small(
         input_shape=(32, 32, 3), include_top=False, weights=None, alpha=0.35, minimalistic=True
     )
-    model = make(backbone=backbone)
+
+
+@pytest.mark.parametrize(
+    "make_backbone",
+    [
+        small_backbone,
+        pytest.param(
+            backbone_of_keras_applications, marks=pytest.mark.thorough("a small one shows it")
+        ),
+    ],
+)
+def test_a_backbone_of_ones_own(make_backbone, tmp_path):
+    model = make(backbone=make_backbone())
     assert model.encoder.image_shape == (32, 32, 3) and model.encoder.grid == (1, 1)
     images = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), "uint8")
     inputs = {"images": images, "target_ids": TARGET_IDS[:2]}
@@ -255,7 +286,7 @@ np.savez(sys.argv[2], **{name: np.asarray(value) for name, value in made.items()
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("starts JAX; test_without_tensorflow.py trains on it")
 def test_equals_tensorflow_on_jax(tmp_path):
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")

@@ -3,8 +3,11 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
+from kerasnmt.ids import END_ID
 from kerasnmt.models import Ensemble
+from kerasnmt.serving import Translator, load_export
 from kerasnmt.zoo import (
     bahdanau_gru,
     encoder_decoder_gru,
@@ -74,14 +77,23 @@ def test_members_without_attention():
         ensemble.search(SOURCE, coverage_penalty=0.2)
 
 
+def searched(model, texts, **options):
+    """Translations without the graph of `translate`, which takes seconds to trace."""
+    ids = model.source_tokenizer.tokenize(texts)
+    ids = tf.concat([ids, tf.fill([len(texts), 1], END_ID)], axis=1).to_tensor()
+    found = model.search(ids, **options).ids[:, 0]
+    return [text.decode() for text in model.target_tokenizer.detokenize(found).numpy()]
+
+
 def test_text_in_text_out(make_text_model, tmp_path):
     models = [make_text_model(seed=1), make_text_model(seed=2)]
     ensemble = Ensemble(models, name="pair")
-    texts = ["two dogs run .", "a man", "", "cat ."]
-    options = {"beam_size": 3, "max_length": 12}
-    translations = ensemble.translate(texts, **options)
-    assert translations != models[0].translate(texts, **options)
-    assert Ensemble(models[:1]).translate(texts, **options) == models[0].translate(texts, **options)
+    texts = ["two dogs run .", "a man", "cat ."]
+    options = {"beam_size": 2, "max_length": 8}
+    *translations, nothing = ensemble.translate([*texts, ""], **options)
+    assert translations == searched(ensemble, texts, **options) and nothing == ""
+    of_the_first = searched(models[0], texts, **options)
+    assert searched(Ensemble(models[:1]), texts, **options) == of_the_first != translations
     scores = ensemble.score(texts[:2], translations[:2])
     own = np.exp([model.score(texts[:2], translations[:2]) for model in models])
     assert np.all(np.exp(scores) < own.max(axis=0) + 1e-6)
@@ -89,23 +101,33 @@ def test_text_in_text_out(make_text_model, tmp_path):
 
     ensemble.save(tmp_path / "pair.keras")
     loaded = keras.saving.load_model(tmp_path / "pair.keras")
-    assert loaded.translate(texts, **options) == translations
-    from kerasnmt.serving import Translator, load_export
+    assert searched(loaded, texts, **options) == translations
 
+
+@pytest.mark.graph
+@pytest.mark.thorough("tests/cli exports an ensemble too")
+def test_export(make_text_model, tmp_path):
+    ensemble = Ensemble([make_text_model(seed=1), make_text_model(seed=2)], name="pair")
+    texts = ["two dogs run .", "a man", "", "cat ."]
+    options = {"beam_size": 3, "max_length": 12}
+    translations = ensemble.translate(texts, **options)
     ensemble.export(tmp_path / "pair" / "1", **options)
     served = Translator(load_export(tmp_path / "pair"))
     assert served.translate(texts) == translations
     assert served.description["model"] == "pair"
 
 
-@pytest.mark.parametrize("members", [2, pytest.param(3, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "members", [2, pytest.param(3, marks=pytest.mark.thorough("two members show it"))]
+)
 def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, members, tmp_path):
     ensemble = Ensemble([make_shared_model(seed) for seed in range(members)])
     texts = ["two dogs run .", "a man"]
-    expected = ensemble.translate(texts, max_length=8)
+    options = {"beam_size": 1, "max_length": 8}
+    expected = searched(ensemble, texts, **options)
     ensemble.save(tmp_path / "ensemble.keras")
     loaded = keras.saving.load_model(tmp_path / "ensemble.keras")
-    assert loaded.translate(texts, max_length=8) == expected
+    assert searched(loaded, texts, **options) == expected
 
 
 @pytest.mark.parametrize(

@@ -15,19 +15,25 @@ PAIRS = [
 KNOWN = ["sees", "two", "dogs", ".", "runs", "sieht", "zwei", "Hunde", "rennt", "and", "und"]
 
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    tokenizer = WordTokenizer(KNOWN)
+    return batches(PAIRS, tokenizer, batch_size=3, shuffle=False, extended_vocabulary=True)
+
+
 def make(constructor):
     model = constructor(WordTokenizer(KNOWN), embedding_dim=6, units=5, dropout=0.3)
     rng = np.random.default_rng(3)
     model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
     model.compile(keras.optimizers.SGD(0.01))
-    dataset = batches(
-        PAIRS, model.source_tokenizer, batch_size=3, shuffle=False, extended_vocabulary=True
-    )
-    return model, dataset
+    return model
 
 
-def test_fit_and_evaluate_log_the_mean_over_real_tokens():
-    model, dataset = make(pointer_generator_gru)
+def test_fit_and_evaluate_log_the_mean_over_real_tokens(dataset):
+    model = make(pointer_generator_gru)
     sums = np.zeros(2)
     sizes = []
     for inputs, targets, weights in dataset:
@@ -47,8 +53,8 @@ def test_fit_and_evaluate_log_the_mean_over_real_tokens():
     )
 
 
-def test_weights_of_tokens_count():
-    model, dataset = make(pointer_generator_gru)
+def test_weights_of_tokens_count(dataset):
+    model = make(pointer_generator_gru)
     inputs, targets, weights = next(iter(dataset))
     weights = weights * np.linspace(0, 2, weights.shape[1], dtype="float32")
     probability = np.array(model.attend(inputs)["generate_probability"])
@@ -57,6 +63,6 @@ def test_weights_of_tokens_count():
     assert logs["generate_probability"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_model_without_a_gate_logs_none():
-    model, dataset = make(pointer_network_lstm)
+def test_a_model_without_a_gate_logs_none(dataset):
+    model = make(pointer_network_lstm)
     assert model.fit(dataset, verbose=0).history.keys() == {"loss", "perplexity"}

@@ -1,3 +1,5 @@
+"""Losses and metrics of a Seq2Seq."""
+
 import keras
 import numpy as np
 import pytest
@@ -33,21 +35,20 @@ def test_loss_by_hand(make_model):
     np.testing.assert_allclose(bits, (3 * 2 + 1) / 4, rtol=1e-6)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
-def test_label_smoothing_equals_the_one_hot_formula(make_model, batch, smoothing):
+def test_label_smoothing_equals_the_one_hot_formula(make_model, batch):
     inputs, targets, weights = batch
     model = make_model()
-    model.compile(label_smoothing=smoothing)
     logits = model(inputs)
-    wanted = (1 - smoothing) * np.eye(13)[targets] + smoothing / 13
-    per_token = -(wanted * log_softmax(logits)).sum(-1)
-    expected = (per_token * weights).sum() / 9  # tokens
-    loss = model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)
-    np.testing.assert_allclose(float(loss), expected, rtol=1e-5)
+    for smoothing in (0.0, 0.1, 0.7):
+        model.compile(label_smoothing=smoothing)
+        wanted = (1 - smoothing) * np.eye(13)[targets] + smoothing / 13
+        per_token = -(wanted * log_softmax(logits)).sum(-1)
+        expected = (per_token * weights).sum() / 9  # tokens
+        loss = model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)
+        np.testing.assert_allclose(float(loss), expected, rtol=1e-5)
 
 
-def test_batch_of_padding_alone_has_loss_0(make_model):
-    model = make_model()
+def test_batch_of_padding_alone_has_loss_0(model):
     zeros = np.zeros((2, 3), "int32")
     logits = np.ones((2, 3, 13), "float32")
     assert float(model.compute_loss(y=zeros, y_pred=logits, sample_weight=1.0 * zeros)) == 0.0
@@ -91,13 +92,21 @@ def padded(batch):
 
 # Eagerly, in a graph, and compiled by XLA.
 RUNS = [
-    lambda function: function,
-    tf.function(autograph=False),
-    tf.function(autograph=False, jit_compile=True),
+    pytest.param(lambda function: function, id="eager"),
+    pytest.param(
+        tf.function(autograph=False),
+        id="graph",
+        marks=[pytest.mark.graph, pytest.mark.thorough("test_xla_and_precision traces a training")],
+    ),
+    pytest.param(
+        tf.function(autograph=False, jit_compile=True),
+        marks=[pytest.mark.graph, pytest.mark.thorough("compiles a gradient")],
+        id="xla",
+    ),
 ]
 
 
-@pytest.mark.parametrize("decorate", RUNS, ids=["eager", "graph", "xla"])
+@pytest.mark.parametrize("decorate", RUNS)
 def test_padding_changes_nothing(make_model, batch, decorate):
     """Outputs, loss and gradients."""
     model = make_model(scale=0.5)
@@ -128,7 +137,7 @@ def test_padding_changes_nothing(make_model, batch, decorate):
 def test_perplexity_counts_tokens_not_batches(make_model, batch):
     inputs, targets, weights = batch
     model = make_model()
-    model.compile(label_smoothing=0.3)
+    model.compile(label_smoothing=0.3, run_eagerly=True)
     log_probabilities = np.take_along_axis(log_softmax(model(inputs)), targets[..., None], -1)
     expected = np.exp(-(log_probabilities[..., 0] * weights).sum() / weights.sum())
 
@@ -195,8 +204,8 @@ def test_guided_attention_is_added(make_model, batch):
     extra = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     np.testing.assert_allclose(loss_of(guided, 0.5) - loss_of(inputs, 0.5), extra / 2, rtol=1e-4)
     assert loss_of(guided, 0.0) == pytest.approx(loss_of(inputs, 1.0))
-    model.compile(keras.optimizers.Adam(0.05), guided_attention=1.0)
-    model.fit(guided, targets, sample_weight=weights, epochs=30, verbose=0)
+    model.compile(keras.optimizers.Adam(0.1), guided_attention=1.0, run_eagerly=True)
+    model.fit(guided, targets, sample_weight=weights, epochs=11, verbose=0)
     learned = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     assert learned < 0.1 * extra
     assert model.get_compile_config()["guided_attention"] == 1.0

@@ -149,7 +149,9 @@ def test_options_that_do_not_fit(options, message):
 
 
 @every
-@pytest.mark.parametrize("linear", [False, True])
+@pytest.mark.parametrize(
+    "linear", [False, pytest.param(True, marks=pytest.mark.thorough("it leaves out a softmax"))]
+)
 def test_every_weight_learns(options, linear):
     model = make(linear=linear, **options)
     model.compile()
@@ -165,7 +167,7 @@ def test_every_weight_learns(options, linear):
 
 def test_loss_and_accuracy_by_hand():
     model = make()
-    model.compile()
+    model.compile(run_eagerly=True)
     logits = np.array(model(INPUTS), "float64")
     log_probability = log_softmax(logits)
     best = logits.argmax(axis=1)
@@ -201,7 +203,7 @@ def test_half_precision():
     weights = model.attend(INPUTS)
     assert weights.dtype == tf.float32
     np.testing.assert_allclose(weights, expected, atol=0.1)
-    model.compile(keras.optimizers.Adam(0.02))
+    model.compile(keras.optimizers.Adam(0.02), run_eagerly=True)
     data = tf.data.Dataset.from_tensors((INPUTS, TARGETS))
     losses = model.fit(data, epochs=5, verbose=0).history["loss"]
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
@@ -219,8 +221,14 @@ def make_text_model(**options):
     return make(tokenizer, **{"max_sentences": 3, **options})
 
 
-def test_answers_are_those_of_the_ids():
-    model = make_text_model()
+@pytest.fixture(scope="module")
+def text_model():
+    """A model that no test changes."""
+    return make_text_model()
+
+
+def test_answers_are_those_of_the_ids(text_model):
+    model = text_model
     stories, questions = TEXTS
     rows = [(story, question, "home") for story, question in zip(stories, questions, strict=True)]
     (batch,) = story_batches(rows, model.source_tokenizer, max_sentences=3, shuffle=False)
@@ -252,9 +260,9 @@ def test_no_answer_is_a_reserved_id():
         ([["Mary went."]], ["Where?"], {"batch_size": 0}, "Expected batch_size >= 1"),
     ],
 )
-def test_bad_texts(stories, questions, options, message):
+def test_bad_texts(text_model, stories, questions, options, message):
     with pytest.raises(ValueError, match=message):
-        make_text_model().answer(stories, questions, **options)
+        text_model.answer(stories, questions, **options)
 
 
 def test_without_tokenizers():
@@ -264,7 +272,18 @@ def test_without_tokenizers():
         make().export("nowhere/1")
 
 
-@pytest.mark.parametrize("options", [{}, {"tying": "layerwise"}], ids=["adjacent", "layerwise"])
+@pytest.mark.usefixtures("eagerly")
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, id="adjacent"),
+        pytest.param(
+            {"tying": "layerwise"},
+            id="layerwise",
+            marks=pytest.mark.thorough("configs of the layers are tested by themselves"),
+        ),
+    ],
+)
 def test_save_and_load(tmp_path, options):
     model = make_text_model(linear=True, target=WordTokenizer(["home", "away"]), **options)
     model.compile(keras.optimizers.SGD(0.1))
@@ -310,6 +329,8 @@ def stories_and_questions(count, seed):
     return made
 
 
+@pytest.mark.graph
+@pytest.mark.thorough("equations, gradients and LinearStart are tested by themselves")
 def test_learns_who_is_where():
     train, test = stories_and_questions(600, 0), stories_and_questions(200, 1)
     tokenizer = PlainWordTokenizer.train(text for one in train for text in (*one[0], *one[1:]))
@@ -401,7 +422,7 @@ def on_jax(tmp_path_factory):
     return dict(np.load(folder / "out.npz"))
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("starts JAX; test_without_tensorflow.py trains on it")
 @pytest.mark.parametrize("case", OPTIONS)
 def test_jax_equals_tensorflow(on_jax, case):
     model = make(random_noise=0.0, **OPTIONS[case])

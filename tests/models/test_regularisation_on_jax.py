@@ -12,7 +12,7 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models.mixed_inputs import mixed_inputs
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.thorough("starts JAX; test_without_tensorflow.py trains on it")
 
 SCRIPT = """
 import sys

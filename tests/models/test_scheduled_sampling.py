@@ -10,6 +10,17 @@ ALWAYS = 1 - 1e-7  # the largest uniform number below 1 is 1 - 2^-24, or 1 - 2^-
 LATE = keras.optimizers.schedules.PiecewiseConstantDecay([1, 3], [0.0, 0.5, ALWAYS])
 
 
+@pytest.fixture
+def short():
+    """Two short pairs, for trainings of many steps."""
+    inputs = {
+        "source_ids": np.array([[5, 3], [6, 3]], "int32"),
+        "target_ids": np.array([[2, 12, 5], [2, 4, 9]], "int32"),
+    }
+    targets = np.array([[12, 5, 3], [4, 9, 3]], "int32")
+    return inputs, targets, np.ones((2, 3), "float32")
+
+
 def fed(model, inputs, drawn):
     """The inputs with the model's predictions where they are drawn, the hard way."""
     predicted = np.argmax(model(inputs), axis=-1)
@@ -25,6 +36,7 @@ def drawn_next(model, shape):
     return keras.random.uniform(shape, seed=generator).numpy()
 
 
+@pytest.mark.graph
 def test_off_it_is_not_there(make_model, batch):
     inputs, _, _ = batch
     model = make_model()
@@ -75,19 +87,25 @@ def test_the_gradient_is_that_of_the_second_pass(make_model, batch):
 
 @pytest.mark.parametrize(
     "how",
-    [{"run_eagerly": True}, pytest.param({"jit_compile": True}, marks=pytest.mark.thorough)],
+    [
+        {"run_eagerly": True},
+        pytest.param(
+            {"jit_compile": True},
+            marks=[pytest.mark.graph, pytest.mark.thorough("compiles a training")],
+        ),
+    ],
 )
-def test_a_schedule_of_the_optimizers_steps(make_model, batch, tmp_path, how):
-    inputs, targets, weights = batch
+def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
+    inputs, targets, weights = short
     model = make_model(seed=3)
-    data = tf.data.Dataset.from_tensors(batch)
+    data = tf.data.Dataset.from_tensors(short)
     nothing = keras.optimizers.SGD(0.0)  # the weights stay, so that the losses tell the inputs
 
     def loss_of(inputs):
         return float(model.compute_loss(inputs, targets, model(inputs), weights))
 
     model.compile(nothing, scheduled_sampling=LATE, **how)
-    plain, always = loss_of(inputs), loss_of(fed(model, inputs, np.ones((3, 4), bool)))
+    plain, always = loss_of(inputs), loss_of(fed(model, inputs, np.ones((2, 3), bool)))
     assert abs(always - plain) > 0.01
     losses = model.fit(data, epochs=6, verbose=0).history["loss"]
     np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
@@ -103,20 +121,20 @@ def test_a_schedule_of_the_optimizers_steps(make_model, batch, tmp_path, how):
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], plain, rtol=1e-5)
 
 
-def test_accumulated_gradients_are_one_step(make_model, batch):
-    inputs, targets, weights = batch
+def test_accumulated_gradients_are_one_step(make_model, short):
+    inputs, targets, weights = short
     model = make_model(seed=3)
-    optimizer = keras.optimizers.SGD(0.0, gradient_accumulation_steps=3)
+    optimizer = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)
     model.compile(optimizer, scheduled_sampling=LATE, run_eagerly=True)
     plain = float(model.compute_loss(inputs, targets, model(inputs), weights))
-    data = tf.data.Dataset.from_tensors(batch)
-    losses = model.fit(data, epochs=13, verbose=0).history["loss"]
-    np.testing.assert_allclose(losses[:6], plain, rtol=1e-5)  # steps 0 and 1, thrice each
-    assert abs(losses[12] - plain) > 0.01
+    data = tf.data.Dataset.from_tensors(short)
+    losses = model.fit(data, epochs=9, verbose=0).history["loss"]
+    np.testing.assert_allclose(losses[:4], plain, rtol=1e-5)  # steps 0 and 1, twice each
+    assert abs(losses[8] - plain) > 0.01
 
 
-def test_the_same_step_draws_the_same(make_model, batch):
-    data = tf.data.Dataset.from_tensors(batch)
+def test_the_same_step_draws_the_same(make_model, short):
+    data = tf.data.Dataset.from_tensors(short)
 
     def losses(epochs):
         keras.utils.set_random_seed(5)
@@ -128,9 +146,9 @@ def test_the_same_step_draws_the_same(make_model, batch):
             for loss in model.fit(data, epochs=count, verbose=0).history["loss"]
         ]
 
-    in_one = losses([6])
+    in_one = losses([4])
     assert len(set(in_one)) > 2
-    np.testing.assert_allclose(losses([2, 4]), in_one, rtol=1e-6)
+    np.testing.assert_allclose(losses([1, 3]), in_one, rtol=1e-6)
 
 
 def test_constant_through_a_file(make_model, tmp_path):
@@ -140,7 +158,13 @@ def test_constant_through_a_file(make_model, tmp_path):
     assert keras.saving.load_model(tmp_path / "model.keras").scheduled_sampling == 0.25
 
 
-@pytest.mark.parametrize("name", ["pointer_generator_lstm", "pointer_network_lstm"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pointer_generator_lstm",
+        pytest.param("pointer_network_lstm", marks=pytest.mark.thorough("another model shows it")),
+    ],
+)
 def test_copied_words_become_unknown(name):
     model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
     rng = np.random.default_rng(4)
@@ -166,6 +190,6 @@ def test_copied_words_become_unknown(name):
 
 
 @pytest.mark.parametrize("probability", [-0.1, 1.0, 3])
-def test_no_probability(make_model, probability):
+def test_no_probability(model, probability):
     with pytest.raises(ValueError, match=rf"0 <= scheduled_sampling < 1.*sampling={probability}"):
-        make_model().compile(scheduled_sampling=probability)
+        model.compile(scheduled_sampling=probability)

@@ -5,21 +5,25 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.data import batches
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
 
-OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 9, "with_records": True}
+OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 7, "with_records": True}
+
+
+@pytest.fixture(scope="module")
+def searched_model(make_model):
+    """A model whose hypotheses are of several lengths; no test changes it."""
+    return make_model(seed=5, scale=0.8)
 
 
 def log_softmax(logits):
     return tf.nn.log_softmax(tf.cast(logits, tf.float32), axis=-1).numpy()
 
 
-def test_steps_equal_the_full_pass(make_model, batch):
+def test_steps_equal_the_full_pass(model, batch):
     inputs, _, _ = batch
-    model = make_model()
     expected, attended = log_softmax(model(inputs)), model.attend(inputs)["weights"]
     states, memory = model.encode(inputs)
     states = [state[:, None] for state in states]
@@ -30,9 +34,8 @@ def test_steps_equal_the_full_pass(make_model, batch):
         np.testing.assert_allclose(records["weights"][:, 0], attended[:, t], atol=1e-5)
 
 
-def test_several_hypotheses_equal_one_by_one(make_model, batch):
+def test_several_hypotheses_equal_one_by_one(model, batch):
     inputs, _, _ = batch
-    model = make_model()
     states, memory = model.encode(inputs)
     rng = np.random.default_rng(0)
     states = [rng.normal(size=(3, 4, state.shape[-1])).astype("float32") for state in states]
@@ -56,13 +59,12 @@ def teacher_forced(model, source_ids, ids):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_scores_and_weights_of_a_search_are_those_of_its_targets(make_model, batch, beam_size):
-    source_ids = batch[0]["source_ids"]
-    model = make_model(seed=5, scale=0.8)
+def test_scores_and_weights_of_a_search_are_those_of_its_targets(searched_model, batch, beam_size):
+    source_ids, model = batch[0]["source_ids"], searched_model
     options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
     found = model.search(source_ids, length_penalty=0.6, **options)
-    assert found.ids.shape == (3, beam_size, 9)
-    assert found.records["weights"].shape == (3, beam_size, 9, 5)
+    assert found.ids.shape == (3, beam_size, 7)
+    assert found.records["weights"].shape == (3, beam_size, 7, 5)
     for k in range(beam_size):
         ids = found.ids[:, k].numpy()
         score, weights = teacher_forced(model, source_ids, ids)
@@ -91,9 +93,8 @@ def test_search_never_takes_padding_or_start(make_model, batch):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_neighbours_and_padding_change_nothing(make_model, batch, beam_size):
-    source_ids = batch[0]["source_ids"]
-    model = make_model(seed=6)
+def test_neighbours_and_padding_change_nothing(searched_model, batch, beam_size):
+    source_ids, model = batch[0]["source_ids"], searched_model
     options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
     together = model.search(source_ids, **options)
     beside_longer = model.search(
@@ -108,30 +109,31 @@ def test_neighbours_and_padding_change_nothing(make_model, batch, beam_size):
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
 
 
-def test_batch_of_none(make_model):
-    model = make_model()
+@pytest.mark.graph
+def test_batch_of_none(model):
     for beam_size in (1, 3):
         options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
         found = tf.function(
             lambda ids, options=options: model.search(ids, **options), autograph=False
         )(tf.zeros([0, 4], tf.int32))
-        assert found.ids.shape == (0, beam_size, 9)
-        assert found.records["weights"].shape == (0, beam_size, 9, 4)
+        assert found.ids.shape == (0, beam_size, 7)
+        assert found.records["weights"].shape == (0, beam_size, 7, 4)
 
 
 def test_file_round_trip(make_model, batch, tmp_path):
     inputs, targets, weights = batch
     model = make_model(seed=2, tie_embeddings=True)
-    model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.2, weighted_metrics=[])
+    model.compile(
+        keras.optimizers.Adam(0.02), label_smoothing=0.2, weighted_metrics=[], run_eagerly=True
+    )
     model.fit(inputs, targets, sample_weight=weights, verbose=0)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-6)
-    for beam_size in (1, 3):
-        options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
-        one, other = (m.search(inputs["source_ids"], **options) for m in (model, copy))
-        np.testing.assert_array_equal(other.ids, one.ids)
-        np.testing.assert_array_equal(other.scores, one.scores)
+    options = {**OPTIONS, "beam_size": 3, "n_best": 3}
+    one, other = (m.search(inputs["source_ids"], **options) for m in (model, copy))
+    np.testing.assert_array_equal(other.ids, one.ids)
+    np.testing.assert_array_equal(other.scores, one.scores)
     assert copy.label_smoothing == 0.2
     assert type(copy.optimizer) is keras.optimizers.Adam
     assert float(copy.optimizer.learning_rate) == pytest.approx(0.02)
@@ -140,6 +142,7 @@ def test_file_round_trip(make_model, batch, tmp_path):
         np.testing.assert_array_equal(other, one)
     # One more step of training, from the same state, ends at the same place.
     for trained in (model, copy):
+        trained.run_eagerly = True
         trained.fit(inputs, targets, sample_weight=weights, verbose=0, shuffle=False)
     np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-5)
 
@@ -160,8 +163,7 @@ def test_weights_file_round_trip(make_model, batch, tmp_path):
     np.testing.assert_array_equal(other(batch[0]), model(batch[0]))
 
 
-def test_text_needs_tokenizers(make_model, tmp_path):
-    model = make_model()
+def test_text_needs_tokenizers(model, tmp_path):
     with pytest.raises(ValueError, match="Expected a model with tokenizers"):
         model.translate(["a"])
     with pytest.raises(ValueError, match="Expected a model with tokenizers"):
@@ -169,8 +171,7 @@ def test_text_needs_tokenizers(make_model, tmp_path):
 
 
 @pytest.mark.parametrize(("beam_size", "n_best"), [(2, 3), (1, 2), (2, 0)])
-def test_search_refuses_more_than_the_beam(beam_size, n_best):
-    model = bahdanau_gru(9, units=4, embedding_dim=3)
+def test_search_refuses_more_than_the_beam(model, beam_size, n_best):
     with pytest.raises(ValueError, match=rf"hypotheses, {beam_size}\. Received: n_best={n_best}"):
         model.search(np.array([[4, 3]], "int32"), beam_size=beam_size, n_best=n_best)
 
@@ -182,13 +183,13 @@ def test_perplexity_is_measured_under_a_loss_of_ones_own():
         "target_ids": np.array([[2, 6]], "int32"),
     }
     targets = np.array([[6, 3]], "int32")
-    model.compile("sgd", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss=loss, run_eagerly=True)
     measured = model.evaluate(inputs, targets, verbose=0, return_dict=True)
     assert measured["perplexity"] == pytest.approx(np.exp(measured["loss"]), rel=1e-5)
 
 
-def test_search_takes_ids_of_any_width():
-    model = bahdanau_gru(9, units=4, embedding_dim=3, dropout=0.0)
+def test_search_takes_ids_of_any_width(model):
     ids, prefix = [[4, 5, 3], [7, 3, 0]], [[6, 4], [8, 0]]
     for beam_size in (1, 3):
         options = {"beam_size": beam_size, "no_repeat_ngram": 2, "max_length": 6}
@@ -209,21 +210,23 @@ def test_scores_leave_nothing_on_the_model():
     assert model.losses == []
 
 
-def test_extended_ids_for_a_model_that_does_not_copy(batch):
-    model = bahdanau_gru(13, embedding_dim=4, units=4)
+def test_extended_ids_for_a_model_that_does_not_copy(model, batch):
     inputs, _, _ = batch
     with pytest.raises(ValueError, match=r"as this decoder does not copy\. Received: inputs"):
         model({**inputs, "extended_source_ids": inputs["source_ids"]})
 
 
 def test_a_model_that_copies_says_what_it_needs_to_learn_it():
-    pairs = [("a b", "b a"), ("c a", "a c")]
-    tokenizer = WordTokenizer.train(pairs, vocabulary_size=6)
-    model = pointer_generator_gru(tokenizer, embedding_dim=4, units=4)
-    model.compile("adam")
+    model = pointer_generator_gru(WordTokenizer(["a", "b"]), embedding_dim=4, units=4)
+    model.compile("sgd", run_eagerly=True)
+    inputs = {
+        "source_ids": np.array([[4, 5, 3], [1, 4, 3]], "int32"),
+        "target_ids": np.array([[2, 5, 4], [2, 4, 1]], "int32"),
+    }
+    extended = {**inputs, "extended_source_ids": np.array([[4, 5, 3], [6, 4, 3]], "int32")}
+    targets = np.array([[5, 4, 3], [4, 6, 3]], "int32")
     with pytest.warns(UserWarning, match="extended_vocabulary=True$"):
-        model.fit(batches(pairs, tokenizer), verbose=0, shuffle=False)
+        model.fit(inputs, np.minimum(targets, 5), verbose=0)
     with warnings.catch_warnings(record=True) as caught:
-        data = batches(pairs, tokenizer, extended_vocabulary=True)
-        model.fit(data, verbose=0, shuffle=False)
+        model.fit(extended, targets, verbose=0)
     assert not [one for one in caught if "copies" in str(one.message)]

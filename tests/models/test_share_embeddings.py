@@ -15,7 +15,7 @@ INPUTS = {
     "target_ids": np.array([[2, 7, 8], [2, 4, 0]], "int32"),
 }
 TARGETS = np.array([[7, 8, 3], [4, 3, 0]], "int32")
-NAMES = ["bahdanau_gru", "luong_general_lstm", "pointer_generator_lstm", "pointer_network_lstm"]
+another = pytest.mark.thorough("another model shows it")
 
 
 def make(name="bahdanau_gru", **options):
@@ -30,7 +30,15 @@ def matrices(model):
     return [weight for weight in model.weights if set(weight.shape) == {11, 6}]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bahdanau_gru",
+        pytest.param("luong_general_lstm", marks=another),
+        pytest.param("pointer_generator_lstm", marks=another),
+        pytest.param("pointer_network_lstm", marks=another),
+    ],
+)
 def test_one_matrix(name, tmp_path):
     free, model = make(name, share_embeddings=False), make(name)
     assert free.count_params() - model.count_params() == 11 * 6
@@ -69,7 +77,9 @@ def test_three_ways():
     assert len(matrices(make(share_embeddings=False))) == 3
 
 
-@pytest.mark.parametrize("reload", [False, True])
+@pytest.mark.parametrize(
+    "reload", [pytest.param(False, marks=pytest.mark.thorough("from its file too")), True]
+)
 def test_it_trains_as_one(reload, tmp_path):
     model = make(tie_embeddings=True)
     model.compile(keras.optimizers.SGD(0.5), run_eagerly=True)
@@ -84,16 +94,24 @@ def test_it_trains_as_one(reload, tmp_path):
     history = model.fit(INPUTS, TARGETS, epochs=1, verbose=0).history
     assert np.isfinite(history["loss"][0])
     np.testing.assert_allclose(matrix.numpy(), before - 0.5 * gradient, atol=1e-6)
-    # Its gradient is the sum of those of three matrices of the same numbers.
+
+
+def test_its_gradient_is_the_sum_of_those_of_three_matrices():
+    model = make(tie_embeddings=True)
+    model.compile()
+    (matrix,) = matrices(model)
+    with tf.GradientTape() as tape:
+        loss = model.compute_loss(INPUTS, TARGETS, model(INPUTS, training=True))
+    gradient = tf.convert_to_tensor(tape.gradient(loss, matrix.value)).numpy()
     free = zoo.bahdanau_gru(11, **SIZES)
     free.compile()
     parts = {weight.path.split("/", 1)[1]: weight for weight in free.weights}
-    trained = {weight.path.split("/", 1)[1]: weight for weight in make(tie_embeddings=True).weights}
+    shared = {weight.path.split("/", 1)[1]: weight for weight in model.weights}
     for path, weight in parts.items():
         if path == "decoder/generator/kernel":
-            weight.assign(before.T)
+            weight.assign(matrix.numpy().T)
         else:
-            weight.assign(before if path == "encoder/embedding/embeddings" else trained[path])
+            weight.assign(matrix if path == "encoder/embedding/embeddings" else shared[path])
     names = ("encoder/embedding/embeddings", "decoder/embedding/embeddings")
     with tf.GradientTape() as tape:
         loss = free.compute_loss(INPUTS, TARGETS, free(INPUTS, training=True))
@@ -105,6 +123,7 @@ def test_it_trains_as_one(reload, tmp_path):
     np.testing.assert_allclose(gradient, source + target + output.T, atol=1e-5)
 
 
+@pytest.mark.thorough("exports once more; tests/serving exports one of each kind")
 def test_ensemble_and_export(tmp_path):
     tokenizer = WordTokenizer(list("abcdefg"))
     models = [

@@ -69,28 +69,41 @@ def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **option
     )
 
 
+thorough = pytest.mark.thorough("another search or part shows it")
+
+
+def make_late(end, **options):
+    """Make a model for searches: words depend on the words before, and the end comes late."""
+    model = make(seed=5, scale=2.0, tie_embeddings=False, **options)
+    model.decoder.generator.bias.assign(end * (np.arange(11) == END_ID))
+    return model
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A model that no test changes."""
+    return make_late(-3.0)
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {"beam_size": 1},
-        {"beam_size": 4, "n_best": 4, "min_length": 3},
+        pytest.param({"beam_size": 4, "n_best": 4, "min_length": 3}, marks=thorough),
         {"beam_size": 3, "no_repeat_ngram": 2, "coverage_penalty": 0.3},
-        {"samples": 3, "n_best": 3, "seed": 5},
-        {"beam_size": 3, "prefix_ids": np.array([[7, 8], [9, 0], [0, 0]], "int32")},
+        pytest.param({"samples": 3, "n_best": 3, "seed": 5}, marks=thorough),
+        pytest.param(
+            {"beam_size": 3, "prefix_ids": np.array([[7, 8], [9, 0], [0, 0]], "int32")},
+            marks=thorough,
+        ),
     ],
     ids=["greedy", "beam", "constrained", "samples", "prefixes"],
 )
-def test_caches_change_nothing(options):
-    model = make(seed=5, scale=2.0, tie_embeddings=False)
-    model.decoder.generator.bias.assign(-3.0 * (np.arange(11) == END_ID))  # ends late
+def test_caches_change_nothing(model, options):
     source_ids = tf.constant(SOURCE)
     options = {"max_length": 7, **options}
-    expected = tf.function(
-        lambda: search_by_full_passes(model, source_ids, **options), autograph=False
-    )()
-    found = tf.function(
-        lambda: model.search(source_ids, with_records=True, **options), autograph=False
-    )()
+    expected = search_by_full_passes(model, source_ids, **options)
+    found = model.search(source_ids, with_records=True, **options)
     np.testing.assert_array_equal(found.ids, expected.ids)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-4)
     np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
@@ -98,11 +111,11 @@ def test_caches_change_nothing(options):
     assert len(np.unique(found.ids)) > 5  # words depend on the words before
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.graph
+@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=thorough), 3])
 def test_caches_that_grow(beam_size):
     """Where the number of rows is open there is room for 8 words, for 16, and for all."""
-    model = make(seed=5, scale=2.0, tie_embeddings=False)
-    model.decoder.generator.bias.assign(-9.0 * (np.arange(11) == END_ID))  # ends later
+    model = make_late(-9.0, decoder_layers=1)
     options = {"max_length": 20, "beam_size": beam_size}
     expected = model.search(SOURCE, **options)
     found = tf.function(
@@ -115,9 +128,9 @@ def test_caches_that_grow(beam_size):
     assert np.count_nonzero(found.ids, axis=-1).max() > 16
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_batch_of_none(beam_size):
-    model = make()
+@pytest.mark.graph
+@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=thorough)])
+def test_batch_of_none(model, beam_size):
     run = tf.function(
         lambda ids: model.search(ids, beam_size=beam_size, max_length=5), autograph=False
     )
@@ -135,7 +148,7 @@ def test_ensemble_with_another_model():
     other = zoo.bahdanau_gru(11, embedding_dim=6, units=4, dropout=0.0)
     ensemble = Ensemble([make(), other])
     options = {"beam_size": 3, "max_length": 5, "length_penalty": 0.0}
-    best = tf.function(lambda: ensemble.search(SOURCE, **options), autograph=False)()
+    best = ensemble.search(SOURCE, **options)
     targets = np.array(best.ids[:, 0])
     fed = np.where(targets == END_ID, PAD_ID, targets)[:, :-1]
     inputs = {"source_ids": SOURCE, "target_ids": np.insert(fed, 0, START_ID, axis=1)}
@@ -144,7 +157,8 @@ def test_ensemble_with_another_model():
     np.testing.assert_allclose(total, best.scores[:, 0], rtol=1e-4)
 
 
-@pytest.mark.thorough
+@pytest.mark.graph
+@pytest.mark.thorough("compiles a training, as test_xla_and_precision does")
 def test_training_under_xla(batch):
     inputs, targets, weights = batch
     losses = []
@@ -184,9 +198,7 @@ def test_heads(batch):
         zoo.bahdanau_gru(13, embedding_dim=6, units=4).attend_by_head(batch[0])
 
 
-@pytest.mark.parametrize(
-    "recurrent", [pytest.param("encoder", marks=pytest.mark.thorough), "decoder"]
-)
+@pytest.mark.parametrize("recurrent", [pytest.param("encoder", marks=thorough), "decoder"])
 def test_beside_a_recurrent_part(recurrent, batch, tmp_path):
     transformer = make(source=13, share_embeddings=False)
     rnn = zoo.bahdanau_gru(13, embedding_dim=6, units=3, dropout=0.0)  # memories of 6 units too
@@ -201,18 +213,13 @@ def test_beside_a_recurrent_part(recurrent, batch, tmp_path):
     )
     model = Seq2Seq(encoder, parts[1], decoder)
     inputs, targets, weights = batch
-    model.compile(keras.optimizers.Adam(0.05))
-    losses = model.fit(inputs, targets, sample_weight=weights, epochs=4, verbose=0).history["loss"]
+    model.compile(keras.optimizers.Adam(0.05), run_eagerly=True)
+    losses = model.fit(inputs, targets, sample_weight=weights, epochs=3, verbose=0).history["loss"]
     assert losses[-1] < losses[0]
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-6)
-    found, again = (
-        tf.function(
-            lambda model=model: model.search(SOURCE, beam_size=3, max_length=5).ids, autograph=False
-        )()
-        for model in (model, copy)
-    )
+    found, again = (one.search(SOURCE, beam_size=3, max_length=5).ids for one in (model, copy))
     np.testing.assert_array_equal(found, again)
 
 
@@ -220,15 +227,15 @@ def test_embeddings_are_shared_where_there_is_one_tokenizer():
     tokenizer, other = WordTokenizer(["a", "b"]), WordTokenizer(["a", "b", "c"])
 
     def matrices(*sides, **options):
-        model = zoo.transformer_tiny(*sides, **SIZES, **options)
+        model = zoo.transformer_tiny(*sides, **{**SIZES, "decoder_layers": 1}, **options)
         return model.share_embeddings, [w.shape for w in model.weights].count((6, 6))
 
-    # With six ids as many as units, projections of attentions have the same shape: 4 + 2 * 8.
+    # With six ids as many as units, projections of attentions have the same shape: 4 + 8.
     assert tokenizer.vocabulary_size == SIZES["units"]
-    assert matrices(tokenizer) == matrices(tokenizer, tokenizer) == (True, 21)
-    assert matrices(tokenizer, share_embeddings=False) == (False, 22)
-    assert matrices(tokenizer, tie_embeddings=False) == (True, 22)
-    assert matrices(tokenizer, other) == (False, 21)
+    assert matrices(tokenizer) == matrices(tokenizer, tokenizer) == (True, 13)
+    assert matrices(tokenizer, share_embeddings=False) == (False, 14)
+    assert matrices(tokenizer, tie_embeddings=False) == (True, 14)
+    assert matrices(tokenizer, other) == (False, 13)
     with pytest.raises(ValueError, match=r"Expected one tokenizer \(or size\)"):
         matrices(tokenizer, other, share_embeddings=True)
 

@@ -22,6 +22,8 @@ def policy():
     keras.config.set_dtype_policy("float32")
 
 
+@pytest.mark.graph
+@pytest.mark.thorough("compiles a training, as the test below of sizes that are unknown does")
 def test_training_under_xla(make_model, batch):
     compiled = make_model(scale=0.3)
     received = losses(compiled, batch, jit_compile=True)
@@ -33,15 +35,20 @@ def test_training_under_xla(make_model, batch):
     np.testing.assert_allclose(received, expected, rtol=1e-3)
 
 
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    "jit_compile",
+    [True, pytest.param(False, marks=pytest.mark.thorough("tests/training trains in graphs"))],
+)
 @pytest.mark.parametrize(
     "name",
     [
         "bahdanau_gru",
-        pytest.param("dense_scorer_gru", marks=pytest.mark.thorough),
-        pytest.param("history_attention_gru", marks=pytest.mark.thorough),
+        pytest.param("dense_scorer_gru", marks=pytest.mark.thorough("another model shows it")),
+        pytest.param("history_attention_gru", marks=pytest.mark.thorough("another model shows it")),
     ],
 )
-def test_sizes_that_are_unknown_when_it_is_traced(name):
+def test_sizes_that_are_unknown_when_it_is_traced(name, jit_compile):
     """Batches of texts have them; a loop's gradient then has to do without tf.tensordot's."""
     source_ids = np.array([[5, 6, 4, 3], [7, 3, 0, 0]], "int32")
     target_ids = np.array([[2, 6, 5], [2, 4, 0]], "int32")
@@ -52,15 +59,17 @@ def test_sizes_that_are_unknown_when_it_is_traced(name):
         lambda: [(inputs, targets)], output_signature=(dict.fromkeys(inputs, ids), ids)
     )
     received = []
-    for jit_compile in (True, False):
+    for how in ({"jit_compile": jit_compile}, {"run_eagerly": True}):
         keras.utils.set_random_seed(1)
         model = zoo.get_model(name)(8, units=3, embedding_dim=3, dropout=0.0)
-        model.compile(keras.optimizers.SGD(1.0), jit_compile=jit_compile)
-        assert model.jit_compile is jit_compile
+        model.compile(keras.optimizers.SGD(1.0), **how)
+        assert model.jit_compile is how.get("jit_compile", False)
         received.append(model.fit(batches, epochs=3, verbose=0).history["loss"])
     np.testing.assert_allclose(*received, rtol=1e-4)
 
 
+@pytest.mark.graph
+@pytest.mark.thorough("tests/decoding searches under XLA, tests/zoo makes steps under it")
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_search_under_xla(make_model, batch, beam_size):
     model = make_model(seed=5, scale=0.8)
@@ -78,7 +87,8 @@ def test_search_under_xla(make_model, batch, beam_size):
     np.testing.assert_allclose(found.records["weights"], expected.records["weights"], atol=1e-5)
 
 
-@pytest.mark.thorough
+@pytest.mark.graph
+@pytest.mark.thorough("compiles two trainings and two searches")
 def test_file_under_xla(make_model, batch, tmp_path):
     """A model that was loaded from its file, compiled, searches as the one that was saved."""
     model = make_model(seed=5, scale=0.8)
@@ -103,14 +113,21 @@ def test_file_under_xla(make_model, batch, tmp_path):
     np.testing.assert_allclose(more[0], more[1], rtol=1e-6)
 
 
-@pytest.mark.parametrize("jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
-    "name", ["mixed_bfloat16", pytest.param("mixed_float16", marks=pytest.mark.thorough)]
+    "jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough("compiles a training"))]
+)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mixed_bfloat16",
+        pytest.param("mixed_float16", marks=pytest.mark.thorough("bfloat16 shows it")),
+    ],
 )
 def test_mixed_precision(make_model, batch, policy, tmp_path, name, jit_compile):
     policy(name)
     model = make_model(scale=0.3)
-    received = losses(model, batch, label_smoothing=0.1, jit_compile=jit_compile)
+    how = {"jit_compile": True} if jit_compile else {"run_eagerly": True}
+    received = losses(model, batch, steps=3, label_smoothing=0.1, **how)
     assert np.isfinite(received).all()
     assert received[-1] < received[0]
     assert {weight.dtype for weight in model.weights} == {"float32"}

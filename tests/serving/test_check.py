@@ -127,6 +127,12 @@ def good(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def without_python(monkeypatch):
+    """The check without the row that takes longest."""
+    monkeypatch.setattr(check, "_check_python", lambda *_: "")
+
+
 def failed(report):
     return {row.name: row.detail for row in report.rows if not row.passed}
 
@@ -152,12 +158,14 @@ def test_newest_version_of_a_good_export_passes(good):
     assert re.fullmatch(r"\d+ MB resident, [+-]\d+ MB by 70 requests", details["memory"])
 
 
+@pytest.mark.usefixtures("served_here", "without_python")
 def test_translations_that_are_not_the_expected_ones_fail_their_row(good):
     report = check_export(good / "10", ["a b", "naïve 🙂"], ["b a", "naïve 🙂"])
     detail = "translation of text 1: '🙂 naïve' where 'naïve 🙂' is expected"
     assert failed(report) == {"expected": detail}
 
 
+@pytest.mark.usefixtures("served_here", "without_python")
 def test_attention_is_optional_and_n_best_is_not(tmp_path):
     export(tmp_path / "1", leave_out=["attention"])
     report = check_export(tmp_path)
@@ -168,6 +176,7 @@ def test_attention_is_optional_and_n_best_is_not(tmp_path):
     assert detail.startswith("not compared with the model: ")
 
 
+@pytest.mark.usefixtures("served_here")
 def test_wrong_signatures_fail_their_row(good, tmp_path):
     report = check_export(good / "9")
     assert failed(report) == {
@@ -181,6 +190,7 @@ def test_wrong_signatures_fail_their_row(good, tmp_path):
     assert failed(check_export(tmp_path)) == {"signatures": "no signature 'n_best'"}
 
 
+@pytest.mark.usefixtures("served_here")
 def test_output_that_is_not_batch_first_fails_its_row(tmp_path):
     export(tmp_path, fault="requests")
     assert failed(check_export(tmp_path, ["a b", "c", "d"])) == {
@@ -198,6 +208,7 @@ def test_python_function_has_no_kernel_in_a_server(tmp_path):
     assert "\n" not in wrong["requests"]
 
 
+@pytest.mark.usefixtures("served_here")
 def test_wrong_values_fail_their_rows(tmp_path):
     # A score that depends on the batch size, and weights that sum to more than 1.
     export(tmp_path, fault="values")
@@ -212,20 +223,23 @@ def test_wrong_values_fail_their_rows(tmp_path):
     assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -1.5 where -11.5 is ")
 
 
-def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("without_python")
+def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(
+    tmp_path, monkeypatch, served_here
+):
     export(tmp_path / "1", fault="utf-8", leave_out=["attention"])
     problem = "of text 5 is not UTF-8: b'\\xed\\xa0\\x80 \\xc3( Hunde \\xff\\xfe'"
     detail = f"serving_default: translation {problem}; n_best: translations {problem}"
     assert failed(check_export(tmp_path / "1", ["a b"])) == {"odd_inputs": detail}
 
-    run = SessionProcess.run
+    run = served_here.run
 
     def refuse(self, signature, inputs):
         if inputs == {"text": (b"two\0dogs \0 run",)}:
             raise RuntimeError("no\nnull bytes")
         return run(self, signature, inputs)
 
-    monkeypatch.setattr(SessionProcess, "run", refuse)
+    monkeypatch.setattr(served_here, "run", refuse)
     export(tmp_path / "2", leave_out=["attention"])
     wrong = failed(check_export(tmp_path / "2", ["a b"]))
     assert wrong == {"odd_inputs": "a null byte, alone: no null bytes"}
@@ -242,19 +256,19 @@ def write_warmup(version, records):
     return path
 
 
-def test_warmup_requests_are_replayed(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("without_python")
+def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     export(tmp_path, leave_out=["attention"])
     # The rows before are those of the other tests.
-    monkeypatch.setattr(check, "_check_python", lambda *_: "")
     monkeypatch.setattr(check, "_check_odd_inputs", lambda *_: "")
     asked = []
-    run = SessionProcess.run
+    run = served_here.run
 
     def note(self, signature, inputs):
         asked.append((signature, inputs["text"]))
         return run(self, signature, inputs)
 
-    monkeypatch.setattr(SessionProcess, "run", note)
+    monkeypatch.setattr(served_here, "run", note)
 
     def replay(*requests, more=(), damage=False):
         records = [
@@ -288,11 +302,11 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch):
     )
 
 
-def test_memory_that_grows_fails_its_row(good, monkeypatch):
-    monkeypatch.setattr(check, "_check_python", lambda *_: "")
+@pytest.mark.usefixtures("without_python")
+def test_memory_that_grows_fails_its_row(good, monkeypatch, served_here):
     held = iter([1e8, 2e8, 2.65e8])
-    monkeypatch.setattr(SessionProcess, "resident_memory", lambda self: next(held))
-    monkeypatch.setattr(SessionProcess, "time", lambda *_: [0.001, 0.003])
+    monkeypatch.setattr(served_here, "resident_memory", lambda self: next(held))
+    monkeypatch.setattr(served_here, "time", lambda *_: [0.001, 0.003])
     report = check_export(good, ["a b"])
     assert failed(report) == {
         "memory": "200 MB resident, +65 MB by 4 requests, where at most +64 MB is expected"
@@ -304,14 +318,14 @@ def test_memory_that_grows_fails_its_row(good, monkeypatch):
     )
 
 
-def test_other_outputs_in_python_fail_their_row(good, monkeypatch):
-    run = SessionProcess.run
+def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
+    run = served_here.run
 
     def untrue(self, signature, inputs):
         outputs = run(self, signature, inputs)
         return {k: v + np.float32(0.01) if k == "score" else v for k, v in outputs.items()}
 
-    monkeypatch.setattr(SessionProcess, "run", untrue)
+    monkeypatch.setattr(served_here, "run", untrue)
     wrong = failed(check_export(good, ["a b"]))
     assert wrong["python"] == ("serving_default score of text 0: -2.49 where -2.5 is expected")
 
@@ -534,11 +548,12 @@ def test_generate_probability_of_another_shape(rows, columns):
     ]
 
 
+@pytest.mark.thorough("checks two more exports; test_export.py translates with one")
 @pytest.mark.parametrize(
     ("name", "seed", "copied", "detail"),
     [
         ("pointer_generator_gru", 178, "naïve . two", ", generate_probability is from 0 to 1"),
-        pytest.param("pointer_network_lstm", 59, "🙂 🙂", "", marks=pytest.mark.thorough),
+        ("pointer_network_lstm", 59, "🙂 🙂", ""),
     ],
 )
 def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, copied, detail):

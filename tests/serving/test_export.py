@@ -5,11 +5,11 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
 import keras
-import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
@@ -24,31 +24,20 @@ from kerasnmt.serving import (
     export_next_version,
     load_export,
 )
+from kerasnmt.serving.session_process import SessionProcess
 from kerasnmt.serving.translation_contract import EXAMPLE_TEXTS
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
 
 @pytest.fixture(scope="module")
-def trained(make_translator_model):
-    """A model with the state of an optimizer."""
-    model = make_translator_model()
-    model.compile(keras.optimizers.Adam(0.01))
-    ids = np.array([[5, 6, 3]])
-    data = tf.data.Dataset.from_tensors(({"source_ids": ids, "target_ids": ids}, ids))
-    model.fit(data, verbose=0)
-    return model
-
-
-@pytest.fixture(scope="module")
-def exported(trained, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("exports") / "tiny"
-    assert trained.export(str(folder / "1"), **OPTIONS) == str(folder / "1")
-    return folder
+def exported(served_folder):
+    """The version that the tests share."""
+    return served_folder / "3"
 
 
 def test_each_search_is_written_once(exported):
-    written = SavedModel.FromString((exported / "1" / "saved_model.pb").read_bytes())
+    written = SavedModel.FromString((exported / "saved_model.pb").read_bytes())
     functions = [f.signature.name for f in written.meta_graphs[0].graph_def.library.function]
     names = ("serving_default", "n_best", "attention", "source_lengths")
     counts = [sum(f"inference_{name}_" in function for function in functions) for name in names]
@@ -57,39 +46,62 @@ def test_each_search_is_written_once(exported):
     assert not [function for function in functions for name in not_served if name in function]
 
 
-def test_export_translates_as_the_model_does(exported, trained, sentences):
-    translator = Translator(load_export(exported))
-    assert translator.description["beam_size"] == 3
-    assert translator.translate(sentences) == trained.translate(sentences, **OPTIONS)
-    assert len(set(translator.translate(sentences))) > 3
+def test_export_translates_as_the_model_does(exported, expected, word_model, sentences):
+    assert expected.description["beam_size"] == 3
+    assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
+    assert len(set(expected.translate(sentences))) > 3
     with pytest.warns(UserWarning, match="text 1 has 21 tokens and was cut to 12"):
-        translator.translate(["dog " * 20])
+        expected.translate(["dog " * 20])
     # The version itself may be named as well.
-    again = Translator(load_export(exported / "1"))
-    assert again.best(sentences) == translator.best(sentences)
+    again = Translator(load_export(exported))
+    assert again.best(sentences) == expected.best(sentences)
 
 
-def test_file_and_export_translate_alike(exported, trained, sentences, tmp_path):
-    trained.save(tmp_path / "model.keras")
+@pytest.mark.usefixtures("eagerly")
+def test_a_file_translates_as_the_model_does(word_model, sentences, tmp_path):
+    word_model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
-    for options in (OPTIONS, {**OPTIONS, "beam_size": 1}):
-        expected = trained.translate(sentences, **options)
-        assert copy.translate(sentences, **options) == expected
-    assert type(copy.source_tokenizer) is type(trained.source_tokenizer)
-    assert copy.target_tokenizer.get_config() == trained.target_tokenizer.get_config()
+    options = {**OPTIONS, "max_length": 6}
+    expected = word_model.translate(sentences[:3], **options)
+    assert copy.translate(sentences[:3], **options) == expected
+    assert type(copy.source_tokenizer) is type(word_model.source_tokenizer)
+    assert copy.target_tokenizer.get_config() == word_model.target_tokenizer.get_config()
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
+    model = make_pointer_model(seed=178)
+    # One of the signatures is enough: they share how they read and write words.
+    only = property(lambda self: {"serving_default": self.serving_default})
+    monkeypatch.setattr(TextModule, "signatures", only)
+    options = {"beam_size": 2, "max_length": 12}
+    model.export(str(tmp_path / "1"), **options)
+    texts = ["naïve dogs , très naïve", "Zoë reads"]
+    translations = Translator(load_export(tmp_path)).translate(texts)
+    assert translations == model.translate(texts, **options)
+    assert {"naïve", "Zoë"} & set(" ".join(translations).split())
 
 
 @pytest.fixture
 def tampered(exported, tmp_path):
     """A copy of the export, and the file in which it says what it is."""
-    copy = shutil.copytree(exported / "1", tmp_path / "1")
+    copy = shutil.copytree(exported, tmp_path / "1")
     return copy, copy / "assets.extra" / "kerasnmt.json"
 
 
+@pytest.fixture(scope="module")
+def process(exported):
+    """A process that serves the export; it reads no description."""
+    with SessionProcess(exported) as process:
+        yield process
+
+
 @pytest.fixture
-def expected_row(monkeypatch):
+def expected_row(monkeypatch, process):
     """The one row of the check, without what takes longest."""
-    monkeypatch.setattr(check, "_check_python", lambda *_: "")
+    monkeypatch.setattr(check, "SessionProcess", lambda *_: nullcontext(process))
+    for name in ("batch_of_one", "odd_inputs", "warmup", "python", "latency", "memory"):
+        monkeypatch.setattr(check, f"_check_{name}", lambda *_: "")
 
     def row(folder):
         (row,) = (row for row in check_export(folder).rows if row.name == "expected")
@@ -98,12 +110,15 @@ def expected_row(monkeypatch):
     return row
 
 
-def test_check_compares_with_the_translations_written_with_it(tampered, trained, expected_row):
+def test_check_compares_with_the_translations_written_with_it(tampered, word_model, expected_row):
     copy, path = tampered
     assert expected_row(copy) == (True, "5 translations as expected")
     description = json.loads(path.read_text())
     texts = ["two dogs run ."]
-    description["examples"] = {"texts": texts, "translations": trained.translate(texts, **OPTIONS)}
+    description["examples"] = {
+        "texts": texts,
+        "translations": word_model.translate(texts, **OPTIONS),
+    }
     path.write_text(json.dumps(description))
     assert expected_row(copy) == (True, "1 translations as expected")
     description["examples"]["translations"] = ["another"]
@@ -144,19 +159,21 @@ def test_broken_description(tampered, text, expected_row):
         load_export(copy)
 
 
-def test_check_passes(exported, trained, sentences):
-    report = check_export(exported, sentences, trained.translate(sentences, **OPTIONS))
+def test_check_passes(exported, word_model, sentences):
+    report = check_export(exported, sentences, word_model.translate(sentences, **OPTIONS))
     assert report.passed, str(report)
     details = {row.name: row.detail for row in report.rows}
     assert details["expected"] == f"{len(sentences)} translations as expected"
     assert details["warmup"] == "27 requests answered, of serving_default, n_best, attention"
 
 
-def test_export_holds_weights_and_no_optimizer(exported, trained):
-    variables = tf.train.list_variables(str(exported / "1" / "variables" / "variables"))
+def test_export_holds_weights_and_no_optimizer(exported, word_model):
+    variables = tf.train.list_variables(str(exported / "variables" / "variables"))
     arrays = [shape for name, shape in variables if not name.startswith("_CHECKPOINTABLE")]
-    assert sorted(arrays) == sorted(list(weight.shape) for weight in trained.weights)
-    assert len(trained.optimizer.variables) > len(trained.weights)  # there was something to hold
+    assert sorted(arrays) == sorted(list(weight.shape) for weight in word_model.weights)
+    assert len(word_model.optimizer.variables) > len(
+        word_model.weights
+    )  # there was something to hold
 
 
 def test_export_holds_what_a_cpu_server_can_run(exported):
@@ -167,12 +184,12 @@ def test_export_holds_what_a_cpu_server_can_run(exported):
     assert not {op for op in ops if "PyFunc" in op or "Cudnn" in op}
 
 
-def test_folder_holds_no_more_than_it_should(exported, trained):
-    assert os.listdir(exported) == ["1"]
-    assert {*os.listdir(exported / "1")} == {
+def test_folder_holds_no_more_than_it_should(exported, word_model):
+    assert os.listdir(exported.parent) == ["3"]
+    assert {*os.listdir(exported)} == {
         *("saved_model.pb", "variables", "assets", "assets.extra", "fingerprint.pb")
     }
-    description = json.loads((exported / "1" / "assets.extra" / "kerasnmt.json").read_text())
+    description = json.loads((exported / "assets.extra" / "kerasnmt.json").read_text())
     assert description == {
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
@@ -182,18 +199,18 @@ def test_folder_holds_no_more_than_it_should(exported, trained):
         "target_kind": "characters",
         "examples": {
             "texts": list(EXAMPLE_TEXTS),
-            "translations": trained.translate(EXAMPLE_TEXTS, **OPTIONS),
+            "translations": word_model.translate(EXAMPLE_TEXTS, **OPTIONS),
         },
     }
     assert any(description["examples"]["translations"])
     extra = {"kerasnmt.json", "tf_serving_warmup_requests"}
-    assert {*os.listdir(exported / "1" / "assets.extra")} == extra
+    assert {*os.listdir(exported / "assets.extra")} == extra
     # A server that runs as somebody else can read it.
-    assert (exported / "1").stat().st_mode & 0o777 == 0o755
+    assert exported.stat().st_mode & 0o777 == 0o755
 
 
 def test_warmup_requests_are_read_by_the_classes_of_the_server(exported):
-    path = exported / "1" / "assets.extra" / "tf_serving_warmup_requests"
+    path = exported / "assets.extra" / "tf_serving_warmup_requests"
     records = tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
     found = []
     for record in records:
@@ -272,13 +289,15 @@ def test_versions(word_model, tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["1", "10", "11", "9", "notes"]
 
 
-def test_two_versions_and_the_newest_is_served(exported, make_translator_model, sentences):
+@pytest.mark.thorough("exports a second model; test_version_folder.py chooses among versions")
+def test_two_versions_and_the_newest_is_served(
+    exported, make_translator_model, sentences, tmp_path
+):
     other = make_translator_model(seed=8)
     options = {**OPTIONS, "beam_size": 1}
-    version = exported.parent / "two" / "2"
-    other.export(version, **options)
-    os.symlink(exported / "1", exported.parent / "two" / "1")
-    newest = Translator(load_export(exported.parent / "two"))
+    other.export(tmp_path / "2", **options)
+    os.symlink(exported, tmp_path / "1")
+    newest = Translator(load_export(tmp_path))
     assert newest.description["beam_size"] == 1
     assert newest.translate(sentences) == other.translate(sentences, **options)
 
@@ -316,6 +335,7 @@ export_model(model, sys.argv[1])
 """
 
 
+@pytest.mark.thorough("starts TensorFlow; test_version_folder.py kills writers at every moment")
 @pytest.mark.usefixtures("untraced")
 def test_kill_leaves_no_version(word_model, tmp_path, monkeypatch):
     done = subprocess.run(

@@ -7,6 +7,8 @@ import tensorflow as tf
 from kerasnmt.serving import ForcedDecoding
 from kerasnmt.text import WordTokenizer
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 # The vocabulary's 13 ids end with "." as 12: unknown words of a source have 13, 14, …
 SOURCES = ["Zoë reads two Bücher", "dog"]
 TARGETS = ["Bücher reads Zeitung dog", ". Bücher"]

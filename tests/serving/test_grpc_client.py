@@ -86,10 +86,10 @@ def client(url):
         yield client
 
 
-def test_every_signature(client, service, word_model, expected):
+def test_every_signature(client, service, word_module, expected):
     assert client.description == {"beam_size": 3}
     translator = Translator(client)
-    translations = word_model.translate(TEXTS, beam_size=3, max_length=12)
+    translations = Translator(word_module).translate(TEXTS)
     assert translator.translate(TEXTS, batch_size=2) == translations
     assert not service.requests[-1].model_spec.HasField("version")
     for mine, other in (

@@ -23,7 +23,10 @@ from kerasnmt.serving import (
 )
 from kerasnmt.text import WordTokenizer
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
+thorough = pytest.mark.thorough("converts one model more, or another search")
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +69,15 @@ def lite(word_model, tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.thorough), 3])
+@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=thorough), 3])
 @pytest.mark.parametrize(
     "name",
     [
-        "bahdanau_gru",
-        "history_attention_gru",
-        "luong_general_lstm",
+        pytest.param("bahdanau_gru", marks=thorough),
+        pytest.param("history_attention_gru", marks=thorough),
+        pytest.param("luong_general_lstm", marks=thorough),
         "pointer_generator_gru",
-        "transformer_tiny",
+        pytest.param("transformer_tiny", marks=thorough),
     ],
 )
 def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path):
@@ -93,6 +96,7 @@ def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path
         assert any("zeb" in text for text, _ in found)
 
 
+@pytest.mark.thorough("starts TensorFlow; cli/test_translate.py does so with an export for LiteRT")
 def test_a_process_that_has_imported_nothing_else_translates(lite, sentences):
     program = "from kerasnmt.cli.main import main; main()"
     done = subprocess.run(
@@ -166,25 +170,30 @@ def test_the_interpreter_of_tensorflow_where_there_is_no_other(lite, monkeypatch
     assert sum(map(str.__eq__, found, expected)) >= len(sentences) - 2
 
 
-def test_small_weights(tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "saved"),
+    [
+        ("int8", 0.65),
+        pytest.param("float16", 0.45, marks=pytest.mark.thorough("the same with fewer roundings")),
+    ],
+)
+def test_small_weights(tmp_path, kind, saved):
     tokenizer = WordTokenizer([f"w{number}" for number in range(60)])
     model = zoo.bahdanau_gru(tokenizer, embedding_dim=64, units=64, dropout=0.0)
     texts = ["w1 w2 w3", "w50 w2", "w7"]
     options = {"beam_size": 1, "max_length": 4}
-    exact = Translator(TextModule(model, **options)).best(texts)
-    sizes = {}
-    for kind in ("float32", "float16", "int8"):
-        folder = Path(export_lite(model, tmp_path / kind, weights=kind, **options))
-        sizes[kind] = (folder / "model.tflite").stat().st_size
+    sizes, scores = {}, {}
+    for weights in ("float32", kind):
+        folder = Path(export_lite(model, tmp_path / weights, weights=weights, **options))
+        sizes[weights] = (folder / "model.tflite").stat().st_size
         translator = Translator(load_lite(folder))
-        assert translator.description["weights"] == kind
-        found = np.array([score for _, score in translator.best(texts)])
-        lost = np.abs(found - [score for _, score in exact]).max()
-        # What was rounded shows, but little.
-        assert (lost < 1e-5) if kind == "float32" else (1e-6 < lost < 0.05), kind
-    saved = 4 * model.count_params()
-    assert sizes["float16"] < sizes["float32"] - 0.45 * saved
-    assert sizes["int8"] < sizes["float32"] - 0.65 * saved
+        assert translator.description["weights"] == weights
+        scores[weights] = np.array([score for _, score in translator.best(texts)])
+    exact = [score for _, score in Translator(TextModule(model, **options)).best(texts)]
+    assert np.abs(scores["float32"] - exact).max() < 1e-5
+    # What was rounded shows, but little.
+    assert 1e-6 < np.abs(scores[kind] - exact).max() < 0.05
+    assert sizes[kind] < sizes["float32"] - saved * 4 * model.count_params()
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from kerasnmt.decoding import Hypotheses
 from kerasnmt.serving import TextModule, Translator, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 WORDS = ["is", "ist", "."]
 IS, IST, STOP, UNKNOWN, END = 4, 5, 6, 1, 3
 
@@ -96,6 +98,7 @@ def test_a_cut_source_has_fewer_words():
     assert decoded(module.serving_default(long)["translation"]) == ["Ann ist old is"]
 
 
+@pytest.mark.thorough("exports once more what the module computes, which the other tests look at")
 def test_translate_and_export_agree(tmp_path):
     tokenizer = WordTokenizer(list("abcdefg"))
     model = zoo.bahdanau_gru(tokenizer, units=4, embedding_dim=4)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from kerasnmt.serving import check, check_export
-from kerasnmt.serving.session_process import SessionProcess
 from kerasnmt.serving.story_contract import StoryContract
 from kerasnmt.serving.version_folder import read_description
 from kerasnmt.serving.warmup import WarmupRequest, encode_warmup_request
@@ -65,8 +64,8 @@ def good(tmp_path_factory):
 
 
 @pytest.fixture
-def quick(monkeypatch):
-    """The check without what takes longest."""
+def quick(monkeypatch, served_here):
+    """The check in this process, without what takes longest."""
     monkeypatch.setattr(check, "_check_python", lambda *_: "")
 
 
@@ -113,7 +112,7 @@ def test_without_a_description_its_inputs_tell_the_kind(tmp_path, quick):
     }
 
 
-def test_a_signature_without_question_fails_its_row(tmp_path):
+def test_a_signature_without_question_fails_its_row(tmp_path, quick):
     report = check_export(export(tmp_path / "1", "question", described()))
     assert failed(report) == {
         "signatures": "serving_default input: names ['story'] where ['question', 'story'] are "
@@ -122,7 +121,7 @@ def test_a_signature_without_question_fails_its_row(tmp_path):
     assert report.rows[-1].name == "signatures"
 
 
-def test_texts_are_for_exports_that_translate(good):
+def test_texts_are_for_exports_that_translate(good, quick):
     assert failed(check_export(good, ["a"])) == {
         "signatures": "serving_default input: names ['question', 'story'] where ['text'] are "
         "expected; serving_default output: names ['answer', 'score'] where ['score', "
@@ -172,19 +171,19 @@ def test_odd_inputs_fail_their_row(tmp_path, quick):
     assert wrong == {"odd_inputs": "serving_default: score of question 2 is not finite: -inf"}
 
 
-def test_warmup_requests_are_replayed_with_their_inputs(tmp_path, quick, monkeypatch):
+def test_warmup_requests_are_replayed_with_their_inputs(tmp_path, quick, monkeypatch, served_here):
     version = export(tmp_path / "1", description=described())
     monkeypatch.setattr(check, "_check_odd_inputs", lambda *_: "")
     request = {"story": [b"a\nb", b"\xff"], "question": [b"c?", b""]}
     write_warmup(version, WarmupRequest("serving_default", request))
     asked = []
-    run = SessionProcess.run
+    run = served_here.run
 
     def note(self, signature, inputs):
         asked.append((signature, inputs))
         return run(self, signature, inputs)
 
-    monkeypatch.setattr(SessionProcess, "run", note)
+    monkeypatch.setattr(served_here, "run", note)
     report = check_export(version)
     assert details(report)["warmup"] == "1 requests answered, of serving_default"
     assert asked[-1] == ("serving_default", request)
@@ -197,14 +196,14 @@ def test_warmup_requests_are_replayed_with_their_inputs(tmp_path, quick, monkeyp
     }
 
 
-def test_other_outputs_in_python_fail_their_row(good, monkeypatch):
-    run = SessionProcess.run
+def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
+    run = served_here.run
 
     def untrue(self, signature, inputs):
         outputs = run(self, signature, inputs)
         return {**outputs, "score": outputs["score"] + np.float32(0.01)}
 
-    monkeypatch.setattr(SessionProcess, "run", untrue)
+    monkeypatch.setattr(served_here, "run", untrue)
     wrong = failed(check_export(good))
     assert wrong == {"python": "serving_default score of question 0: -20.99 where -21 is expected"}
 

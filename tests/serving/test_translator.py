@@ -8,9 +8,9 @@ from kerasnmt.serving.translator import _most_tokens
 from kerasnmt.text import SentencePieceTokenizer
 
 
-@pytest.fixture(scope="module")
-def translator(word_model):
-    return Translator(TextModule(word_model, beam_size=3, max_length=12))
+@pytest.fixture
+def translator(word_module):
+    return Translator(word_module)
 
 
 def test_order_and_count(translator, sentences):
@@ -51,12 +51,13 @@ def test_attention(translator, sentences):
     assert found[3].target_tokens == []
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_attention_of_a_pointer_generator(make_pointer_model):
     model = make_pointer_model("pointer_generator_gru", seed=178)
-    texts = ["naïve 🙂", "", "A man in a red shirt ."]
-    translator = Translator(TextModule(model, beam_size=3, max_length=12))
-    found = translator.attention(texts, batch_size=2)
-    assert translator.translate(texts)[0] == "naïve . two"
+    texts = ["naïve 🙂", ""]
+    translator = Translator(TextModule(model, beam_size=3, max_length=6))
+    found = translator.attention(texts)
+    assert translator.translate(texts[:1]) == ["naïve . two"]
     # Words have the source's spelling, and those of the best translation their p_gen.
     assert found[0].source_tokens == ["naïve", "🙂", "</s>"]
     assert found[0].target_tokens == ["naïve", ".", "two", "</s>"]
@@ -71,10 +72,11 @@ def test_attention_of_a_pointer_generator(make_pointer_model):
     assert np.ptp(found[0].generate_probability) > 0.05
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_no_generate_probability_without_a_gate(translator, make_pointer_model):
     assert translator.attention(["dog"])[0].generate_probability is None
     network = make_pointer_model("pointer_network_lstm", seed=59)
-    (one,) = Translator(TextModule(network, beam_size=3, max_length=12)).attention(["naïve 🙂"])
+    (one,) = Translator(TextModule(network, beam_size=3, max_length=4)).attention(["naïve 🙂"])
     assert one.target_tokens == ["🙂", "🙂", "</s>"]
     assert one.generate_probability is None
 
@@ -93,6 +95,7 @@ def test_long_texts_are_cut_with_a_warning(translator):
         translator.n_best(["dog " * 20])
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_model):
     # One character that SentencePiece writes as eighteen.
     from kerasnmt.text import SentencePieceTokenizer

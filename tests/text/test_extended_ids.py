@@ -211,6 +211,7 @@ class Copier(tf.Module):
         }
 
 
+@pytest.mark.graph
 @TOKENIZERS
 def test_graphs_datasets_and_saved_models_do_the_same(tokenizer, tmp_path):
     targets = random_texts(40, seed=1)

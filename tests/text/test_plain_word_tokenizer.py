@@ -25,6 +25,7 @@ def test_words(text, ids):
     assert TOKENIZER.tokenize([text]).to_list() == [ids]
 
 
+@pytest.mark.graph
 def test_any_bytes():
     texts = [b"\xff mary\xff", b"ma\xffry", b"mary\0x", b"\xed\xa0\x80"]
     ids = tf.function(TOKENIZER.tokenize)(tf.constant(texts)).to_list()

@@ -101,6 +101,7 @@ def test_training_prints_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.graph
 def test_seeding_after_training_changes_nothing():
     tokenizer = SentencePieceTokenizer.train(["two dogs run", "a man runs", "two men"] * 5, 20)
 
@@ -184,6 +185,7 @@ def test_samples_by_their_probability():
     )
 
 
+@pytest.mark.graph
 def test_samples_in_graph_and_after_seeding(captions):
     tokenizer, corpus = captions
     text = tf.constant(corpus[:40])

@@ -13,6 +13,7 @@ def test_an_iterable_of_strings_or_pairs_is_flattened_without_blanks():
     assert list(sentences([("one", "eins", (0, 0), "no text")])) == ["one", "eins"]
 
 
+@pytest.mark.graph
 def test_a_dataset_gives_the_same_sentences_batched_or_not():
     dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*PAIRS, strict=True))))
     assert sorted(sentences(dataset)) == sorted(IN_ORDER)
@@ -20,6 +21,7 @@ def test_a_dataset_gives_the_same_sentences_batched_or_not():
     assert list(sentences(tf.data.Dataset.from_tensor_slices(["é", b"\xff"]))) == ["é", "\ufffd"]
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [

@@ -125,6 +125,7 @@ def test_word_indices_gather_the_words_of_the_text(tokenizer):
         assert gathered == words
 
 
+@pytest.mark.graph
 def test_training_again_gives_the_same(tokenizer):
     again = type(tokenizer).train(CORPUS, SIZES[type(tokenizer)])
     assert again.get_config() == tokenizer.get_config()
@@ -152,6 +153,7 @@ def test_keras_saves_and_loads_it_through_json(tokenizer):
     assert loaded.tokenize(SENTENCES).to_list() == tokenizer.tokenize(SENTENCES).to_list()
 
 
+@pytest.mark.graph
 def test_it_runs_in_graphs_and_in_datasets(tokenizer):
     expected = tokenizer.tokenize(SENTENCES).to_list()
     traced = tf.function(tokenizer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)])
@@ -163,6 +165,7 @@ def test_it_runs_in_graphs_and_in_datasets(tokenizer):
     assert back == SENTENCES
 
 
+@pytest.mark.graph
 def test_one_made_inside_a_graph_can_be_used_outside(tokenizer):
     made = []
 
@@ -175,6 +178,7 @@ def test_one_made_inside_a_graph_can_be_used_outside(tokenizer):
     np.testing.assert_array_equal(made[0].tokens([2, 3]), [b"<s>", b"</s>"])
 
 
+@pytest.mark.graph
 def test_it_travels_in_a_saved_model(tokenizer, tmp_path):
     module = tf.Module()
     module.tokenizer = tokenizer

@@ -89,6 +89,7 @@ def test_frequencies_by_hand():
         WordTokenizer(["a", "b"], [1, 2])
 
 
+@pytest.mark.graph
 def test_writing_takes_few_ops():
     """A choice among ragged tensors would broadcast them: a thousand ops, and seconds to trace."""
     tokenizer = WordTokenizer(["the", "dog"])

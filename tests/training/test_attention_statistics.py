@@ -7,7 +7,7 @@ import tensorflow as tf
 from kerasnmt.data import batches
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import AttentionStatistics
-from kerasnmt.zoo import bahdanau_gru
+from kerasnmt.zoo import luong_dot_lstm
 
 # Two sentences, the second one of a single real word.
 WEIGHTS = np.array(
@@ -41,7 +41,7 @@ def test_by_hand():
 def test_padding_and_batches_change_nothing():
     pairs = [("a b c", "a"), ("a", "b c a b"), ("b a", "c")]
     tokenizer = WordTokenizer.train(pairs, 7)
-    model = bahdanau_gru(tokenizer, units=4, embedding_dim=3)
+    model = luong_dot_lstm(tokenizer, units=4, embedding_dim=3)
     together, alone = (
         logs_of(AttentionStatistics(batches(pairs, tokenizer, batch_size=size)), model, {})
         for size in (3, 1)

@@ -29,7 +29,7 @@ class Weights(keras.callbacks.Callback):
 def make_model(optimizer):
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
-    model.compile(optimizer, loss="mse")
+    model.compile(optimizer, loss="mse", run_eagerly=True)
     return model
 
 
@@ -39,12 +39,17 @@ def fit(model, callbacks, validation=True):
     model.fit(*data, epochs=2, validation_data=data if validation else None, **options)
 
 
+@pytest.fixture(scope="module")
+def plain():
+    """The weights of a training without an average."""
+    weights = Weights()
+    fit(make_model(keras.optimizers.Adam(0.1)), [weights])
+    return weights
+
+
 @pytest.mark.parametrize("validation", [True, False])
 @pytest.mark.parametrize("scaled", [True, False])
-def test_validation_sees_the_average_and_training_the_weights(validation, scaled):
-    plain = Weights()
-    fit(make_model(keras.optimizers.Adam(0.1)), [plain])
-
+def test_validation_sees_the_average_and_training_the_weights(plain, validation, scaled):
     optimizer = keras.optimizers.Adam(0.1, use_ema=True, ema_momentum=MOMENTUM)
     if scaled:
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer, initial_scale=2.0)

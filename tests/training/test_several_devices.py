@@ -23,6 +23,8 @@ import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, 2 * [tf.config.LogicalDeviceConfiguration()])
+# Each graph runs a few times only: to optimize it takes longer than it saves.
+tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 from kerasnmt.data import split_evenly
 from kerasnmt.text import WordTokenizer
@@ -58,24 +60,24 @@ dataset = tf.data.Dataset.from_generator(lambda: iter(elements), output_signatur
 dataset = split_evenly(dataset.apply(tf.data.experimental.assert_cardinality(3)), 2)
 
 
-def train(strategy):
+def train(strategy, **options):
     keras.utils.set_random_seed(1)
     with strategy.scope():
         model = bahdanau_gru(tokenizer, embedding_dim=6, units=5, dropout=0.0, coverage=0.7)
         # A large epsilon keeps gradients that are 0 but for rounding from moving a weight.
         optimizer = ReplicaAdam(0.02, epsilon=1e-3, global_clipnorm=0.2)
-        model.compile(optimizer, label_smoothing=0.1, guided_attention=0.5)
+        model.compile(optimizer, label_smoothing=0.1, guided_attention=0.5, **options)
     history = model.fit(dataset, validation_data=dataset, epochs=2, shuffle=False, verbose=0)
     return model, history.history
 
 
-one, one_history = train(tf.distribute.get_strategy())
+one, one_history = train(tf.distribute.get_strategy(), run_eagerly=True)
 model, history = train(tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]))
 made = {}
 for name, trained in (("one", one), ("two", model)):
     made |= {f"{name}/{weight.path}": weight.numpy() for weight in trained.weights}
 texts = ["a b", "c", "d e a b"]
-translations = model.translate(texts, beam_size=2, max_length=7)
+translations = model.translate(texts, beam_size=1, max_length=7)
 model.save(sys.argv[1] + "/model.keras")
 np.savez(sys.argv[1] + "/made.npz", **made)
 print(json.dumps([one_history, history, translations]))
@@ -155,14 +157,14 @@ def test_losses_and_perplexities_equal_those_of_one_device(trained):
 def test_the_saved_model_is_as_good_on_one_device(trained):
     (*_, translations), made, path = trained
     model = keras.saving.load_model(path)
-    assert model.translate(["a b", "c", "d e a b"], beam_size=2, max_length=7) == translations
+    assert model.translate(["a b", "c", "d e a b"], beam_size=1, max_length=7) == translations
     assert type(model.optimizer).__name__ == "ReplicaAdam"
     saved = [weight for name, weight in made.items() if name.startswith("two/")]
     for weight, expected in zip(model.get_weights(), saved, strict=True):
         np.testing.assert_array_equal(weight, expected)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("trains two runs in a process of their own")
 def test_a_recipe_on_two_devices(tmp_path):
     one, two, error = run(RECIPE_SCRIPT, tmp_path)
     assert two["bleu"] == one["bleu"]

@@ -31,11 +31,11 @@ def by_hand(steps, batch_size=2, decay=0.5):
     return curves
 
 
-def compiled(optimizer=SGD, wrapped=lambda optimizer: optimizer, **options):
+def compiled(optimizer=SGD, wrapped=lambda optimizer: optimizer, run_eagerly=True, **options):
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, name="dense")])
     model.set_weights([np.array([[0.3], [-0.2]]), np.array([0.1])])
     rate = keras.optimizers.schedules.ExponentialDecay(0.1, decay_steps=10, decay_rate=0.5)
-    model.compile(wrapped(optimizer(rate)), loss="mse", **options)
+    model.compile(wrapped(optimizer(rate)), loss="mse", run_eagerly=run_eagerly, **options)
     return model
 
 
@@ -51,7 +51,8 @@ def assert_curve(curve, steps, values):
 
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_values_at_the_optimizers_steps(events, tmp_path, jit_compile):
-    fit(compiled(jit_compile=jit_compile), StepScalars(tmp_path, every=2), epochs=2)
+    model = compiled(jit_compile=jit_compile, run_eagerly=not jit_compile)
+    fit(model, StepScalars(tmp_path, every=2), epochs=2)
     curves, expected = events(tmp_path / "steps"), by_hand(10)
     steps = [2, 4, 6, 8, 10]
     # An epoch has five steps: the fifth is in no mean, the sixth alone.
@@ -117,7 +118,8 @@ def test_accumulation_over_the_end_of_an_epoch(events, tmp_path):
 
 
 def test_several_steps_in_one_execution(events, tmp_path):
-    fit(compiled(steps_per_execution=3), StepScalars(tmp_path, every=2), epochs=2)
+    model = compiled(steps_per_execution=3, run_eagerly=False)
+    fit(model, StepScalars(tmp_path, every=2), epochs=2)
     curves, expected = events(tmp_path / "steps"), by_hand(10)
     # Keras stops after steps 3, 5, 8 and 10.
     assert_curve(
@@ -142,7 +144,7 @@ def test_an_optimizer_that_scales_the_loss(events, tmp_path, optimizer):
 
 def test_a_model_of_the_zoo(events, tmp_path):
     model = encoder_decoder_gru(9, units=4, embedding_dim=3)
-    model.compile(Adam(0.01))
+    model.compile(Adam(0.01), run_eagerly=True)
     ids = np.array([[4, 5, 3], [6, 3, 0]])
     fed = np.array([[2, 4, 5], [2, 6, 0]])
     inputs = {"source_ids": ids, "target_ids": fed}

@@ -2,6 +2,7 @@ import io
 import json
 import shutil
 import warnings
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -34,15 +35,15 @@ EPOCH_AND_BATCHES = ["epoch_0001_batch_00000003.npz"]
 
 
 def recipe(**training):
-    tokenizer = {"kind": "sentencepiece", "vocabulary_size": 300}
+    tokenizer = {"kind": "words", "vocabulary_size": 60}
     return Recipe.from_dict(
         {
-            "model": {"name": "bahdanau_gru", "units": 8, "embedding_dim": 8},
+            "model": {"name": "luong_dot_lstm", "units": 8, "embedding_dim": 8},
             "tokenizer": {"shared": tokenizer},
             "data": {
-                "train": {"builtin": 200},
-                "validation": {"builtin": 12},
-                "test": {"builtin": 4},
+                "train": {"builtin": 60},
+                "validation": {"builtin": 8},
+                "test": {"builtin": 3},
             },
             "training": {
                 "epochs": 3,
@@ -51,38 +52,88 @@ def recipe(**training):
                 "checkpoint_every": 3,
                 **training,
             },
-            "search": {"beam_size": 2, "max_length": 30},
+            "search": {"beam_size": 2, "max_length": 12},
         }
     )
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A run that was interrupted within its second epoch and resumed to its end."""
-    run = RunFolder(tmp_path_factory.mktemp("runs") / "run")
-    output = io.StringIO()
-    console = Console(file=output)
+def small_document():
+    """A recipe for what happens before the first step: little data, and no beam to trace."""
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["data"] = {"train": {"builtin": 20}, "validation": {"builtin": 4}}
+    document["search"]["beam_size"] = 1
+    return document
 
-    def interrupt(self, batch, logs=None):
-        epochs = len(run.history.read_text().splitlines()) if run.history.exists() else 0
+
+class Training(NamedTuple):
+    """A training: its folder, what is on record of its epochs, what it printed, its results."""
+
+    run: RunFolder
+    history: list
+    output: str
+    results: dict | None = None
+
+
+@pytest.fixture(scope="module")
+def trainings(tmp_path_factory):
+    """A training without an interruption, and one that goes on from a copy of its folder.
+
+    The folder is copied within the second epoch. The first training ends with its last epoch,
+    before its model is scored.
+    """
+    whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
+    output = io.StringIO()
+    batch_ends, epoch_ends = (
+        TrainingProgress.on_train_batch_end,
+        TrainingProgress.on_epoch_end,
+    )
+
+    def copy_the_run(self, batch, logs=None):
+        epochs = len(records(whole)) if whole.history.exists() else 0
         if (epochs, batch) == (1, 4):
+            shutil.copytree(whole.path, resumed.path)
+        batch_ends(self, batch, logs)
+
+    def stop(self, epoch, logs=None):
+        epoch_ends(self, epoch, logs)
+        if epoch == 2:
             raise KeyboardInterrupt
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(TrainingProgress, "on_train_batch_end", interrupt)
-        train(recipe(), run.path, console=console)
-    assert not run.results.exists()
-    assert [path.name for path in run.checkpoints.glob("*")] == EPOCH_AND_BATCHES
-    results = train(recipe(), run.path, resume=True, console=console)
-    return run, results, output.getvalue()
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        # Keras warns like this of an epoch with too few batches.
+        warnings.filterwarnings("error", "Your input ran out of data")
+        patch.setattr(TrainingProgress, "on_train_batch_end", copy_the_run)
+        patch.setattr(TrainingProgress, "on_epoch_end", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(recipe(), whole.path, console=Console(file=output))
+    assert not whole.results.exists()
+    first = Training(whole, records(whole), output.getvalue())
+    assert [path.name for path in resumed.checkpoints.glob("*")] == EPOCH_AND_BATCHES
+    output = io.StringIO()
+    results = train(recipe(), resumed.path, resume=True, console=Console(file=output))
+    return first, Training(resumed, records(resumed), output.getvalue(), results)
+
+
+def records(run):
+    return [json.loads(line) for line in run.history.read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The same run without an interruption, and without Keras' warning of data that ended."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "Your input ran out of data")
-        return train(recipe(), tmp_path_factory.mktemp("whole") / "run")
+def whole(trainings):
+    """The training without an interruption."""
+    return trainings[0]
+
+
+@pytest.fixture(scope="module")
+def finished(trainings):
+    """The training that was interrupted within its second epoch, and resumed to its end."""
+    return trainings[1]
+
+
+@pytest.fixture(scope="module")
+def best_model(finished):
+    """The model that the resumed run kept."""
+    return keras.saving.load_model(finished.run.model, compile=False)
 
 
 def best_epoch(results):
@@ -90,10 +141,10 @@ def best_epoch(results):
 
 
 def test_results(finished):
-    run, results, _ = finished
+    run, results = finished.run, finished.results
     assert set(results) == RESULTS
     assert json.loads(run.results.read_text()) == results
-    assert (results["model"], results["seed"], results["test"]) == ("bahdanau_gru", 1, "test")
+    assert (results["model"], results["seed"], results["test"]) == ("luong_dot_lstm", 1, "test")
     assert results["epochs"] == 3
     assert results["target_tokens_per_second"] > 0
 
@@ -101,14 +152,14 @@ def test_results(finished):
 def test_an_interruption_changes_nothing(finished, whole):
     """The model has dropout, so this needs the same random numbers as well as the same batches."""
     names = ("loss", "perplexity", "val_loss", "val_perplexity", "val_chrf")
-    for found, expected in zip(finished[1]["history"], whole["history"], strict=True):
+    for found, expected in zip(finished.history, whole.history, strict=True):
         for name in names:
             assert found[name] == pytest.approx(expected[name], rel=1e-4), name
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("trains a second run, from the model of a first one")
 def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
-    run, _, _ = finished
+    run = finished.run
     before = keras.saving.load_model(run.model, compile=False)
     begun = []
     fit_of_keras = Seq2Seq.fit
@@ -122,7 +173,7 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
     results = train(further, tmp_path / "run", init_from=run.path)
     for weight, expected in zip(begun[0], before.get_weights(), strict=True):
         np.testing.assert_array_equal(weight, expected)
-    assert results["history"][0]["loss"] < finished[1]["history"][0]["loss"]
+    assert results["history"][0]["loss"] < finished.results["history"][0]["loss"]
     assert (tmp_path / "run" / "tokenizer.json").read_bytes() == run.tokenizers.read_bytes()
 
     # The average of both epochs is scored, and kept where it is better.
@@ -148,7 +199,7 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
         train(recipe(), tmp_path / "other", init_from=tmp_path)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("trains for six epochs with all options at once")
 def test_means_of_training_go_together(tmp_path):
     """All of them, with a learning rate so high that each epoch is worse than the first one."""
     options = {
@@ -165,7 +216,11 @@ def test_means_of_training_go_together(tmp_path):
         "learning_rate": 0.5,
         "epochs": 6,
     }
-    results = train(recipe(**options), tmp_path / "run")
+    document = recipe(**options).model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "sentencepiece", "vocabulary_size": 300}}
+    document["data"]["train"] = {"builtin": 200}
+    asked = Recipe.from_dict(document)
+    results = train(asked, tmp_path / "run")
     history = results["history"]
     losses = [record["val_loss"] for record in history]
     # It ends with the second epoch in a row that is no better than the best one, or with the sixth.
@@ -184,13 +239,13 @@ def test_means_of_training_go_together(tmp_path):
     expected = perplexity(load_run(tmp_path / "run")[0])
     assert expected != pytest.approx(perplexity(model), rel=1e-5)
     assert results["perplexity"] == pytest.approx(expected, rel=1e-5)
-    assert train(recipe(**options), tmp_path / "run", resume=True) == results  # it is done
+    assert train(asked, tmp_path / "run", resume=True) == results  # it is done
 
 
 def test_history_has_no_gap(finished):
-    run, results, _ = finished
+    results = finished.results
     history = results["history"]
-    assert [json.loads(line) for line in run.history.read_text().splitlines()] == history
+    assert finished.history == history
     assert [record["epoch"] for record in history] == [1, 2, 3]
     for clock in ("seconds", "cpu_seconds"):
         times = [record[clock] for record in history]
@@ -202,28 +257,27 @@ def test_history_has_no_gap(finished):
         assert {"val_loss", "val_bleu", "val_chrf", "val_perplexity"} < set(record)
 
 
-def test_the_model_on_disk_has_the_scores(finished):
-    run, results, _ = finished
-    model = keras.saving.load_model(run.model, compile=False)
+def test_the_model_on_disk_has_the_scores(finished, best_model):
+    results, model = finished.results, best_model
     assert model.count_params() == results["parameters"]
-    pairs = builtin_corpus(4, "test")
+    pairs = builtin_corpus(3, "test")
     translations = model.translate(
-        [pair.source for pair in pairs], beam_size=2, length_penalty=0.6, max_length=30
+        [pair.source for pair in pairs], beam_size=2, length_penalty=0.6, max_length=12
     )
     scores = translation_scores(translations, [pair.target for pair in pairs])
     assert {name: results[name] for name in scores} == scores
 
     best = best_epoch(results)
-    sides = zip(*[pair[:2] for pair in builtin_corpus(12, "validation")], strict=True)
+    sides = zip(*[pair[:2] for pair in builtin_corpus(8, "validation")], strict=True)
     sources, references = map(list, sides)
-    greedy = model.translate(sources, beam_size=1, max_length=30)
+    greedy = model.translate(sources, beam_size=1, max_length=12)
     assert translation_scores(greedy, references)["bleu"] == pytest.approx(best["val_bleu"])
 
 
 def perplexity(model):
     """Of the references of the test data, from the model's outputs."""
     total, tokens = 0.0, 0
-    for pair in builtin_corpus(4, "test"):
+    for pair in builtin_corpus(3, "test"):
         source, target = (
             [*model.source_tokenizer.tokenize([side]).to_list()[0], 3] for side in pair[:2]
         )
@@ -237,14 +291,12 @@ def perplexity(model):
     return np.exp(total / tokens)
 
 
-def test_perplexity_is_that_of_the_references(finished):
-    run, results, _ = finished
-    model = keras.saving.load_model(run.model, compile=False)
-    assert results["perplexity"] == pytest.approx(perplexity(model), rel=1e-4)
+def test_perplexity_is_that_of_the_references(finished, best_model):
+    assert finished.results["perplexity"] == pytest.approx(perplexity(best_model), rel=1e-4)
 
 
 def test_what_the_run_holds(finished):
-    run, _, _ = finished
+    run = finished.run
     assert {path.name for path in run.path.iterdir()} == {
         *("recipe.yaml", "tokenizer.json", "checkpoints", "history.jsonl"),
         *("model.keras", "logs", "results.json"),
@@ -255,7 +307,7 @@ def test_what_the_run_holds(finished):
 
 
 def test_tensorboard(finished):
-    run, _, _ = finished
+    run = finished.run
 
     def tensors(name):
         events = EventAccumulator(str(run.logs / name)).Reload()
@@ -270,16 +322,19 @@ def test_tensorboard(finished):
     assert tensors("attention") == {f"attention/{number}": epochs for number in (1, 2, 3, 4)}
 
 
-def test_progress(finished):
-    _, _, output = finished
-    lines = [line.split("  ")[0] for line in output.splitlines() if line.startswith("epoch")]
-    assert lines == ["epoch 1/3", "epoch 2/3", "epoch 3/3"]
-    assert output.count("training the tokenizers") == 1
-    assert output.count("; 200 of 200 pairs in ") == 2  # none missing; begun, and resumed
+def test_progress(whole, finished):
+    for trained, epochs in ((whole, [1, 2, 3]), (finished, [2, 3])):
+        lines = [line.split("  ")[0] for line in trained.output.splitlines()]
+        assert [line for line in lines if line.startswith("epoch")] == [
+            f"epoch {number}/3" for number in epochs
+        ]
+        assert trained.output.count("; 60 of 60 pairs in ") == 1  # no pair is missing
+    assert whole.output.count("training the tokenizers") == 1
+    assert "training the tokenizers" not in finished.output
 
 
 def test_resuming_what_is_done_changes_nothing(finished):
-    run, results, _ = finished
+    run, results = finished.run, finished.results
     output = io.StringIO()
     before = {path: path.stat().st_mtime_ns for path in run.path.rglob("*")}
     console = Console(file=output, width=1000)
@@ -289,8 +344,8 @@ def test_resuming_what_is_done_changes_nothing(finished):
 
 
 def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monkeypatch):
-    run = RunFolder(shutil.copytree(finished[0].path, tmp_path / "run"))
-    best = best_epoch(finished[1])
+    run = RunFolder(shutil.copytree(finished.run.path, tmp_path / "run"))
+    best = best_epoch(finished.results)
     written = []
 
     def fit(self, *_, callbacks, **options):
@@ -310,7 +365,7 @@ def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monk
 
 def test_why_pairs_are_missing(tmp_path, monkeypatch):
     (tmp_path / "train.tsv").write_text("a b\tc d\na\t\n\tb\na a a a a a a a\ta\na b\tc d\n")
-    document = recipe().model_dump(mode="json", exclude_none=True)
+    document = small_document()
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 8}}
     document["data"] |= {"train": {"pairs": str(tmp_path / "train.tsv")}, "max_length": 8}
     document["data"]["validation"] = document["data"]["train"]
@@ -328,7 +383,7 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("reads alignments through a recipe, which the tests of batches do directly")
 def test_guided_attention_is_trained(tmp_path, monkeypatch):
     pairs = builtin_corpus(40)
     lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
@@ -364,7 +419,8 @@ def test_guided_attention_is_trained(tmp_path, monkeypatch):
 
 
 def guided(**train):
-    document = recipe(guided_attention=1.0).model_dump(mode="json", exclude_none=True)
+    document = small_document()
+    document["training"]["guided_attention"] = 1.0
     document["data"]["train"] = train
     return document
 
@@ -395,7 +451,7 @@ def test_alignments_that_do_not_fit(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("trains another model")
 def test_a_model_without_attention_is_trained(tmp_path):
     document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
     document["model"]["name"] = "encoder_decoder_gru"
@@ -405,7 +461,7 @@ def test_a_model_without_attention_is_trained(tmp_path):
 
 
 def test_a_run_goes_on_with_its_own_recipe_only(finished):
-    run, _, _ = finished
+    run = finished.run
     with pytest.raises(ValueError) as caught:
         train(recipe(learning_rate=0.5, seed=7), run.path, resume=True)
     assert str(caught.value) == (
@@ -415,7 +471,7 @@ def test_a_run_goes_on_with_its_own_recipe_only(finished):
 
 
 def test_a_run_is_not_overwritten(finished):
-    run, _, _ = finished
+    run = finished.run
     with pytest.raises(ValueError, match="Expected an output folder without a run"):
         train(recipe(), run.path)
 
@@ -426,7 +482,7 @@ def test_nothing_to_resume(tmp_path):
 
 
 def bad(section, **values):
-    document = recipe().model_dump(mode="json", exclude_none=True)
+    document = small_document()
     document[section] |= values
     return Recipe.from_dict(document)
 
@@ -456,30 +512,30 @@ def test_bad_input_leaves_no_run(tmp_path, changes, message):
 
 
 def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
-    document = recipe().model_dump(mode="json", exclude_none=True)
+    document = small_document()
     document["model"]["name"] = "pointer_generator_gru"
-    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 100}}
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 40}}
     largest = []
 
     def fit(self, dataset, *, steps_per_epoch, validation_data, **options):
         for batches in (dataset.take(steps_per_epoch), validation_data):
             for inputs, targets, _ in batches:
-                assert inputs["source_ids"].numpy().max() < 100
-                assert inputs["target_ids"].numpy().max() < 100
+                assert inputs["source_ids"].numpy().max() < 40
+                assert inputs["target_ids"].numpy().max() < 40
                 largest.append(inputs["extended_source_ids"].numpy().max())
                 # Words of the target that are beyond the vocabulary are those of its source.
                 for sources, words in zip(inputs["extended_source_ids"], targets, strict=True):
-                    beyond = {word for word in words.numpy() if word >= 100}
+                    beyond = {word for word in words.numpy() if word >= 40}
                     assert beyond <= set(sources.numpy())
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Seq2Seq, "fit", fit)
     with pytest.raises(KeyboardInterrupt):
         train(Recipe.from_dict(document), tmp_path / "run")
-    assert max(largest) > 103
+    assert max(largest) > 43
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("trains another model")
 def test_a_model_that_reads_contexts(tmp_path):
     """Names are asked for and stand only in the contexts: most of them are in no vocabulary."""
     names = [f"{one}{other}" for one in "ABCDEFGH" for other in "abcdefgh"]
@@ -523,7 +579,7 @@ def test_what_cannot_replace_unknown_words(tmp_path, name):
         train(Recipe.from_dict(document), tmp_path / "run")
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("trains another run for one option of the search")
 def test_the_recipe_replaces_unknown_words(tmp_path):
     document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 60}}
@@ -532,11 +588,11 @@ def test_the_recipe_replaces_unknown_words(tmp_path):
     model, options = load_run(tmp_path / "run")
     assert options == {
         "beam_size": 2,
-        "max_length": 30,
+        "max_length": 12,
         "replace_unknown": True,
         "dictionary": {"lacht": "grins"},
     }
     # A sure way to unknown words: nothing else is ever generated.
     model.decoder.generator.bias.assign(np.where(np.arange(60) == 1, 99.0, 0.0))
     translation = model.translate(["Zebulon lacht ."], **options)[0].split()
-    assert len(translation) == 30 and set(translation) <= {"Zebulon", "grins", "."}
+    assert len(translation) == 12 and set(translation) <= {"Zebulon", "grins", "."}

@@ -26,7 +26,7 @@ def test_there_are_tutorials():
     assert [path.stem for path in TUTORIALS] == list(PICTURES)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("each trains models for a minute")
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
 def test_tutorial_runs(tutorial, tmp_path):
     environment = {**os.environ, "KERASNMT_SMALL": "1", "TMPDIR": str(tmp_path)}

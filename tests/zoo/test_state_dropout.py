@@ -7,16 +7,29 @@ import tensorflow as tf
 from keras import tree
 
 from kerasnmt import zoo
-from tests.zoo.test_every_model import OPTIONS, example, log_probabilities, make
+from tests.zoo.tiny_models import OPTIONS, example, log_probabilities, make, shared
 
 # Where there are recurrent states, and masks for them.
 CASES = [case for case in OPTIONS if "fused" not in case and "transformer" not in case]
-every = pytest.mark.parametrize(("name", "options"), [OPTIONS[case] for case in CASES], ids=CASES)
+# One of each decoder cell, and a stack.
+ALWAYS = [
+    "bahdanau_lstm",
+    "context_attention_gru",
+    "encoder_decoder_gru stacked",
+    "history_attention_gru",
+    "luong_general_gru",
+    "luong_local_p_lstm feeding coverage",
+    "pointer_generator_gru",
+]
+thorough = pytest.mark.thorough("another model with the same decoder cell shows it")
 
 
-@every
-def test_in_training_only(name, options):
-    plain, model = make(name, **options), make(name, state_dropout=0.5, **options)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=() if case in ALWAYS else thorough) for case in CASES]
+)
+def test_in_training_only(case):
+    name, options = OPTIONS[case]
+    plain, model = shared(case), make(name, state_dropout=0.5, **options)
     inputs, _ = example(model)
     expected = log_probabilities(plain, plain(inputs))
     np.testing.assert_array_equal(log_probabilities(model, model(inputs)), expected)
@@ -45,16 +58,24 @@ def test_its_random_numbers_are_variables_of_the_model(name, rate):
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "jit_compile"),
+    ("name", "options", "how"),
     [
-        ("bahdanau_gru", {"coverage": 0.1}, True),
-        ("encoder_decoder_gru", {"num_layers": 2}, False),
-        ("luong_local_m_lstm", {"input_feeding": True, "num_layers": 2}, True),
+        ("bahdanau_gru", {"coverage": 0.1}, {"run_eagerly": True}),
+        ("encoder_decoder_gru", {"num_layers": 2}, {"run_eagerly": True}),
+        pytest.param(
+            *("bahdanau_gru", {"coverage": 0.1}, {"jit_compile": True}),
+            marks=pytest.mark.thorough("XLA compiles for seconds; tests/layers compiles the cell"),
+        ),
+        pytest.param(
+            *("luong_local_m_lstm", {"input_feeding": True, "num_layers": 2}),
+            {"jit_compile": True},
+            marks=pytest.mark.thorough("XLA compiles for seconds; tests/layers compiles the cell"),
+        ),
     ],
 )
-def test_training(name, options, jit_compile):
+def test_training(name, options, how):
     model = make(name, state_dropout=0.3, **options)
-    model.compile(keras.optimizers.Adam(0.05), jit_compile=jit_compile)
+    model.compile(keras.optimizers.Adam(0.05), **how)
     inputs, targets = example(model)
     data = tf.data.Dataset.from_tensors((inputs, targets))
     losses = model.fit(data, epochs=8, verbose=0).history["loss"]

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, START_ID
-from tests.zoo.test_every_model import make
+from tests.zoo.tiny_models import make
 
 LENGTH = 6
 SOURCES = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [8, 3, 0, 0, 0], [4, 7, 5, 3, 0]], "int32")
@@ -39,6 +39,7 @@ def python_beam(read, source, beam_size):
     return max(beam, key=lambda one: one[1])
 
 
+@pytest.mark.graph
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_search_equals_whole_targets(model, beam_size):
     ids = tf.TensorSpec((None, None), tf.int32)

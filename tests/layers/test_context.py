@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerasnmt.ids import START_ID, UNKNOWN_ID
-from tests.zoo.test_every_model import IN_CONTEXT, make
+from tests.zoo.tiny_models import IN_CONTEXT, make
 
 V = 13
 

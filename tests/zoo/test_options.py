@@ -1,0 +1,64 @@
+"""Options of the zoo's models: their sizes, and those that do not fit."""
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from tests.zoo.tiny_models import NAMES
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("luong_dot_lstm", {"num_layers": 0}, r"Expected num_layers >= 1. Received: num_layers=0"),
+        ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
+        ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
+        ("luong_dot_lstm", {"fused": True, "num_layers": 2}, r"Expected fused=False"),
+        ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
+        ("pointer_generator_gru", {"target": 12}, r"Expected one tokenizer \(or size\)"),
+        ("pointer_network_lstm", {"target": 12}, r"Received: source=11, target=12"),
+    ],
+)
+def test_options_that_do_not_fit(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        zoo.get_model(name)(11, **options)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("luong")])
+def test_odd_units(name):
+    with pytest.raises(ValueError, match=r"Expected units even and above 0.*Received: units=5"):
+        zoo.get_model(name)(11, units=5)
+
+
+@pytest.mark.parametrize("encoder_units", [0, 5])
+def test_encoder_units_without_halves(encoder_units):
+    message = rf"Expected encoder_units even and above 0.*Received: encoder_units={encoder_units}"
+    with pytest.raises(ValueError, match=message):
+        zoo.luong_general_gru(11, units=4, encoder_units=encoder_units)
+
+
+def test_encoder_units():
+    """The memory has their size; a dense layer makes the decoder's states of the encoder's."""
+    sizes = {"embedding_dim": 3, "units": 4}
+    same = zoo.luong_general_lstm(11, **sizes)
+    assert zoo.luong_general_lstm(11, encoder_units=4, **sizes).count_params() == (
+        same.count_params()
+    )
+    model = zoo.luong_general_lstm(11, encoder_units=10, **sizes)
+    assert model.encoder.memory_units == 10
+    assert [layer.units for layer in model.bridge.projections] == [4, 4]
+    encoder = 11 * 3 + 2 * (3 * 20 + 5 * 20 + 20)  # embeddings; W, U and b of each direction
+    bridge = 2 * (2 * (5 + 5) * 4 + 4)  # h and c of both directions to h, and to c
+    cell = 11 * 3 + 3 * 16 + 4 * 16 + 16
+    attention = 10 * 4
+    readout = (10 + 4) * 3
+    generator = 3 * 11 + 11
+    assert model.count_params() == encoder + bridge + cell + attention + readout + generator
+
+
+@pytest.mark.parametrize("options", [{"num_layers": 2, "embedding_dim": 4}, {"fused": True}])
+def test_encoder_units_and_other_cells(options):
+    model = zoo.luong_general_lstm(11, units=4, encoder_units=6, **options)
+    ids = np.array([[5, 6, 3]], "int32")
+    assert model({"source_ids": ids, "target_ids": ids}).shape == (1, 3, 11)
+    assert model.search(ids, beam_size=2, max_length=3).ids.shape == (1, 1, 3)

@@ -1,0 +1,118 @@
+"""Every model of the zoo that translates, on tiny sizes, and what it is fed."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.models import Seq2Seq
+
+TINY = {"embedding_dim": 6, "units": 4, "dropout": 0.0}
+TINY_TRANSFORMER = {
+    **{"units": 6, "num_heads": 3, "hidden_units": 5, "encoder_layers": 1, "decoder_layers": 2},
+    **{"dropout": 0.0, "attention_dropout": 0.0},
+}
+SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
+TARGETS = np.array([[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]], "int32")
+TARGET_IDS = np.where(TARGETS, np.pad(TARGETS, ((0, 0), (1, 0)), constant_values=2)[:, :4], 0)
+INPUTS = {"source_ids": SOURCE, "target_ids": TARGET_IDS}
+# For models that copy: 10 of the first source is outside the vocabulary, and the target's 12 is it.
+COPYING = {
+    "source_ids": np.where(SOURCE == 10, 1, SOURCE),
+    "extended_source_ids": np.where(SOURCE == 10, 13, SOURCE),
+    "target_ids": np.where(TARGET_IDS == 12, 1, TARGET_IDS),
+}
+COPIED_TARGETS = np.where(TARGETS == 12, 13, TARGETS)
+# For models that read a context: 14 stands in the first one alone, and is in no target.
+CONTEXT = np.array([[14, 7, 13, 4, 3], [9, 5, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
+IN_CONTEXT = {
+    **COPYING,
+    "context_ids": np.where(CONTEXT > 12, 1, CONTEXT),
+    "extended_context_ids": CONTEXT,
+}
+
+NAMES = zoo.list_models(Seq2Seq)
+# Every name with its defaults, and the options that change what a model is made of.
+OPTIONS = {
+    **{name: (name, {}) for name in NAMES},
+    "bahdanau_lstm coverage": ("bahdanau_lstm", {"coverage": 1.0}),
+    "dense_scorer_gru coverage": ("dense_scorer_gru", {"coverage": 0.0}),
+    "history_attention_gru coverage": ("history_attention_gru", {"coverage": 0.1}),
+    "luong_general_lstm feeding": ("luong_general_lstm", {"input_feeding": True}),
+    "luong_local_p_lstm feeding coverage": (
+        "luong_local_p_lstm",
+        {"input_feeding": True, "coverage": 0.5, "width": 2},
+    ),
+    "luong_local_m_lstm feeding": ("luong_local_m_lstm", {"input_feeding": True, "width": 1}),
+    "luong_general_gru wide encoder": (
+        "luong_general_gru",
+        {"encoder_units": 6, "input_feeding": True},
+    ),
+    "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
+    "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
+    "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
+    "encoder_decoder_lstm tied": (
+        "encoder_decoder_lstm",
+        {"num_layers": 2, "tie_embeddings": True, "units": 6},
+    ),
+    "pointer_generator_lstm coverage": ("pointer_generator_lstm", {"coverage": 0.1}),
+    "pointer_network_lstm coverage": ("pointer_network_lstm", {"coverage": 0.0}),
+    "transformer_tiny learned": (
+        "transformer_tiny",
+        {"max_positions": 9, "tie_embeddings": False, "decoder_layers": 1},
+    ),
+}
+# One of every decoder cell, window and kind of score. XLA, search and JAX take seconds for each, so
+# `make test` tries some of them there, and the others are thorough.
+COMPILED = [
+    "context_attention_gru",
+    "encoder_decoder_gru stacked",
+    "dense_scorer_gru coverage",
+    "history_attention_gru coverage",
+    "luong_cosine_lstm",
+    "luong_location_lstm",
+    "luong_local_p_lstm feeding coverage",
+    "luong_local_m_lstm",
+    "pointer_generator_lstm coverage",
+    "pointer_network_lstm",
+    "transformer_tiny",
+]
+thorough = pytest.mark.thorough("another model shows it, or this one does eagerly")
+
+
+def marks(case, always):
+    return [] if case in always else [thorough]
+
+
+def sizes(name):
+    return TINY_TRANSFORMER if name.startswith("transformer") else TINY
+
+
+def make(name, source=11, target=13, **options):
+    if name.startswith(("pointer", "context")):
+        source = target if isinstance(target, int) else source
+        target = None
+    model = zoo.get_model(name)(source, target, **{**sizes(name), **options})
+    rng = np.random.default_rng(0)
+    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    return model
+
+
+@functools.cache
+def shared(case):
+    """A compiled model of `OPTIONS` for all tests that leave its weights as they are."""
+    name, options = OPTIONS[case]
+    model = make(name, **options)
+    model.compile(label_smoothing=0.1)
+    return model
+
+
+def example(model):
+    if "context_ids" in model.encoder.reads:
+        return IN_CONTEXT, COPIED_TARGETS
+    return (COPYING, COPIED_TARGETS) if model.copies else (INPUTS, TARGETS)
+
+
+def log_probabilities(model, outputs):
+    return model.decoder.next_log_probability(outputs)
