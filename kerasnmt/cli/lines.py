@@ -1,5 +1,6 @@
 """Lines of text from a file or from standard input."""
 
+import codecs
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import BinaryIO
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
     """Read lines, `size` at a time; from standard input, no line waits for one still to come.
 
-    Lines end with a line feed, before which a carriage return is dropped.
+    Lines end with a line feed, before which a carriage return is dropped. So is the byte order mark
+    with which some editors begin a file.
 
     Args:
         path: a file, or None for standard input.
@@ -28,6 +30,8 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
         for lines in _blocks(stream):
             for line in lines:
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 try:
                     chunk.append(line.removesuffix(b"\r").decode("utf-8"))
                 except UnicodeDecodeError as error:

@@ -9,15 +9,21 @@ from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.targets import moved_by_one, with_end
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import Tokenizer
+from kerasnmt.text.rows import rows
 
 # Trainings with seeds one apart share no order of an epoch.
 _SEEDS_APART = 1_000_003
+_EXPECTED_PAIRS = (
+    "Expected a tf.data.Dataset of (source, target) string scalars, as read_parallel gives, tuples "
+    "of str, two lists (sources, targets), an array [n, 2], a DataFrame, dicts, or a function that "
+    "returns one of these."
+)
 # The pairs of so many batches are sorted together, where shapes may be many.
 _SORTED_TOGETHER = 16
 
 
 def batches(
-    pairs: tf.data.Dataset | Iterable[tuple[str, str]],
+    pairs: Any,
     source_tokenizer: Tokenizer,
     target_tokenizer: Tokenizer | None = None,
     *,
@@ -34,6 +40,8 @@ def batches(
     extended_vocabulary: bool = False,
     subword_sampling: float | None = None,
     first_epoch: int | None = None,
+    source_key: str = "source",
+    target_key: str = "target",
 ) -> tf.data.Dataset:
     """Tokenizes pairs of sentences and gathers those of like length into batches for `fit`.
 
@@ -58,8 +66,11 @@ def batches(
     ```
 
     Args:
-        pairs: a dataset of `(source, target)` string scalars, as `read_parallel` gives; or tuples
-            of `str` that begin so, as `builtin_corpus` gives.
+        pairs: a dataset of `(source, target)` string scalars, as `read_parallel` gives; an iterable
+            of tuples of `str` that begin so, as `builtin_corpus` gives; a tuple of two lists,
+            `(sources, targets)`; an array of strings `[n, 2]`; a pandas DataFrame; an iterable of
+            dicts; or a function that returns any of these iterables, which is called anew in each
+            epoch, so that nothing is held in memory.
         source_tokenizer: makes ids of the sources.
         target_tokenizer: makes ids of the targets; `source_tokenizer` where it is None.
         alignments: for guided attention, of each pair the links (source word, target word) between
@@ -89,6 +100,8 @@ def batches(
             through; a number, from 0, for the batches of this epoch and of all after it without
             end, where the order of each depends on `seed` and its number alone. So a training goes
             on where it was interrupted: `batches(…, seed=1, first_epoch=3).skip(120)`.
+        source_key: The column of a DataFrame, or the key of dicts, that holds the sources.
+        target_key: The column or key that holds the targets.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)`, right-padded with 0: `inputs` is
@@ -108,7 +121,7 @@ def batches(
             `contexts`, a size is too small, `extended_vocabulary` comes with two tokenizers, or
             `subword_sampling` with what it does not go with.
     """
-    pairs = _as_dataset(pairs)
+    pairs = _as_dataset(pairs, source_key, target_key)
     _check_at_least("tokens_per_batch", tokens_per_batch, 1)
     _check_at_least("batch_size", 1 if batch_size is None else batch_size, 1)
     _check_at_least("max_length", max_length, 2)
@@ -343,16 +356,25 @@ def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Sequence[str])
     return contexts
 
 
-def _as_dataset(pairs: tf.data.Dataset | Iterable[tuple[str, str]]) -> tf.data.Dataset:
-    if isinstance(pairs, tf.data.Dataset):
-        text = tf.TensorSpec([], tf.string)
-        if pairs.element_spec == (text, text):
-            return pairs
-    elif isinstance(pairs, Iterable):
-        sides = [pair[:2] if isinstance(pair, tuple | list) else () for pair in pairs]
-        if sides and all([*map(type, pair)] == [str, str] for pair in sides):
+def _as_dataset(pairs: Any, source_key: str, target_key: str) -> tf.data.Dataset:
+    text = tf.TensorSpec([], tf.string)
+    if isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text):
+        return pairs
+    if callable(pairs):
+        return tf.data.Dataset.from_generator(
+            lambda: map(_pair, rows(pairs(), source_key, target_key)),
+            output_signature=(text, text),
+        )
+    if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | tf.data.Dataset):
+        sides = [*map(_pair, rows(pairs, source_key, target_key))]
+        if sides:
             return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*sides, strict=True))))
-    raise ValueError(
-        "Expected a tf.data.Dataset of (source, target) string scalars, as read_parallel gives, or "
-        f"an iterable of tuples of str. Received: pairs={pairs!r:.200}."
-    )
+    raise ValueError(f"{_EXPECTED_PAIRS} Received: pairs={pairs!r:.200}.")
+
+
+def _pair(row: Any) -> tuple[str, str]:
+    """Return source and target of a row that begins with them."""
+    pair = row[:2] if isinstance(row, tuple | list) else ()
+    if [*map(type, pair)] != [str, str]:
+        raise ValueError(f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}.")
+    return pair[0], pair[1]

@@ -1,5 +1,6 @@
 """The lines of text files, plain or compressed."""
 
+import codecs
 import gzip
 import os
 import zlib
@@ -12,8 +13,15 @@ def is_gzip(path: str | os.PathLike) -> bool:
     return Path(path).suffix == ".gz"
 
 
+def without_mark(text: bytes) -> bytes:
+    """Drops the byte order mark with which some editors begin a file."""
+    return text.removeprefix(codecs.BOM_UTF8)
+
+
 def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
     """Yields the lines of a file, having checked that each is UTF-8 and that there is one.
+
+    A byte order mark is dropped.
 
     Args:
         path: the file; gzip where the name ends in ".gz".
@@ -30,7 +38,7 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
             for line in file:
                 number += 1
                 line.decode("utf-8")
-                yield line
+                yield without_mark(line) if number == 1 else line
     except UnicodeDecodeError as error:
         raise ValueError(
             f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "

@@ -76,4 +76,10 @@ def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
 
 def _dataset(path: str | os.PathLike) -> tf.data.Dataset:
     compression = "GZIP" if is_gzip(path) else None
-    return tf.data.TextLineDataset(os.fspath(path), compression_type=compression)
+    lines = tf.data.TextLineDataset(os.fspath(path), compression_type=compression)
+    return lines.take(1).map(_without_mark).concatenate(lines.skip(1))
+
+
+def _without_mark(line: tf.Tensor) -> tf.Tensor:
+    """Drops a byte order mark, as `checked_lines` does."""
+    return tf.strings.regex_replace(line, "^\ufeff", "")

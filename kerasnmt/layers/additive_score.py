@@ -24,6 +24,7 @@ class AdditiveScore(keras.layers.Layer):
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.units = units
         dtype = self.dtype_policy
         self.memory_projection = keras.layers.Dense(units, dtype=dtype, name="memory_projection")

@@ -22,9 +22,13 @@ class Attention(keras.layers.Layer):
     Any score goes with any window. Without a window the attention is global: the softmax is over
     the whole source.
 
-    In a model of one's own:
+    In your own model:
 
         context, weights = attention(query, values=memory, memory_mask=mask)
+
+    Where the values carry the mask of a Keras layer, such as `Embedding(mask_zero=True)`, the
+    attention takes it by itself; a `memory_mask` comes before it. The context keeps the mask of
+    the query.
 
     In a loop, project the memory once a source, then ask as often as there are queries:
 
@@ -53,6 +57,7 @@ class Attention(keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.score = score
         self.window = window
         self.coverage = coverage
@@ -99,6 +104,8 @@ class Attention(keras.layers.Layer):
         memory_mask: Any = None,
         position: Any = None,
         coverage: Any = None,
+        query_mask: Any = None,
+        values_mask: Any = None,
     ) -> tuple[Any, Any]:
         """Attend to the values.
 
@@ -108,12 +115,17 @@ class Attention(keras.layers.Layer):
             keys: what `project` returned, `[batch, source_length, key_units]`; None projects the
                 values.
             values: `[batch, source_length, value_units]`.
-            memory_mask: boolean `[batch, source_length]`, True = real token, or None.
+            memory_mask: boolean `[batch, source_length]`, True = real token; None takes
+                `values_mask`.
             position: number of the target word that asks, from 0, `[batch]` or
                 `[batch, target_length]`; for a window that moves with it. None counts the queries
                 of a whole target.
             coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`; for an attention with coverage.
+            query_mask: boolean `[batch, target_length]`, the mask that Keras attaches to the query.
+                It does not change the numbers.
+            values_mask: boolean `[batch, source_length]`, the mask that Keras attaches to the
+                values.
 
         Returns:
             context `[batch, value_units]` or `[batch, target_length, value_units]`, and
@@ -135,6 +147,8 @@ class Attention(keras.layers.Layer):
             )
         if keys is None:
             keys = self.project(values)
+        if memory_mask is None:
+            memory_mask = values_mask
         mask = memory_mask
         if mask is not None and len(query.shape) == 3:
             mask = ops.expand_dims(mask, 1)
@@ -149,6 +163,10 @@ class Attention(keras.layers.Layer):
             mask = inside if mask is None else ops.logical_and(mask, inside)
             weights = masked_softmax(scores, mask) * factor
         return weighted_sum(weights, values), weights
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """Return the mask of the context, which is that of the query."""
+        return previous_mask
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
         """Score hypotheses that have keys of their own, by taking them as rows."""

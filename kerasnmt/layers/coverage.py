@@ -30,6 +30,7 @@ class Coverage(keras.layers.Layer):
 
     def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         if loss_weight < 0:
             raise ValueError(f"Expected loss_weight >= 0. Received: loss_weight={loss_weight}")
         self.loss_weight = loss_weight

@@ -13,6 +13,10 @@ class DotScore(keras.layers.Layer):
     Source: Luong, Pham and Manning (2015), section 3.1, "dot".
     """
 
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
         """Check the sizes; there are no weights to make.
 

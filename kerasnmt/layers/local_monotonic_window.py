@@ -25,6 +25,7 @@ class LocalMonotonicWindow(keras.layers.Layer):
 
     def __init__(self, width: int = 10, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         if width < 1:
             raise ValueError(f"Expected a width of at least 1 word. Received: width={width}")
         self.width = width

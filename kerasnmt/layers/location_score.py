@@ -23,6 +23,7 @@ class LocationScore(keras.layers.Layer):
 
     def __init__(self, max_length: int = 100, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.max_length = max_length
         self.query_projection = keras.layers.Dense(
             max_length, use_bias=False, dtype=self.dtype_policy, name="query_projection"

@@ -27,6 +27,10 @@ class MultiHeadAttention(keras.layers.Layer):
         keys, values = attention.project(memory)
         context, weights = attention(query, keys=keys, values=values, memory_mask=mask)
 
+    Where query and memory carry masks of Keras layers, such as `Embedding(mask_zero=True)`, the
+    attention takes the memory's by itself; a `memory_mask` comes before it. The context keeps the
+    mask of the query.
+
     The projections have no biases, as in the paper.
 
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.2, equation 1.
@@ -42,6 +46,7 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         if num_heads < 1 or units % num_heads:
             raise ValueError(
                 "Expected units that are a multiple of num_heads, as every head has the same share "

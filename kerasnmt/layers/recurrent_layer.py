@@ -25,6 +25,7 @@ class RecurrentLayer(keras.layers.Layer):
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.cell = cell
         self.state_dropout = state_dropout
         self.units = len(self.directions) * cell.units
@@ -54,20 +55,27 @@ class RecurrentLayer(keras.layers.Layer):
             loop.build((*inputs_shape[:-1], loop.cell.input_size))
 
     def call(
-        self, inputs: Any, source_mask: Any = None, training: bool = False
+        self,
+        inputs: Any,
+        source_mask: Any = None,
+        mask: Any = None,
+        training: bool = False,
     ) -> tuple[Any, list[list[Any]]]:
         """Read a sequence.
 
         Args:
             inputs: `[batch, length, features]`.
-            source_mask: boolean `[batch, length]`, True = real token, or None. Padding leaves the
-                states as they are.
+            source_mask: boolean `[batch, length]`, True = real token; None takes `mask`. Padding
+                leaves the states as they are.
+            mask: the mask that Keras attaches to the inputs, likewise.
             training: whether dropout applies.
 
         Returns:
             outputs `[batch, length, units]`, in the order of the inputs; and for each direction
             the list of the cell's last states, `[batch, size]`.
         """
+        if source_mask is None:
+            source_mask = mask
         projected = ops.split(self.input_projection(inputs), len(self.loops), axis=-1)
         outputs, states = [], []
         for loop, own in zip(self.loops, projected, strict=True):
@@ -77,6 +85,10 @@ class RecurrentLayer(keras.layers.Layer):
             outputs.append(ops.flip(output, axis=1) if loop.go_backwards else output)
             states.append(last[: len(self.cell.state_size)])
         return ops.concatenate(outputs, axis=-1), states
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """Return the mask of the outputs, which is that of the inputs."""
+        return previous_mask
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

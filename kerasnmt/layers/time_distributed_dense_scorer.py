@@ -27,6 +27,7 @@ class TimeDistributedDenseScorer(keras.layers.Layer):
 
     def __init__(self, hidden_units: int | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.hidden_units = hidden_units
         dtype = self.dtype_policy
         first_units = hidden_units or 1

@@ -28,6 +28,7 @@ class TransformerEncoderLayer(keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.attention = attention
         self.feed_forward = feed_forward
         self.residuals = list(residuals)
@@ -40,17 +41,22 @@ class TransformerEncoderLayer(keras.layers.Layer):
         for residual in self.residuals:
             build_once(residual, words_shape)
 
-    def call(self, words: Any, source_mask: Any = None, training: bool = False) -> Any:
+    def call(
+        self, words: Any, source_mask: Any = None, mask: Any = None, training: bool = False
+    ) -> Any:
         """Let the words of a source hear each other.
 
         Args:
             words: `[batch, source_length, units]`.
-            source_mask: boolean `[batch, source_length]`, True = real token, or None.
+            source_mask: boolean `[batch, source_length]`, True = real token; None takes `mask`.
+            mask: the mask that Keras attaches to the words, likewise.
             training: whether dropout applies.
 
         Returns:
             `[batch, source_length, units]`.
         """
+        if source_mask is None:
+            source_mask = mask
         around_attention, around_feed_forward = self.residuals
         heard = around_attention.before(words)
         context, _ = self.attention(heard, heard, memory_mask=source_mask, training=training)

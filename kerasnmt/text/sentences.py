@@ -6,13 +6,16 @@ from typing import Any
 
 import tensorflow as tf
 
+from kerasnmt.text.rows import rows
+
 
 def sentences(dataset: Any) -> Iterator[str]:
     """Yields every sentence of a corpus that is not blank, of all sides, in the corpus' order.
 
     Args:
         dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; or
-            any iterable of `str` or of tuples of `str`, which may hold more after these two.
+            any iterable of `str`, or pairs as `rows` takes them: tuples of `str`, which may hold
+            more after these two, two columns, an array or a DataFrame.
 
     Yields:
         The sentences as `str`; bytes that are not UTF-8 become U+FFFD.
@@ -83,7 +86,7 @@ def _flat(corpus: Iterable) -> Iterator[str]:
             "Expected a dataset or an iterable of strings or of (source, target) strings. "
             f"Received: dataset={corpus!r}."
         )
-    for element in corpus:
+    for element in rows(corpus):
         sides = element[:2] if isinstance(element, tuple | list) else (element,)
         if not all(isinstance(text, str) for text in sides):
             raise ValueError(

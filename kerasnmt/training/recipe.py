@@ -392,16 +392,52 @@ class Recipe(_Section):
         Path(path).write_text(self.to_yaml(), encoding="utf-8")
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML with the floats and booleans of version 1.2.
+# A recipe has three levels; a document with thousands would exhaust Python's stack.
+_MOST_LEVELS = 20
 
-    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans.
+
+class _Loader(yaml.SafeLoader):
+    """YAML with the floats and booleans of version 1.2, without aliases and repeated keys.
+
+    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans. Of two
+    equal keys it keeps the last. A few aliases of aliases stand for billions of values.
     """
 
     yaml_implicit_resolvers: ClassVar[dict] = {
         first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool"]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._levels = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
+        event = self.peek_event()
+        self._levels += 1
+        if self._levels > _MOST_LEVELS:
+            raise yaml.composer.ComposerError(
+                None, None, f"more than {_MOST_LEVELS} levels deep", event.start_mark
+            )
+        node = super().compose_node(parent, index)
+        self._levels -= 1
+        if isinstance(event, yaml.AliasEvent):
+            problem = f"a recipe has no aliases, found *{event.anchor}"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in lines:
+                raise yaml.constructor.ConstructorError(
+                    *(None, None, f"the key {key.value!r} is in line {lines[key.value]} already"),
+                    key.start_mark,
+                )
+            lines[key.value] = key.start_mark.line + 1
+        return super().construct_mapping(node, deep)
 
 
 _Loader.add_implicit_resolver(

@@ -23,6 +23,7 @@ def standard_input(monkeypatch):
         (b"\n", [[""]]),
         (b"a\n\nb\n", [["a", ""], ["b"]]),
         (b"a\nb", [["a", "b"]]),
+        ("\ufeffa\n\ufeffb".encode(), [["a", "\ufeffb"]]),
         (b"a\r\n\r\nb c \r\n", [["a", ""], ["b c "]]),
         ("a\u2028b\x0bc\x85d\re\nf".encode(), [["a\u2028b\x0bc\x85d\re", "f"]]),
     ],

@@ -3,6 +3,7 @@ import random
 from collections import Counter
 
 import numpy as np
+import pandas
 import pytest
 import tensorflow as tf
 
@@ -377,7 +378,63 @@ def test_sizes_too_small_are_refused(options, message):
     ],
 )
 def test_what_is_no_dataset_of_pairs_is_refused(pairs):
-    with pytest.raises(ValueError, match=r"Dataset of \(source, target\) .* Received: pairs="):
+    with pytest.raises(
+        ValueError, match=r"Dataset of \(source, target\) .* Received: (pairs=|a row)"
+    ):
+        batches(pairs, LETTERS, DIGITS)
+
+
+ROWS = [("ab", "0"), ("abcd", "01"), ("ef", "7")]
+COLUMNS = [list(side) for side in zip(*ROWS, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options"),
+    [
+        (tuple(COLUMNS), {}),
+        (tuple(map(np.array, COLUMNS)), {}),
+        (np.array(ROWS), {}),
+        (np.array(ROWS, object), {}),
+        ([list(row) for row in ROWS], {}),
+        ([dict(zip(("source", "target"), row, strict=True)) for row in ROWS], {}),
+        ([{"de": b, "en": a} for a, b in ROWS], {"source_key": "en", "target_key": "de"}),
+        (pandas.DataFrame(ROWS, columns=["source", "target"]), {}),
+        (
+            pandas.DataFrame(ROWS, columns=["en", "de"]),
+            {"source_key": "en", "target_key": "de"},
+        ),
+        (lambda: iter(ROWS), {}),
+        (lambda: ({"source": a, "target": b} for a, b in ROWS), {}),
+    ],
+)
+def test_pairs_however_a_user_holds_them(pairs, options):
+    made = batches(pairs, LETTERS, DIGITS, shuffle=False, **options)
+    expected = batches(ROWS, LETTERS, DIGITS, shuffle=False)
+    for _ in range(2):  # a function gives its pairs anew
+        for found, batch in zip(made, expected, strict=True):
+            tf.nest.map_structure(np.testing.assert_array_equal, found, batch)
+
+
+def test_two_lists_that_could_be_columns_or_pairs_are_refused():
+    for pairs in (COLUMNS, [["a", "0"], ["b", "1"]], (("a", "0"), ("b", "1"))):
+        with pytest.raises(
+            ValueError, match=r"two columns or two pairs\. Give two columns as a tup"
+        ):
+            batches(pairs, LETTERS, DIGITS)
+    assert len(list(batches([("a", "0"), ("b", "1")], LETTERS, DIGITS, batch_size=1))) == 2
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ((["a", "b"], ["0"]), "as many targets as sources. Received: 2 sources and 1 targets"),
+        (np.array([["a"]]), r"strings \[n, 2\]. Received: an array of shape \(1, 1\)"),
+        ([{"source": "a", "de": "0"}], r"keys 'source' and 'target'. Received: .*'de'"),
+        (pandas.DataFrame({"en": ["a"]}), r"columns 'source' and 'target'.*with \['en'\]"),
+    ],
+)
+def test_pairs_that_are_incomplete(pairs, message):
+    with pytest.raises(ValueError, match=message):
         batches(pairs, LETTERS, DIGITS)
 
 

@@ -33,6 +33,15 @@ def test_lines_end_at_line_feeds_alone(tmp_path):
     assert pairs_of(read_tsv(tsv)) == [(separators, "eins"), ("next", "zwei")]
 
 
+@pytest.mark.parametrize("name", ["a.en", "a.en.gz"])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, name):
+    source = write(tmp_path / name, "\ufeffone\n\ufefftwo\n")
+    target = write(tmp_path / "a.de", "\ufeffeins\nzwei\n")
+    assert pairs_of(read_parallel(source, target)) == [("one", "eins"), ("\ufefftwo", "zwei")]
+    tsv = write(tmp_path / "a.tsv", "\ufeffone\teins\ntwo\tzwei\n")
+    assert pairs_of(read_tsv(tsv)) == [("one", "eins"), ("two", "zwei")]
+
+
 def test_gzip_files_put_together_are_read_to_the_end(tmp_path):
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"one\ntwo") + gzip.compress(b"fold\nthree\n"))

@@ -13,6 +13,13 @@ def test_an_iterable_of_strings_or_pairs_is_flattened_without_blanks():
     assert list(sentences([("one", "eins", (0, 0), "no text")])) == ["one", "eins"]
 
 
+def test_two_columns_are_read_whole():
+    columns = ["a", "b", "c"], ["x", "y", "z"]
+    assert list(sentences(columns)) == ["a", "x", "b", "y", "c", "z"]
+    with pytest.raises(ValueError, match="two columns or two pairs"):
+        list(sentences(list(columns)))
+
+
 @pytest.mark.graph
 def test_a_dataset_gives_the_same_sentences_batched_or_not():
     dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*PAIRS, strict=True))))

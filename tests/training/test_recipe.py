@@ -422,6 +422,17 @@ class TestSyntax:
             ("größe: 1\nmodel: *a\n", "line 2: not YAML: found undefined alias 'a'"),
             ("größe: 1\ndata: \x00\n", "line 2: not YAML: special characters are not allowed"),
             ("a: !!python/name:os.x\n", "line 1: not YAML: could not determine a constructor"),
+            (
+                "training: {seed: 1}\nmodel: {}\ntraining: {}\n",
+                "line 3: not YAML: the key 'training' is in line 1 already",
+            ),
+            (
+                "training:\n  seed: 1\n  seed: 2\n",
+                "line 3: not YAML: the key 'seed' is in line 2 already",
+            ),
+            ("a: &a [1]\nb: *a\n", "line 2: not YAML: a recipe has no aliases, found *a"),
+            ("[" * 100_000, "line 1: not YAML: more than 20 levels deep"),
+            ("a: " + "{b: " * 100_000, "line 1: not YAML: more than 20 levels deep"),
             (b"model: {}\ndata:\n  train: \xff\n", "line 3: not UTF-8"),
         ],
     )

@@ -1,0 +1,93 @@
+"""The pairs of a corpus, in whatever a user holds them."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+_WAYS = (
+    "Give two columns as a tuple, (sources, targets) with a list each, or pairs as a list of "
+    "tuples, [(source, target), …]."
+)
+
+
+def rows(corpus: Any, source_key: str = "source", target_key: str = "target") -> Iterable[Any]:
+    """Return the rows of a corpus: its pairs of sentences, or its sentences.
+
+    Args:
+        corpus: one of
+            - a tuple of two lists (or arrays of one axis), the sources and the targets;
+            - an array of strings `[n, 2]`, or `[n]` of sentences;
+            - a pandas DataFrame with the columns `source_key` and `target_key`;
+            - an iterable of dicts with these keys;
+            - any other iterable, which is returned as it is: of `(source, target)` tuples, which
+              may hold more, or of sentences.
+        source_key: the column or key of the sources.
+        target_key: the column or key of the targets.
+
+    Returns:
+        An iterable of `(source, target)` tuples, or of sentences.
+
+    Raises:
+        ValueError: If the columns differ in length or are missing, or if two lists could be two
+            columns as well as two pairs.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(corpus, pandas.DataFrame):
+        columns = [*corpus.columns]
+        if not {source_key, target_key} <= {*columns}:
+            raise ValueError(
+                f"Expected the columns {source_key!r} and {target_key!r}. Received: a DataFrame "
+                f"with {columns}. Name its columns by source_key= and target_key=."
+            )
+        return [*zip(corpus[source_key], corpus[target_key], strict=True)]
+    if isinstance(corpus, np.ndarray):
+        if corpus.ndim == 1:
+            return corpus.tolist()
+        if corpus.ndim == 2 and corpus.shape[1] == 2:
+            return [*map(tuple, corpus.tolist())]
+        raise ValueError(
+            f"Expected an array of strings [n, 2]. Received: an array of shape {corpus.shape}."
+        )
+    if isinstance(corpus, tuple | list) and len(corpus) == 2 and all(map(_is_column, corpus)):
+        if isinstance(corpus, tuple) and not any(isinstance(side, tuple) for side in corpus):
+            return _pairs_of_columns(*corpus)
+        if isinstance(corpus, tuple) or not all(isinstance(side, tuple) for side in corpus):
+            raise ValueError(
+                f"Expected pairs of sentences. Received: {corpus!r:.100}, which could be two "
+                f"columns or two pairs. {_WAYS}"
+            )
+    if isinstance(corpus, Iterable) and not isinstance(corpus, str | bytes | Mapping):
+        return (_row(row, source_key, target_key) for row in corpus)
+    return corpus
+
+
+def _is_column(side: Any) -> bool:
+    """Whether this is a list, tuple or array of nothing but strings."""
+    if isinstance(side, np.ndarray):
+        return side.ndim == 1
+    return isinstance(side, tuple | list) and all(isinstance(text, str) for text in side)
+
+
+def _pairs_of_columns(sources: Any, targets: Any) -> list[tuple[Any, Any]]:
+    if len(sources) != len(targets):
+        raise ValueError(
+            "Expected as many targets as sources. "
+            f"Received: {len(sources)} sources and {len(targets)} targets."
+        )
+    columns = (
+        side.tolist() if isinstance(side, np.ndarray) else side for side in (sources, targets)
+    )
+    return [*zip(*columns, strict=True)]
+
+
+def _row(row: Any, source_key: str, target_key: str) -> Any:
+    if not isinstance(row, Mapping):
+        return row
+    if not {source_key, target_key} <= row.keys():
+        raise ValueError(
+            f"Expected dicts with the keys {source_key!r} and {target_key!r}. Received: a dict "
+            f"with {[*row]}. Name its keys by source_key= and target_key=."
+        )
+    return row[source_key], row[target_key]
