@@ -33,6 +33,12 @@ def _spelling(pairs):
     return hashlib.sha256("\n".join(map(str, pairs)).encode()).hexdigest()
 
 
+def test_the_corpus_is_the_one_that_the_published_figures_are_of(train):
+    assert _spelling(train[:500]) == (
+        "fcd358edee516e761da4c5f49c4e91fad87750a26513a2a44bc7478e458426ee"
+    )
+
+
 def test_same_corpus_in_another_process_without_tensorflow(train):
     script = """
 import hashlib, sys

@@ -23,6 +23,16 @@ def test_ids_by_hand():
     np.testing.assert_array_equal(last["target_ids"], [[2]])
 
 
+def test_pairs_may_hold_more():
+    more = [(image, caption, "red") for image, caption in PAIRS]
+    for batch, expected in zip(
+        caption_batches(more, TOKENIZER, shuffle=False),
+        caption_batches(PAIRS, TOKENIZER, shuffle=False),
+        strict=True,
+    ):
+        tf.nest.map_structure(np.testing.assert_array_equal, batch, expected)
+
+
 def test_images_stay_with_their_captions():
     def orders():
         dataset = caption_batches(PAIRS, TOKENIZER, batch_size=1, seed=1)

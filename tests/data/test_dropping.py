@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from kerasnmt.data import batches, word_dropout
 from kerasnmt.ids import END_ID, UNKNOWN_ID
-from kerasnmt.text import CharacterTokenizer, WordTokenizer
+from kerasnmt.text import CharacterTokenizer
 
 LETTERS = CharacterTokenizer("abcdefghij")
 PAIRS = [("abcdefghij" * 3, "jihgfedcba" * 3)] * 120
@@ -63,9 +63,15 @@ def test_the_same_seed_and_number_drop_the_same(dataset):
 
 
 def test_what_a_copying_model_is_to_copy_stays():
-    tokenizer = WordTokenizer(["a", "b"])
-    pairs = [("a x b y", "x a b")] * 50
-    dataset = batches(pairs, tokenizer, batch_size=50, extended_vocabulary=True)
+    # The pair "a x b y" and "x a b", where only a and b are in the vocabulary.
+    rows = {
+        "source_ids": [4, 1, 5, 1, 3],
+        "target_ids": [2, 1, 4, 5],
+        "extended_source_ids": [4, 6, 5, 7, 3],
+    }
+    rows = {name: np.array([ids] * 50, "int32") for name, ids in rows.items()}
+    targets, weights = np.array([[6, 4, 5, 3]] * 50, "int32"), np.ones((50, 4), "float32")
+    dataset = tf.data.Dataset.from_tensors((rows, targets, weights))
     ((inputs, targets, weights),) = in_numpy(dataset)
     ((dropped, *rest),) = in_numpy(word_dropout(dataset, 0.9))
     assert_equal(rest, [targets, weights])

@@ -250,6 +250,17 @@ def test_early_exit_and_greedy_under_every_option(name):
     np.testing.assert_allclose(greedy.scores, beam.scores, rtol=1e-5)
 
 
+def test_one_hypothesis_is_ranked_by_its_coverage_too():
+    toy = Toy(seed=3)
+    greedy, covered = toy.greedy(), toy.greedy(coverage_penalty=0.7)
+    np.testing.assert_array_equal(covered.ids, greedy.ids)
+    attended = ops.sum(greedy.records["weights"], axis=2)
+    everywhere = np.ones((toy.rows, SOURCE_LENGTH), bool)
+    added = coverage_penalty(attended, everywhere, 0.7)
+    np.testing.assert_allclose(covered.scores, greedy.scores + added, rtol=1e-5)
+    assert np.asarray(added).min() < -0.1
+
+
 def test_a_prefix_overrules_other_options():
     toy = Toy(seed=14)
     prefix = np.array([[1, 1]] * 3, "int32")

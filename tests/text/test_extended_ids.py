@@ -163,7 +163,7 @@ def test_ids_are_those_of_a_transcription_in_python(tokenizer):
 @TOKENIZERS
 def test_the_batch_around_a_text_does_not_matter(tokenizer):
     together = tokenizer.tokenize_source(TEXTS)
-    for number, text in enumerate(TEXTS):
+    for number, text in list(enumerate(TEXTS))[::4]:
         alone = tokenizer.tokenize_source([text])
         for one, all_of_them in zip(alone, together, strict=True):
             assert one.to_list() == [all_of_them[number].numpy().tolist()]
@@ -212,7 +212,14 @@ class Copier(tf.Module):
 
 
 @pytest.mark.graph
-@TOKENIZERS
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        WORDS,
+        pytest.param(LETTERS, marks=pytest.mark.thorough("copies characters as it copies words")),
+    ],
+    ids=lambda tokenizer: tokenizer.kind,
+)
 def test_graphs_datasets_and_saved_models_do_the_same(tokenizer, tmp_path):
     targets = random_texts(40, seed=1)
     module = Copier(tokenizer)

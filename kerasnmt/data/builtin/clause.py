@@ -52,9 +52,9 @@ def verb_group(
     agreement: int,
     tense: str,
     *,
-    passive: bool = False,
-    support: bool = False,
-    negated: bool = False,
+    passive: bool,
+    support: bool,
+    negated: bool,
 ) -> VerbGroup:
     """Conjugates a verb.
 
