@@ -8,21 +8,6 @@ import pytest
 WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol():
-    """Run graphs as they are traced: to optimize one takes longer than to run it a few times.
-
-    What a server runs in a session of its own is optimized all the same.
-    """
-    import tensorflow as tf
-
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
-    try:
-        return (yield)
-    finally:
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
-
-
 @pytest.fixture
 def eagerly(eagerly, monkeypatch):
     """A `Translator` runs eagerly too, where it would keep the graph of a signature."""
