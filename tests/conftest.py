@@ -64,10 +64,12 @@ def set_seeds():
 
 
 @pytest.fixture
-def eagerly():
-    """Functions run eagerly: for tests of what they compute, where it is not their graphs."""
+def eagerly(monkeypatch):
+    """Run functions and translators eagerly, in tests that are not about their graphs."""
     import tensorflow as tf
 
     tf.config.run_functions_eagerly(True)
+    # A `Translator` would keep the graph of a signature.
+    monkeypatch.setattr("kerasnmt.serving.translator._one_graph", lambda function: function)
     yield
     tf.config.run_functions_eagerly(False)

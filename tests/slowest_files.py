@@ -39,8 +39,9 @@ class SlowestFiles:
 
     def pytest_runtest_logreport(self, report):
         file = report.nodeid.partition("::")[0]
-        self.seconds[file] += report.cpu_seconds
-        self.processes[file] += report.processes
+        # The report of a worker that crashed is made without `pytest_runtest_makereport`.
+        self.seconds[file] += vars(report).get("cpu_seconds", 0.0)
+        self.processes[file] += vars(report).get("processes", 0)
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("ten slowest files, CPU seconds, Python processes")

@@ -1,17 +1,18 @@
 """Lines of text from a file or from standard input."""
 
-import codecs
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from kerasnmt.data.lines import without_mark
+
 
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
     """Read lines, `size` at a time; from standard input, no line waits for one still to come.
 
-    Lines end with a line feed, before which a carriage return is dropped. So is the byte order mark
-    with which some editors begin a file.
+    Lines end with a line feed. A carriage return before it is dropped, and so is a byte order mark
+    at the beginning.
 
     Args:
         path: a file, or None for standard input.
@@ -31,7 +32,7 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
             for line in lines:
                 number += 1
                 if number == 1:
-                    line = line.removeprefix(codecs.BOM_UTF8)
+                    line = without_mark(line)
                 try:
                     chunk.append(line.removesuffix(b"\r").decode("utf-8"))
                 except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
 """Batches of ids from pairs of sentences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -69,8 +69,8 @@ def batches(
         pairs: a dataset of `(source, target)` string scalars, as `read_parallel` gives; an iterable
             of tuples of `str` that begin so, as `builtin_corpus` gives; a tuple of two lists,
             `(sources, targets)`; an array of strings `[n, 2]`; a pandas DataFrame; an iterable of
-            dicts; or a function that returns any of these iterables, which is called anew in each
-            epoch, so that nothing is held in memory.
+            dicts; or a function that returns one of these. The function is called again for each
+            epoch, and its pairs are read one by one.
         source_tokenizer: makes ids of the sources.
         target_tokenizer: makes ids of the targets; `source_tokenizer` where it is None.
         alignments: for guided attention, of each pair the links (source word, target word) between
@@ -100,8 +100,8 @@ def batches(
             through; a number, from 0, for the batches of this epoch and of all after it without
             end, where the order of each depends on `seed` and its number alone. So a training goes
             on where it was interrupted: `batches(…, seed=1, first_epoch=3).skip(120)`.
-        source_key: The column of a DataFrame, or the key of dicts, that holds the sources.
-        target_key: The column or key that holds the targets.
+        source_key: the column of a DataFrame, or the key of dicts, that holds the sources.
+        target_key: the column or key that holds the targets.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)`, right-padded with 0: `inputs` is
@@ -361,15 +361,23 @@ def _as_dataset(pairs: Any, source_key: str, target_key: str) -> tf.data.Dataset
     if isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text):
         return pairs
     if callable(pairs):
-        return tf.data.Dataset.from_generator(
-            lambda: map(_pair, rows(pairs(), source_key, target_key)),
-            output_signature=(text, text),
-        )
+        return _generated(lambda: rows(pairs(), source_key, target_key))
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | tf.data.Dataset):
         sides = [*map(_pair, rows(pairs, source_key, target_key))]
         if sides:
             return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*sides, strict=True))))
     raise ValueError(f"{_EXPECTED_PAIRS} Received: pairs={pairs!r:.200}.")
+
+
+def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
+    """Return a dataset of the pairs of a function; the first one is checked at once."""
+    made = make_rows()
+    if not isinstance(made, Iterable) or next(map(_pair, made), None) is None:
+        raise ValueError(f"{_EXPECTED_PAIRS} Received: a function that returns {made!r:.200}.")
+    text = tf.TensorSpec([], tf.string)
+    return tf.data.Dataset.from_generator(
+        lambda: map(_pair, make_rows()), output_signature=(text, text)
+    )
 
 
 def _pair(row: Any) -> tuple[str, str]:

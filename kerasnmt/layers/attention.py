@@ -26,9 +26,8 @@ class Attention(keras.layers.Layer):
 
         context, weights = attention(query, values=memory, memory_mask=mask)
 
-    Where the values carry the mask of a Keras layer, such as `Embedding(mask_zero=True)`, the
-    attention takes it by itself; a `memory_mask` comes before it. The context keeps the mask of
-    the query.
+    If the values carry a mask of Keras, as after `Embedding(mask_zero=True)`, the attention uses it
+    unless you pass `memory_mask`. The context keeps the mask of the query.
 
     In a loop, project the memory once a source, then ask as often as there are queries:
 
@@ -115,17 +114,17 @@ class Attention(keras.layers.Layer):
             keys: what `project` returned, `[batch, source_length, key_units]`; None projects the
                 values.
             values: `[batch, source_length, value_units]`.
-            memory_mask: boolean `[batch, source_length]`, True = real token; None takes
-                `values_mask`.
+            memory_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+                `values_mask` is used.
             position: number of the target word that asks, from 0, `[batch]` or
                 `[batch, target_length]`; for a window that moves with it. None counts the queries
                 of a whole target.
             coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`; for an attention with coverage.
-            query_mask: boolean `[batch, target_length]`, the mask that Keras attaches to the query.
-                It does not change the numbers.
-            values_mask: boolean `[batch, source_length]`, the mask that Keras attaches to the
-                values.
+            query_mask: boolean `[batch, target_length]`, which Keras passes. It does not change the
+                numbers.
+            values_mask: boolean `[batch, source_length]`, which Keras passes: the mask that the
+                values carry.
 
         Returns:
             context `[batch, value_units]` or `[batch, target_length, value_units]`, and
@@ -163,10 +162,6 @@ class Attention(keras.layers.Layer):
             mask = inside if mask is None else ops.logical_and(mask, inside)
             weights = masked_softmax(scores, mask) * factor
         return weighted_sum(weights, values), weights
-
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        """Return the mask of the context, which is that of the query."""
-        return previous_mask
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
         """Score hypotheses that have keys of their own, by taking them as rows."""

@@ -27,9 +27,8 @@ class MultiHeadAttention(keras.layers.Layer):
         keys, values = attention.project(memory)
         context, weights = attention(query, keys=keys, values=values, memory_mask=mask)
 
-    Where query and memory carry masks of Keras layers, such as `Embedding(mask_zero=True)`, the
-    attention takes the memory's by itself; a `memory_mask` comes before it. The context keeps the
-    mask of the query.
+    If the memory carries a mask of Keras, as after `Embedding(mask_zero=True)`, the attention uses
+    it unless you pass `memory_mask`. The context keeps the mask of the query.
 
     The projections have no biases, as in the paper.
 

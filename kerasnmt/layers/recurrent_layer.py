@@ -65,9 +65,9 @@ class RecurrentLayer(keras.layers.Layer):
 
         Args:
             inputs: `[batch, length, features]`.
-            source_mask: boolean `[batch, length]`, True = real token; None takes `mask`. Padding
-                leaves the states as they are.
-            mask: the mask that Keras attaches to the inputs, likewise.
+            source_mask: boolean `[batch, length]`, True = real token. If it is None, `mask` is
+                used. Padding leaves the states as they are.
+            mask: boolean `[batch, length]`, which Keras passes: the mask that the inputs carry.
             training: whether dropout applies.
 
         Returns:
@@ -85,10 +85,6 @@ class RecurrentLayer(keras.layers.Layer):
             outputs.append(ops.flip(output, axis=1) if loop.go_backwards else output)
             states.append(last[: len(self.cell.state_size)])
         return ops.concatenate(outputs, axis=-1), states
-
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        """Return the mask of the outputs, which is that of the inputs."""
-        return previous_mask
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

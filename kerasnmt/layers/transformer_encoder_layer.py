@@ -48,8 +48,10 @@ class TransformerEncoderLayer(keras.layers.Layer):
 
         Args:
             words: `[batch, source_length, units]`.
-            source_mask: boolean `[batch, source_length]`, True = real token; None takes `mask`.
-            mask: the mask that Keras attaches to the words, likewise.
+            source_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+                `mask` is used.
+            mask: boolean `[batch, source_length]`, which Keras passes: the mask that the words
+                carry.
             training: whether dropout applies.
 
         Returns:

@@ -1,4 +1,4 @@
-"""The pairs of a corpus, in whatever a user holds them."""
+"""The pairs of a corpus, whatever type it has."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -21,8 +21,8 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
             - an array of strings `[n, 2]`, or `[n]` of sentences;
             - a pandas DataFrame with the columns `source_key` and `target_key`;
             - an iterable of dicts with these keys;
-            - any other iterable, which is returned as it is: of `(source, target)` tuples, which
-              may hold more, or of sentences.
+            - any other iterable, whose elements stay as they are: `(source, target)` tuples, which
+              may hold more, or sentences.
         source_key: the column or key of the sources.
         target_key: the column or key of the targets.
 
@@ -30,8 +30,8 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
         An iterable of `(source, target)` tuples, or of sentences.
 
     Raises:
-        ValueError: If the columns differ in length or are missing, or if two lists could be two
-            columns as well as two pairs.
+        ValueError: columns differ in length or are missing, an array has another shape, or two
+            lists could be two columns or two pairs.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(corpus, pandas.DataFrame):
@@ -39,7 +39,7 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
         if not {source_key, target_key} <= {*columns}:
             raise ValueError(
                 f"Expected the columns {source_key!r} and {target_key!r}. Received: a DataFrame "
-                f"with {columns}. Name its columns by source_key= and target_key=."
+                f"with {columns}. Rename them, or give batches source_key= and target_key=."
             )
         return [*zip(corpus[source_key], corpus[target_key], strict=True)]
     if isinstance(corpus, np.ndarray):
@@ -88,6 +88,6 @@ def _row(row: Any, source_key: str, target_key: str) -> Any:
     if not {source_key, target_key} <= row.keys():
         raise ValueError(
             f"Expected dicts with the keys {source_key!r} and {target_key!r}. Received: a dict "
-            f"with {[*row]}. Name its keys by source_key= and target_key=."
+            f"with {[*row]}. Rename them, or give batches source_key= and target_key=."
         )
     return row[source_key], row[target_key]

@@ -399,8 +399,8 @@ _MOST_LEVELS = 20
 class _Loader(yaml.SafeLoader):
     """YAML with the floats and booleans of version 1.2, without aliases and repeated keys.
 
-    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans. Of two
-    equal keys it keeps the last. A few aliases of aliases stand for billions of values.
+    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans. It keeps
+    the last of two equal keys. A few aliases of aliases can stand for billions of values.
     """
 
     yaml_implicit_resolvers: ClassVar[dict] = {
@@ -416,9 +416,8 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()
         self._levels += 1
         if self._levels > _MOST_LEVELS:
-            raise yaml.composer.ComposerError(
-                None, None, f"more than {_MOST_LEVELS} levels deep", event.start_mark
-            )
+            problem = f"more than {_MOST_LEVELS} levels deep"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         node = super().compose_node(parent, index)
         self._levels -= 1
         if isinstance(event, yaml.AliasEvent):
@@ -432,10 +431,8 @@ class _Loader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in lines:
-                raise yaml.constructor.ConstructorError(
-                    *(None, None, f"the key {key.value!r} is in line {lines[key.value]} already"),
-                    key.start_mark,
-                )
+                problem = f"the key {key.value!r} is in line {lines[key.value]} already"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             lines[key.value] = key.start_mark.line + 1
         return super().construct_mapping(node, deep)
 

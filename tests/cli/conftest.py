@@ -32,12 +32,6 @@ class Done(NamedTuple):
         return lines
 
 
-@pytest.fixture
-def eagerly(eagerly, monkeypatch):
-    """A `Translator` runs eagerly too, where it would keep the graph of a signature."""
-    monkeypatch.setattr("kerasnmt.serving.translator._one_graph", lambda function: function)
-
-
 @pytest.fixture(scope="session")
 def load_model_once():
     """`keras.saving.load_model`, which loads each file once."""

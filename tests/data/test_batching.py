@@ -448,6 +448,9 @@ def test_two_lists_that_could_be_columns_or_pairs_are_refused():
         (np.array([["a"]]), r"strings \[n, 2\]. Received: an array of shape \(1, 1\)"),
         ([{"source": "a", "de": "0"}], r"keys 'source' and 'target'. Received: .*'de'"),
         (pandas.DataFrame({"en": ["a"]}), r"columns 'source' and 'target'.*with \['en'\]"),
+        (lambda: None, "Received: a function that returns None"),
+        (list, r"Received: a function that returns <generator"),
+        (lambda: iter(["a b"]), "Received: a row 'a b'"),
     ],
 )
 def test_pairs_that_are_incomplete(pairs, message):

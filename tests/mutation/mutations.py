@@ -92,7 +92,7 @@ def _is_none(node: ast.AST) -> bool:
 
 def _replacements(node: ast.AST, argument: str | None) -> Iterator[tuple[str, ast.AST]]:
     """Yield (kind, node) for each fault of this very node."""
-    if argument == "strict":  # zip() with it computes nothing else
+    if argument == "strict":  # zip() computes the same with it.
         return
     if argument is not None and "mask" in argument.split("_") and not _is_none(node):
         yield "mask", ast.Constant(None)
@@ -104,7 +104,7 @@ def _replacements(node: ast.AST, argument: str | None) -> Iterator[tuple[str, as
         case ast.Constant(float(value)):
             yield "constant", ast.Constant(value * 2 or 1.0)
         case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
-            # As an axis or a place, 1 in the place of -1 is often the same.
+            # Not 1: as an axis of a matrix it means the same as -1.
             new = ast.UnaryOp(ast.USub(), ast.Constant(value + 1))
             yield "axis" if argument in AXES else "sign", new
         case ast.UnaryOp(ast.USub() | ast.Not() | ast.Invert(), operand):

@@ -8,12 +8,6 @@ import pytest
 WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
 
 
-@pytest.fixture
-def eagerly(eagerly, monkeypatch):
-    """A `Translator` runs eagerly too, where it would keep the graph of a signature."""
-    monkeypatch.setattr("kerasnmt.serving.translator._one_graph", lambda function: function)
-
-
 @pytest.fixture(scope="session")
 def make_translator_model():
     """Make a tiny model between words and characters, with large random weights."""

@@ -83,7 +83,6 @@ def test_neighbours_change_nothing(module, sentences):
 
 
 def test_no_text_at_all(module):
-    tf.config.run_functions_eagerly(False)  # What is empty has a shape in the graph alone.
     assert run(module, "serving_default", [])["translation"].shape == (0,)
     assert run(module, "n_best", [])["scores"].shape == (0, 3)
     assert run(module, "attention", [])["weights"].shape[0] == 0
