@@ -57,6 +57,9 @@ def main() -> None:
     except typer.Abort:
         print("Aborted!", file=sys.stderr)
         sys.exit(1)
+    except FloatingPointError as error:  # a training that diverges
+        print(_one_line(str(error)), file=sys.stderr)
+        sys.exit(1)
     except (ValueError, OSError) as error:
         print(_one_line(_message(error)), file=sys.stderr)
         sys.exit(2)

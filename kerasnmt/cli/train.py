@@ -1,6 +1,8 @@
 """`kerasnmt train`."""
 
+import math
 import shlex
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -50,22 +52,25 @@ def train(
         results = training.train(
             loaded, output, resume=resume, init_from=init_from, console=console
         )
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         if training.RunFolder(output).recipe.exists():
             words = ["kerasnmt", "train", recipe, *(overrides or []), "--output", output]
             command = shlex.join([*map(str, words), "--resume"])
             console.print(
                 f"interrupted; to go on: {command}", markup=False, highlight=False, soft_wrap=True
             )
+        if isinstance(stop, training.Terminated):
+            raise typer.Exit(128 + signal.SIGTERM) from None
         raise
     run = training.RunFolder(output)
     test = results["test"]
+    perplexity = math.inf if results["perplexity"] is None else results["perplexity"]
     print_table(
         [
             ("model", f"{results['model']}, {results['parameters']:,} parameters"),
             (f"BLEU ({test})", f"{results['bleu']:.2f}  {results['bleu_signature']}"),
             (f"chrF ({test})", f"{results['chrf']:.2f}  {results['chrf_signature']}"),
-            (f"perplexity ({test})", f"{results['perplexity']:.3f}"),
+            (f"perplexity ({test})", f"{perplexity:.3f}"),
             ("epochs", str(results["epochs"])),
             ("seconds", f"{results['train_seconds']:,.0f}"),
             ("CPU seconds", f"{results['train_cpu_seconds']:,.0f}"),

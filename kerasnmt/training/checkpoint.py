@@ -2,6 +2,9 @@
 
 import os
 import re
+import warnings
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +35,9 @@ class Checkpoint(keras.callbacks.Callback):
     not been, where its data can: `kerasnmt.data.batches(…, first_epoch=…)` does.
 
     The place is part of the file's name and the file appears whole, so at any moment one call of
-    `os.replace` divides what counts from what is done again. (`keras.callbacks.BackupAndRestore`
-    knows neither the metrics nor the random generators, and has its place in a second file.)
+    `os.replace` divides what counts from what is done again. The checkpoint before the latest one
+    stays, in case the latest is damaged. (`keras.callbacks.BackupAndRestore` knows neither the
+    metrics nor the random generators, and has its place in a second file.)
 
     ```python
     checkpoint = Checkpoint("run/checkpoints", every=500)
@@ -51,7 +55,7 @@ class Checkpoint(keras.callbacks.Callback):
     Args:
         directory: where to keep the files.
         every: how many batches lie between two checkpoints; None for those of the epochs alone.
-        keep: so many of the latest epochs have their checkpoints kept as well, for `average`.
+        keep: the number of latest epochs whose checkpoints are kept as well, for `average`.
         clock: the time of the training, to be kept as well.
 
     Raises:
@@ -86,7 +90,8 @@ class Checkpoint(keras.callbacks.Callback):
     def restore(self, model: keras.Model) -> Place:
         """Gives a compiled model the state of the latest checkpoint, if there is one.
 
-        The metrics follow when the epoch begins, after Keras has reset them.
+        A checkpoint that cannot be read is left out, with a warning: the one before is used. The
+        metrics follow when the epoch begins, after Keras has reset them.
 
         Args:
             model: of the same shape, compiled with the same kind of optimizer.
@@ -95,13 +100,13 @@ class Checkpoint(keras.callbacks.Callback):
             the place to go on from.
 
         Raises:
-            ValueError: the checkpoint is of another model or optimizer.
+            ValueError: the checkpoint is of another model or optimizer, or none can be read.
         """
-        place = self.place
-        if path := self._files().get(place):
+        place, arrays = self._latest()
+        if arrays:
+            path = self._files()[place]
             model.optimizer.build(model.trainable_variables)
             state = _state(model)
-            arrays = _read(path)
             shapes = [variable.shape for variable in state]
             if [array.shape for array in arrays[: len(state)]] != shapes:
                 raise ValueError(
@@ -115,6 +120,22 @@ class Checkpoint(keras.callbacks.Callback):
             if self.clock:
                 self.clock.set(*map(float, clock))
         return place
+
+    def _latest(self) -> tuple[Place, list[np.ndarray]]:
+        """Return the place and the arrays of the latest checkpoint that can be read."""
+        problem = None
+        for place, path in sorted(self._files().items(), reverse=True):
+            try:
+                arrays = _read(path)
+            except ValueError as error:
+                problem = problem or error
+                continue
+            if problem:
+                warnings.warn(f"{problem}; the training goes on from {path.name}", stacklevel=3)
+            return place, arrays
+        if problem:
+            raise ValueError(f"{problem}, and so is each older one; begin again in another folder")
+        return Place(), []
 
     def average(self, model: keras.Model) -> int:
         """Gives a model the mean of the weights of the latest epochs, as many as are kept.
@@ -152,7 +173,13 @@ class Checkpoint(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Write a checkpoint where one is due, but after the last batch, as the epoch has one."""
         self._done += 1
-        if self.every and self._done % self.every == 0 and batch + 1 != self.params["steps"]:
+        self._is_last = batch + 1 == self.params["steps"]
+        if self.every and self._done % self.every == 0:
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint between two batches; after the last one the epoch's will do."""
+        if not self._is_last:
             self._write(Place(self._epoch, self._done))
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
@@ -168,7 +195,7 @@ class Checkpoint(keras.callbacks.Callback):
         name = f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
         with atomic_write(self.directory / name) as path:
             np.savez(path, *arrays, np.array(clock))
-        kept = {place, *self._kept_epochs()}
+        kept = {*sorted(self._files())[-2:], *self._kept_epochs()}
         for other, path in self._files().items():
             if other not in kept:
                 path.unlink()
@@ -202,5 +229,8 @@ def _array(variable: Any) -> np.ndarray:
 
 
 def _read(path: Path) -> list[np.ndarray]:
-    with np.load(path) as file:
-        return [file[f"arr_{number}"] for number in range(len(file.files))]
+    try:
+        with np.load(path) as file:
+            return [file[f"arr_{number}"] for number in range(len(file.files))]
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"the checkpoint {path} is damaged ({error})") from error

@@ -1,5 +1,6 @@
 """The sentence pairs that a recipe names."""
 
+import hashlib
 from typing import Any
 
 import tensorflow as tf
@@ -62,6 +63,29 @@ def read_contexts(section: Any) -> list[str]:
         ValueError: the file is missing or not as it should be.
     """
     return texts(read_parallel(section.context, section.context))[0]
+
+
+def fingerprints(data: Any) -> dict[str, dict[str, Any]]:
+    """Says what the files of a recipe's `data` hold, to notice later that one has changed.
+
+    Args:
+        data: with `train`, `validation` and maybe `test`.
+
+    Returns:
+        for each file, under its dotted key such as `data.train.source`: its `bytes` and `sha256`.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    found = {}
+    for split in ("train", "validation", "test"):
+        section = getattr(data, split)
+        for name in ("source", "target", "pairs", "alignments", "context"):
+            if path := getattr(section, name, None):
+                with open(path, "rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                    found[f"data.{split}.{name}"] = {"bytes": file.tell(), "sha256": digest}
+    return found
 
 
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:

@@ -22,6 +22,9 @@ class EpochHistory(keras.callbacks.Callback):
         path: the file.
         initial_epoch: the number of epochs to keep of an earlier history in the file.
         clock: the time of the training; None for one that goes on where the earlier history ends.
+
+    Raises:
+        ValueError: the earlier history has fewer epochs.
     """
 
     def __init__(
@@ -36,6 +39,11 @@ class EpochHistory(keras.callbacks.Callback):
         self.records: list[dict] = []
         if initial_epoch:
             lines = self.path.read_text(encoding="utf-8").splitlines()
+            if len(lines) < initial_epoch:
+                raise ValueError(
+                    f"Expected a history of at least {initial_epoch} epochs. Received: "
+                    f"{self.path}, with {len(lines)}. Begin another run."
+                )
             self.records = [json.loads(line) for line in lines[:initial_epoch]]
         self.clock = clock or TrainingClock()
         if clock is None:

@@ -9,8 +9,8 @@ class Replayed(keras.callbacks.Callback):
     """Lets a callback of Keras see the epochs before an interruption first.
 
     `keras.callbacks.EarlyStopping` and `ReduceLROnPlateau` count the epochs since the best one, and
-    begin anew with every call of `fit`. Here each begins with the epochs that are on record; so it
-    does what it would have done without the interruption.
+    forget them with every call of `fit`. Here each call goes through the epochs on record first. So
+    the callback does what it would have done without the interruption.
 
     ```python
     history = EpochHistory("run/history.jsonl", initial_epoch=place.epoch)
@@ -18,16 +18,24 @@ class Replayed(keras.callbacks.Callback):
     ```
 
     Args:
-        callback: which depends on the logs of the epochs alone. Where it changes the learning rate,
-            that of the optimizer should be the first one when `fit` begins.
+        callback: which depends on the logs of the epochs alone.
         records: the logs of the epochs so far, with their number `epoch`, counted from 1; as
             `EpochHistory` keeps them.
+        learning_rate: the learning rate of the first epoch, for a callback that changes it. Each
+            call of `fit` begins with it, before the epochs on record change it.
     """
 
-    def __init__(self, callback: keras.callbacks.Callback, records: Sequence[dict]) -> None:
+    def __init__(
+        self,
+        callback: keras.callbacks.Callback,
+        records: Sequence[dict],
+        *,
+        learning_rate: float | None = None,
+    ) -> None:
         super().__init__()
         self.callback = callback
         self.records = records
+        self.learning_rate = learning_rate
 
     def set_model(self, model: keras.Model) -> None:
         """Tell the callback its model."""
@@ -41,6 +49,8 @@ class Replayed(keras.callbacks.Callback):
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Go through the epochs on record."""
+        if self.learning_rate is not None:
+            self.model.optimizer.learning_rate = self.learning_rate
         self.callback.on_train_begin(logs)
         for record in self.records:
             epoch = record["epoch"] - 1

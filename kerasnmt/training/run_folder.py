@@ -1,7 +1,13 @@
 """What a training leaves on disk, and where."""
 
+import fcntl
+import json
+import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from kerasnmt.atomic_write import atomic_write
 
@@ -16,22 +22,67 @@ class RunFolder:
         path: the folder.
         recipe: `recipe.yaml`, the recipe with all defaults and overrides.
         tokenizers: `tokenizer.json`, a `shared` tokenizer, or a `source` and a `target`.
+        data: `data.json`, the size and the hash of each file of the recipe's data.
         checkpoints: folder of what `--resume` needs.
         history: `history.jsonl`, one object an epoch.
         model: `model.keras`, the best model by validation BLEU.
         logs: folder for TensorBoard.
         results: `results.json`, there when the training is done.
+        lock: `.lock`, there while a training runs, with the id of its process.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = Path(path)
         self.recipe = self.path / "recipe.yaml"
         self.tokenizers = self.path / "tokenizer.json"
+        self.data = self.path / "data.json"
         self.checkpoints = self.path / "checkpoints"
         self.history = self.path / "history.jsonl"
         self.model = self.path / "model.keras"
         self.logs = self.path / "logs"
         self.results = self.path / "results.json"
+        self.lock = self.path / ".lock"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps other trainings out of the folder.
+
+        The system ends a lock with its process, so a killed training leaves none behind.
+
+        Raises:
+            ValueError: another training has the lock.
+        """
+        is_new = not self.path.exists()
+        self.path.mkdir(parents=True, exist_ok=True)
+        descriptor = self._take_lock()
+        try:
+            os.truncate(descriptor, 0)
+            os.write(descriptor, f"{os.getpid()}\n".encode())
+            yield
+        finally:
+            self.lock.unlink(missing_ok=True)
+            os.close(descriptor)
+            if is_new:
+                with suppress(OSError):  # it is not empty
+                    self.path.rmdir()
+
+    def _take_lock(self) -> int:
+        while True:
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                process = os.read(descriptor, 20).decode().strip()
+                os.close(descriptor)
+                raise ValueError(
+                    f"Expected a folder that no other training uses. Received: {self.path}, which "
+                    f"the process {process} trains in. Choose another folder, or wait for its end."
+                ) from None
+            # The training that had the lock before may have deleted the file meanwhile.
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), os.stat(self.lock)):
+                    return descriptor
+            os.close(descriptor)
 
     def check_unused(self) -> None:
         """Makes sure that a new run may begin here.
@@ -52,11 +103,12 @@ class RunFolder:
         Raises:
             ValueError: there is none.
         """
-        if not (self.recipe.exists() and self.tokenizers.exists()):
-            raise ValueError(
-                f"Expected the folder of a run to resume. Received: {self.path}, which has none. "
-                "Begin one without resume."
-            )
+        for path in (self.recipe, self.tokenizers, self.data):
+            if not path.exists():
+                raise ValueError(
+                    f"Expected the folder of a run to resume. Received: {self.path}, which has no "
+                    f"{path.name}. Begin one without resume."
+                )
 
     def check_trained(self) -> None:
         """Makes sure that there is a trained model with its recipe.
@@ -76,3 +128,29 @@ class RunFolder:
         """Writes a file of the run, whole or not at all."""
         with atomic_write(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+    @staticmethod
+    def read_json(path: Path) -> Any:
+        """Reads a file of JSON.
+
+        Raises:
+            ValueError: it is not JSON; the file is named.
+        """
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path}: the file is damaged: {error}") from error
+
+    @staticmethod
+    def write_json(path: Path, value: Any) -> None:
+        """Writes a file of JSON; a number that is not finite becomes null, as JSON has no other."""
+        text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+        RunFolder.write_text(path, text + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, Tokenizer, WordTokenizer
+from kerasnmt.training.run_folder import RunFolder
 
 _KINDS = {
     tokenizer.kind: tokenizer
@@ -64,8 +65,15 @@ def save_tokenizers(path: Path, tokenizers: dict[str, Tokenizer]) -> None:
 
 
 def load_tokenizers(path: Path) -> dict[str, Tokenizer]:
-    """Reads what `save_tokenizers` wrote."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    return {
-        name: keras.saving.deserialize_keras_object(config) for name, config in document.items()
-    }
+    """Reads what `save_tokenizers` wrote.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    document = RunFolder.read_json(path)
+    try:
+        return {
+            name: keras.saving.deserialize_keras_object(config) for name, config in document.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{path}: the tokenizers cannot be loaded: {error}") from error

@@ -1,6 +1,5 @@
 """The training that a recipe describes."""
 
-import json
 import os
 import statistics
 from collections.abc import Iterator
@@ -18,9 +17,17 @@ from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.attention_statistics import AttentionStatistics
 from kerasnmt.training.best_model import BestModel
 from kerasnmt.training.checkpoint import Checkpoint, Place
-from kerasnmt.training.corpora import read_alignments, read_contexts, read_pairs, texts
+from kerasnmt.training.corpora import (
+    fingerprints,
+    read_alignments,
+    read_contexts,
+    read_pairs,
+    texts,
+)
+from kerasnmt.training.divergence_check import DivergenceCheck
 from kerasnmt.training.epoch_history import EpochHistory
 from kerasnmt.training.hyperparameters import Hyperparameters
+from kerasnmt.training.interruption import Interruption
 from kerasnmt.training.length_histograms import LengthHistograms
 from kerasnmt.training.model_section import check_model
 from kerasnmt.training.moving_average import MovingAverage
@@ -62,7 +69,8 @@ def train(
     validation data where the recipe has no test data.
 
     A training that was interrupted, or killed, goes on from its latest checkpoint as if nothing had
-    happened: same batches, same random numbers.
+    happened: same batches, same random numbers. At SIGINT and SIGTERM it writes a checkpoint and
+    raises `KeyboardInterrupt`.
 
     Args:
         recipe: what to train, on what, and how.
@@ -84,15 +92,28 @@ def train(
 
     Raises:
         ValueError: something in the recipe does not suit the data or the zoo, `output` already
-            holds a run, there is none to resume, or `init_from` is another model.
+            holds a run, there is none to resume, its data have changed, another training uses
+            `output`, or `init_from` is another model.
+        FloatingPointError: the training diverges. The best model so far stays.
     """
-    console = console or Console(quiet=True)
+    with RunFolder(output).locked():
+        return _train(recipe, output, resume, init_from, console or Console(quiet=True))
+
+
+def _train(
+    recipe: Recipe,
+    output: str | os.PathLike,
+    resume: bool,
+    init_from: str | os.PathLike | None,
+    console: Console,
+) -> dict[str, Any]:
+    """Trains and scores a model, in a folder that no other training uses."""
     run = RunFolder(output)
     if resume:
         run.check_resumable()
         _check_same_recipe(run, recipe)
         if run.results.exists():
-            results = json.loads(run.results.read_text(encoding="utf-8"))
+            results = run.read_json(run.results)
             if results["early_stopping"] or results["epochs"] >= recipe.training.epochs:
                 console.print(
                     f"{run.path}: the training is done, there is nothing to resume",
@@ -117,7 +138,9 @@ def train(
         for split in pairs
         if (section := getattr(recipe.data, split)).context
     }
+    files = fingerprints(recipe.data)
     if resume:
+        _check_same_files(run, recipe, files)
         tokenizers = load_tokenizers(run.tokenizers)
     elif earlier:
         tokenizers = load_tokenizers(RunFolder(init_from).tokenizers)
@@ -152,6 +175,7 @@ def train(
 
     if not resume:
         save_tokenizers(run.tokenizers, tokenizers)
+        run.write_json(run.data, files)
     run.write_text(run.recipe, recipe.to_yaml())
     clock = TrainingClock()
     checkpoint = Checkpoint(
@@ -186,9 +210,8 @@ def train(
     if recipe.training.moving_average:
         evaluation = [MovingAverage(evaluation)]
     reactions = []
-    if recipe.training.learning_rate_schedule == "plateau":
-        # What it was reduced by is found again from the epochs on record.
-        model.optimizer.learning_rate = recipe.training.learning_rate
+    plateau = recipe.training.learning_rate_schedule == "plateau"
+    if plateau:
         reactions.append(
             keras.callbacks.ReduceLROnPlateau(
                 monitor,
@@ -205,10 +228,19 @@ def train(
         run.logs, recipe.model_dump(mode="json", include={"model", "training", "search"})
     )
     progress = TrainingProgress(console, recipe.training.epochs)
+    interruption = Interruption(checkpoint)
     callbacks = [
+        DivergenceCheck(),
         Throughput(),
         *evaluation,
-        *(Replayed(reaction, history.records) for reaction in reactions),
+        *(
+            Replayed(
+                reaction,
+                history.records,
+                learning_rate=recipe.training.learning_rate if plateau else None,
+            )
+            for reaction in reactions
+        ),
         keras.callbacks.TensorBoard(run.logs, write_graph=False),
         StepScalars(run.logs, every=recipe.training.log_every),
         LengthHistograms(run.logs, _batches(recipe, model, pairs, contexts, "train", **options)),
@@ -216,6 +248,7 @@ def train(
         history,
         checkpoint,
         progress,
+        interruption,
     ]
 
     def fit(place: Place, epochs: int) -> None:
@@ -240,7 +273,7 @@ def train(
             callbacks=callbacks,
         )
 
-    with progress:
+    with progress, interruption:
         if place.batch:  # what is left of an epoch
             fit(place, place.epoch + 1)
             # `fit` has ended with the moving average in the place of the weights.
@@ -272,7 +305,7 @@ def train(
         "history": history.records,
     }
     hyperparameters.write_scores({name: scores[name] for name in ("bleu", "chrf", "perplexity")})
-    run.write_text(run.results, json.dumps(results, indent=2) + "\n")
+    run.write_json(run.results, results)
     return results
 
 
@@ -293,6 +326,22 @@ def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
                 f"Expected the recipe of the run to resume, in {run.recipe}, where {key} is "
                 f"{old.get(key)!r}; only training.epochs may differ. "
                 f"Received: {key}={new.get(key)!r}"
+            )
+
+
+def _check_same_files(run: RunFolder, recipe: Recipe, files: dict[str, dict[str, Any]]) -> None:
+    """Makes sure that a run goes on with its own data."""
+    for key, before in run.read_json(run.data).items():
+        if files[key] != before:
+            _, split, name = key.split(".")
+            path = getattr(getattr(recipe.data, split), name)
+            old, new = (
+                f"{file['bytes']:,} bytes with the SHA-256 {file['sha256'][:12]}…"
+                for file in (before, files[key])
+            )
+            raise ValueError(
+                f"Expected the data of the run to resume, where {key} has {old}. Received: {path}, "
+                f"which has changed to {new}. Put the file back, or begin another run."
             )
 
 

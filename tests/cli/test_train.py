@@ -100,6 +100,34 @@ def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
     assert capsys.readouterr() == ("", f"interrupted; to go on: {command}\n")
 
 
+def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
+    def train(recipe, output, *, resume, init_from, console):
+        output.mkdir()
+        (output / "recipe.yaml").touch()
+        raise training.Terminated
+
+    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 143
+    command = "kerasnmt train 'a recipe.yaml' --output run --resume"
+    assert capsys.readouterr() == ("", f"interrupted; to go on: {command}\n")
+
+
+def test_a_training_that_diverges(folder, monkeypatch, capsys):
+    def train(recipe, output, *, resume, init_from, console):
+        raise FloatingPointError("The loss of batch 2 in epoch 1 is nan: the training diverges.")
+
+    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 1
+    message = "error: The loss of batch 2 in epoch 1 is nan: the training diverges.\n"
+    assert capsys.readouterr() == ("", message)
+
+
+def test_a_perplexity_that_is_not_finite(folder, monkeypatch, capsys):
+    def train(recipe, output, *, resume, init_from, console):
+        return RESULTS | {"perplexity": None}
+
+    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 0
+    assert "perplexity (validation)  inf\n" in capsys.readouterr().out
+
+
 def test_an_interruption_before_there_is_a_run(folder, monkeypatch, capsys):
     def train(recipe, output, *, resume, init_from, console):
         raise KeyboardInterrupt

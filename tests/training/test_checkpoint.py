@@ -1,3 +1,4 @@
+import os
 import re
 
 import keras
@@ -91,7 +92,8 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
     )
     for weight, other in zip(resumed.get_weights(), weights, strict=True):
         np.testing.assert_allclose(weight, other, rtol=1e-6)
-    assert names(tmp_path) == ["epoch_0004_batch_00000000.npz"]
+    # The latest one, and the one before it in case the latest is damaged.
+    assert names(tmp_path) == ["epoch_0003_batch_00000002.npz", "epoch_0004_batch_00000000.npz"]
 
 
 def test_without_the_random_state_it_would_not(tmp_path):
@@ -154,6 +156,61 @@ def test_a_failed_write_leaves_the_checkpoint_before(tmp_path, monkeypatch):
         checkpoint.on_epoch_end(1)
     assert names(tmp_path) == ["epoch_0001_batch_00000000.npz"]
     assert Checkpoint(tmp_path).restore(make_model(2)) == Place(1, 0)
+
+
+DAMAGES = {
+    "cut": lambda content: content[: len(content) // 2],
+    "empty": lambda content: b"",
+    "changed": lambda content: content[:200] + bytes([content[200] ^ 1]) + content[201:],
+    "foreign": lambda content: b"not a checkpoint",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
+    with pytest.raises(KeyboardInterrupt):
+        fit(make_model(1), 4, callbacks=[Checkpoint(tmp_path, every=2), Stop(7)])
+    older, latest = (tmp_path / name for name in names(tmp_path))
+    assert (older.name, latest.name) == (
+        "epoch_0001_batch_00000000.npz",
+        "epoch_0001_batch_00000002.npz",
+    )
+    latest.write_bytes(DAMAGES[damage](latest.read_bytes()))
+    resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
+    message = rf"checkpoint {latest} is damaged \(.*\); the training goes on from {older.name}"
+    with pytest.warns(UserWarning, match=message):
+        place = checkpoint.restore(resumed)
+    assert place == (1, 0)
+    fit(resumed, 4, place, [checkpoint])
+    for weight, other in zip(resumed.get_weights(), whole[0], strict=True):
+        np.testing.assert_allclose(weight, other, rtol=1e-6)
+
+
+def test_without_a_whole_checkpoint_nothing_is_resumed(tmp_path):
+    (tmp_path / "epoch_0001_batch_00000000.npz").touch()
+    message = r"0\.npz is damaged \(.*\), and so is each older one; begin again in another folder"
+    with pytest.raises(ValueError, match=message):
+        Checkpoint(tmp_path).restore(make_model(1))
+
+
+def test_a_checkpoint_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """Without `fsync` a power cut could leave an empty file with the name of a whole one."""
+    events = []
+    fsync, replace = os.fsync, os.replace
+
+    def record_fsync(descriptor):
+        events.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    def record_replace(old, new):
+        events.append("replace")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(os, "replace", record_replace)
+    fit(make_model(1), 1, callbacks=[Checkpoint(tmp_path)])
+    temporary = tmp_path / ".writing.epoch_0001_batch_00000000.npz"
+    assert events == [str(temporary), "replace", str(tmp_path)]
 
 
 def test_a_checkpoint_of_another_model(tmp_path):

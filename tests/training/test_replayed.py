@@ -72,6 +72,19 @@ def test_a_plateau_is_found_across_an_interruption(interrupted):
     np.testing.assert_allclose(rates, RATES)
 
 
+def test_a_plateau_is_found_by_several_calls_of_fit():
+    """The rest of an epoch that was interrupted is a call of its own."""
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.1), loss="mse", run_eagerly=True)
+    record = Record([])
+    replayed = Replayed(plateau(), record.records, learning_rate=0.8)
+    callbacks = [Score(SCORES, record.records), replayed, record]
+    for epochs in (3, 4, 5, 8):
+        begun = {"initial_epoch": len(record.records), "epochs": epochs, "verbose": 0}
+        model.fit(INPUTS, INPUTS, callbacks=callbacks, **begun)
+    np.testing.assert_allclose(record.rates, RATES)
+
+
 def test_a_training_stops_early_across_an_interruption():
     scores = [10.0, 11.0, 10.5, 10.6, 10.7, 12.0]
     records = []

@@ -1,3 +1,8 @@
+import fcntl
+import json
+import math
+import os
+
 import pytest
 
 from kerasnmt.training import RunFolder
@@ -20,3 +25,78 @@ def test_a_folder_in_use(tmp_path, name):
 def test_other_files_do_not_matter(tmp_path):
     (tmp_path / "notes.txt").touch()
     RunFolder(tmp_path).check_unused()
+
+
+@pytest.mark.parametrize("missing", ["recipe", "tokenizers", "data"])
+def test_what_a_run_that_is_resumed_needs(tmp_path, missing):
+    run = RunFolder(tmp_path)
+    for name in {"recipe", "tokenizers", "data"} - {missing}:
+        getattr(run, name).touch()
+    path = getattr(run, missing)
+    with pytest.raises(ValueError, match=rf"Received: {tmp_path}, which has no {path.name}\."):
+        run.check_resumable()
+
+
+def test_a_second_training_is_kept_out(tmp_path):
+    """Each opens the file itself, as another process would."""
+    run, other = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "run")
+    with run.locked():
+        message = rf"no other training uses.*{run.path}, which the process {os.getpid()} trains in"
+        with pytest.raises(ValueError, match=message), other.locked():
+            pass
+        assert run.lock.exists()
+    with other.locked():
+        pass
+
+
+def test_a_lock_leaves_nothing_behind(tmp_path):
+    with RunFolder(tmp_path / "new").locked():
+        pass
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    with RunFolder(tmp_path / "old").locked():
+        pass
+    assert list((tmp_path / "old").iterdir()) == []
+    with RunFolder(tmp_path / "used").locked():
+        (tmp_path / "used" / "recipe.yaml").touch()
+    assert [path.name for path in (tmp_path / "used").iterdir()] == ["recipe.yaml"]
+
+
+def test_a_file_of_a_killed_training_is_no_lock(tmp_path):
+    run = RunFolder(tmp_path)
+    run.lock.write_text("12345\n")
+    with run.locked():
+        assert run.lock.read_text() == f"{os.getpid()}\n"
+    assert not run.lock.exists()
+
+
+def test_a_lock_whose_file_was_deleted_meanwhile_is_taken_again(tmp_path, monkeypatch):
+    run = RunFolder(tmp_path)
+    flock, deleted = fcntl.flock, []
+
+    def delete_once(descriptor, operation):
+        flock(descriptor, operation)
+        if not deleted:  # the training that had the lock ends between `open` and `flock`
+            deleted.append(run.lock)
+            run.lock.unlink()
+
+    monkeypatch.setattr(fcntl, "flock", delete_once)
+    with run.locked():
+        assert deleted and run.lock.exists()
+        with pytest.raises(ValueError, match="no other training"), RunFolder(tmp_path).locked():
+            pass
+
+
+def test_numbers_that_json_lacks_are_null(tmp_path):
+    value = {"perplexity": math.inf, "history": [{"loss": math.nan, "bleu": 0.5}], "name": "ä"}
+    RunFolder.write_json(tmp_path / "results.json", value)
+    text = (tmp_path / "results.json").read_text(encoding="utf-8")
+    assert json.loads(text) == {
+        "perplexity": None,
+        "history": [{"loss": None, "bleu": 0.5}],
+        "name": "ä",
+    }
+    assert RunFolder.read_json(tmp_path / "results.json") == json.loads(text)
+    (tmp_path / "results.json").write_text(text[:20])
+    with pytest.raises(ValueError, match=r"results\.json: the file is damaged: "):
+        RunFolder.read_json(tmp_path / "results.json")

@@ -31,7 +31,7 @@ RESULTS = {
 }
 
 
-EPOCH_AND_BATCHES = ["epoch_0001_batch_00000003.npz"]
+CHECKPOINTS = ["epoch_0001_batch_00000000.npz", "epoch_0001_batch_00000003.npz"]
 
 
 def recipe(**training):
@@ -109,7 +109,7 @@ def trainings(tmp_path_factory):
             train(recipe(), whole.path, console=Console(file=output))
     assert not whole.results.exists()
     first = Training(whole, records(whole), output.getvalue())
-    assert [path.name for path in resumed.checkpoints.glob("*")] == EPOCH_AND_BATCHES
+    assert sorted(path.name for path in resumed.checkpoints.glob("*")) == CHECKPOINTS
     output = io.StringIO()
     results = train(recipe(), resumed.path, resume=True, console=Console(file=output))
     return first, Training(resumed, records(resumed), output.getvalue(), results)
@@ -187,8 +187,7 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
     assert (average["epochs"], results["early_stopping"]) == (2, False)
     best = best_epoch(results)
     assert average["kept"] == (rank(average) > rank(best))
-    files = sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())
-    assert files == [f"epoch_000{number}_batch_00000000.npz" for number in (1, 2)]
+    files = [f"epoch_000{number}_batch_00000000.npz" for number in (1, 2)]
     model = keras.saving.load_model(tmp_path / "run" / "model.keras", compile=False)
     kept, epochs = model.get_weights()[0], []
     for file in files:
@@ -305,11 +304,12 @@ def test_perplexity_is_that_of_the_references(finished, best_model):
 def test_what_the_run_holds(finished):
     run = finished.run
     assert {path.name for path in run.path.iterdir()} == {
-        *("recipe.yaml", "tokenizer.json", "checkpoints", "history.jsonl"),
+        *("recipe.yaml", "tokenizer.json", "data.json", "checkpoints", "history.jsonl"),
         *("model.keras", "logs", "results.json"),
     }
     assert Recipe.load(run.recipe) == recipe()
-    assert [path.name for path in run.checkpoints.iterdir()] == ["epoch_0003_batch_00000000.npz"]
+    checkpoints = sorted(path.name for path in run.checkpoints.iterdir())
+    assert checkpoints == ["epoch_0002_batch_00000015.npz", "epoch_0003_batch_00000000.npz"]
     assert list(json.loads(run.tokenizers.read_text())) == ["shared"]
 
 
@@ -475,6 +475,44 @@ def test_a_run_goes_on_with_its_own_recipe_only(finished):
         f"Expected the recipe of the run to resume, in {run.recipe}, where training.learning_rate "
         "is 0.05; only training.epochs may differ. Received: training.learning_rate=0.5"
     )
+
+
+def test_a_run_goes_on_with_its_own_data_only(tmp_path):
+    """With fewer batches than the checkpoint has behind it, an epoch would have no end."""
+    pairs = builtin_corpus(24)
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
+    train_file, validation_file = tmp_path / "train.tsv", tmp_path / "validation.tsv"
+    train_file.write_text("".join(lines[:20]))
+    validation_file.write_text("".join(lines[20:]))
+    document = small_document()
+    document["data"] = {
+        "train": {"pairs": str(train_file)},
+        "validation": {"pairs": str(validation_file)},
+    }
+    document["training"]["learning_rate"] = 1e30
+    document["training"]["clip_norm"] = None
+    run = RunFolder(tmp_path / "run")
+
+    # A training that diverges leaves a run, and no model of NaN.
+    with pytest.raises(
+        FloatingPointError, match=r"The perplexity of batch \d+ in epoch 1 is inf: the"
+    ):
+        train(Recipe.from_dict(document), run.path)
+    assert run.recipe.exists() and not run.model.exists() and not run.results.exists()
+
+    train_file.write_text("".join(lines[:10]))
+    message = (
+        rf"data.train.pairs has [\d,]+ bytes with the SHA-256 \w+…\. Received: {train_file}, which "
+        r"has changed to [\d,]+ bytes with the SHA-256 \w+…\. Put the file back"
+    )
+    with pytest.raises(ValueError, match=message):
+        train(Recipe.from_dict(document), run.path, resume=True)
+
+
+def test_two_trainings_do_not_share_a_folder(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    with run.locked(), pytest.raises(ValueError, match="a folder that no other training uses"):
+        train(Recipe.from_dict(small_document()), run.path)
 
 
 def test_a_run_is_not_overwritten(finished):
