@@ -9,9 +9,9 @@ class DivergenceCheck(keras.callbacks.Callback):
     """Ends a training at the first loss or perplexity that is not finite.
 
     The cause is a learning rate that is too high, or sample weights that hold NaN; the weights are
-    lost. A perplexity is infinite where the loss of a token is above 88. (`keras.callbacks.TerminateOnNaN` lets the epoch end as
-    usual, so the callbacks after it keep a model of NaN.) This callback should come first, so that
-    no other one sees these logs.
+    lost. A perplexity is infinite where the mean loss of a token is above 88.
+    (`keras.callbacks.TerminateOnNaN` lets the epoch end as usual, so the callbacks after it keep a
+    model of NaN.) This callback should come first, so that no other one sees these logs.
 
     Raises:
         FloatingPointError: from `fit`, in one line with the epoch and the batch.

@@ -8,10 +8,8 @@ import textwrap
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import kerasnmt.models  # noqa: F401  (registers the classes of a saved model)
-from kerasnmt.data import split_evenly
 
 SCRIPT = """
 import json
@@ -176,18 +174,3 @@ def test_a_recipe_on_two_devices(tmp_path):
         if "seed_generator" not in weight.path:
             np.testing.assert_allclose(weight, expected, atol=1e-5, err_msg=weight.path)
     assert "Expected training.devices to be at most 2" in error
-
-
-def test_rows_are_filled_up():
-    batch = ({"source_ids": tf.ones([5, 2], tf.int32)}, tf.ones([5, 3], tf.int32), tf.ones([5, 3]))
-    (inputs, targets, weights) = next(
-        iter(split_evenly(tf.data.Dataset.from_tensors(batch), 4).as_numpy_iterator())
-    )
-    np.testing.assert_array_equal(inputs["source_ids"], [[1, 1]] * 5 + [[0, 0]] * 3)
-    np.testing.assert_array_equal(targets, weights)
-    assert weights.shape == (8, 3)
-    assert weights.sum() == 15
-    even = split_evenly(tf.data.Dataset.from_tensors(batch), 5)
-    assert next(iter(even))[1].shape == (5, 3)
-    with pytest.raises(ValueError, match=r"at least 1 replica\. Received: replicas=0"):
-        split_evenly(even, 0)
