@@ -13,7 +13,12 @@ from kerasnmt.cli.options import SearchOptions, WithRuns
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The served model's folder, such as models/en_de.")
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="The served model's folder, such as models/en_de, for its next version; or "
+            "models/en_de/3 for this version.",
+        ),
     ],
     beam_size: Annotated[
         int | None,
@@ -36,12 +41,12 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Write the next version of a SavedModel for TF Serving under DIR, whole or not at all."""
+    """Write a version of a SavedModel for TF Serving, whole or not at all."""
     with progress_console().status("exporting"):
         # Before what imports TensorFlow: it loads it quietly.
         check_one_beam_size(beam_size, search)
         model, options = load_run(run, with_run, search)
-        from kerasnmt.serving import export_lite, export_next_version
+        from kerasnmt.serving import export_lite, export_model, export_next_version
 
         if beam_size is not None:
             options["beam_size"] = beam_size
@@ -50,6 +55,9 @@ def export(
                 "Expected a recipe without search.replace_unknown for LiteRT, where there is no "
                 f"attention to replace by. Received: {run}"
             )
-        write = export_lite if lite else export_next_version
+        if lite:
+            write = export_lite
+        else:
+            write = export_model if directory.name.isdecimal() else export_next_version
         written = write(model, directory, weights=weights, **options)
     print(written)

@@ -7,9 +7,8 @@ def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
     """Fills batches up with rows of padding, so that each of several devices gets as many rows.
 
     A `tf.distribute` strategy divides the rows of a batch, and Keras fails where a device gets
-    fewer of them than another. Rows of padding have no words and change neither the loss of a
-    batch, nor the weights, nor the perplexity. What Keras reports as the loss of an epoch is a mean
-    of the batches' losses by their rows, those of padding included.
+    fewer of them than another. Rows of padding have no words and change neither the losses, nor
+    the weights, nor the perplexity.
 
     ```python
     strategy = tf.distribute.MirroredStrategy()

@@ -55,7 +55,9 @@ def sample(
             best, ids = top_k(log_probabilities, options.top_k)
         else:
             best, ids = ops.top_k(log_probabilities, ops.shape(log_probabilities)[-1])
-        probabilities = ops.softmax(best / options.temperature, axis=-1)
+        # A high temperature makes all tokens as likely, but not those that are impossible.
+        tempered = ops.where(best > IMPOSSIBLE / 2, best / options.temperature, IMPOSSIBLE)
+        probabilities = ops.softmax(tempered, axis=-1)
         before = ops.cumsum(probabilities, axis=-1) - probabilities
         kept = ops.where(before < options.top_p, probabilities, 0.0)
         total = ops.cumsum(kept, axis=-1)

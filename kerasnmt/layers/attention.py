@@ -93,7 +93,9 @@ class Attention(keras.layers.Layer):
 
     def project(self, memory: Any) -> Any:
         """Turn a memory `[batch, source_length, memory_units]` into the score's keys."""
-        return self.score.project(memory)
+        # The score may make weights now, whose paths are to differ from those of another attention.
+        with keras.name_scope(self.name, caller=self):
+            return self.score.project(memory)
 
     def call(
         self,

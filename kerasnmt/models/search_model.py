@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, search
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.models.checks import check_integers
 
 
 class SearchModel(keras.Model):
@@ -73,6 +74,7 @@ class SearchModel(keras.Model):
             self._need_attention()
         inputs = _of_the_source(inputs)
         if prefix_ids is not None:
+            check_integers("prefix_ids", prefix_ids)
             prefix_ids = ops.cast(prefix_ids, "int32")
         states, memory = self.encode(inputs, steps=search_options.max_length)
         source_mask = self.memory_mask(memory)
@@ -284,11 +286,14 @@ class SearchModel(keras.Model):
 def _of_the_source(inputs: Any) -> dict[str, Any]:
     """Leave out what a batch holds of its targets; ids become int32."""
     inputs = inputs if isinstance(inputs, Mapping) else {"source_ids": inputs}
-    return {
-        name: ops.cast(value, "int32") if name.endswith("_ids") else ops.convert_to_tensor(value)
-        for name, value in inputs.items()
-        if name not in ("target_ids", "alignments")
-    }
+    read = {}
+    for name, value in inputs.items():
+        if name.endswith("_ids") and name != "target_ids":
+            check_integers(name, value)
+            read[name] = ops.cast(value, "int32")
+        elif name not in ("target_ids", "alignments"):
+            read[name] = ops.convert_to_tensor(value)
+    return read
 
 
 class _Graphs:

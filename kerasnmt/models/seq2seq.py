@@ -1,6 +1,7 @@
 """The sequence-to-sequence model."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -8,6 +9,7 @@ from keras import ops
 
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import build_once
+from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.guided_attention_loss import guided_attention_loss
 from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
@@ -94,6 +96,7 @@ class Seq2Seq(SearchModel):
         # Its state is a seed, which `compile` draws, and the number of batches trained on.
         self.sampling_generator = keras.random.SeedGenerator(0)
         self.perplexity = Perplexity()
+        self.word_loss = keras.metrics.Mean(name="loss")
         self.replica_mean = ReplicaMean()
         gate = getattr(decoder, "gate", None)
         self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
@@ -130,6 +133,7 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
+        self._check_ids(inputs)
         read = [inputs[name] for name in self.encoder.reads]
         embedded = [self.decoder.embedding(ids) for ids in read] if self.share_embeddings else []
         memory, memory_mask, states = self.encoder(*read, *embedded, training=training)
@@ -140,6 +144,21 @@ class Seq2Seq(SearchModel):
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}
+
+    def _check_ids(self, inputs: dict[str, Any]) -> None:
+        """Check all ids of a batch."""
+        words = self.decoder.embedding.input_dim
+        # Words outside the vocabulary have the ids after it, no more of them than positions.
+        extended = {name: ids for name, ids in inputs.items() if name.startswith("extended_")}
+        positions = sum(ids.shape[1] or 0 for ids in extended.values())
+        for name, ids in inputs.items():
+            if name in extended:
+                check_ids(name, ids, words + positions)
+            elif name == "target_ids":
+                check_ids(name, ids, words)
+            elif name in self.encoder.reads and name.endswith("_ids"):
+                embedding = self.encoder.embedding or self.decoder.embedding
+                check_ids(name, ids, embedding.input_dim)
 
     def _symbolic_source(self) -> dict[str, Any]:
         """What the encoder takes, without values."""
@@ -217,6 +236,24 @@ class Seq2Seq(SearchModel):
     @property
     def _batches_per_update(self) -> int:
         return self.optimizer.gradient_accumulation_steps or 1
+
+    def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> keras.callbacks.History:
+        """Train, see `keras.Model.fit`. Arrays of ids are checked first."""
+        self._check_arrays(x, y)
+        return super().fit(x, y, *args, **kwargs)
+
+    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
+        """Measure loss and metrics, see `keras.Model.evaluate`. Arrays of ids are checked first."""
+        self._check_arrays(x, y)
+        return super().evaluate(x, y, *args, **kwargs)
+
+    def _check_arrays(self, x: Any, y: Any) -> None:
+        """Check ids that are given as arrays, as `call` sees only tensors of a graph."""
+        if isinstance(x, Mapping):
+            self._check_ids(x)
+            if y is not None:
+                extended = (x[name].shape[1] for name in x if name.startswith("extended_"))
+                check_ids("targets", y, self.decoder.embedding.input_dim + sum(extended))
 
     def make_train_function(self, force: bool = False) -> Any:
         """Prepare `fit`: scheduled sampling goes on where the optimizer stands."""
@@ -327,7 +364,8 @@ class Seq2Seq(SearchModel):
         """Configure training.
 
         Without a `loss` the model trains on the cross-entropy of a target token: the sum over all
-        real tokens of the batch divided by their number, padding left out.
+        real tokens of the batch divided by their number, padding left out. The `loss` of an epoch,
+        and that of validation data, is the mean over all its real tokens, however they are batched.
 
         Args:
             optimizer: as in `keras.Model.compile`.
@@ -340,8 +378,18 @@ class Seq2Seq(SearchModel):
                 after the target's words, see `kerasnmt.models.mixed_inputs`; or a schedule that
                 makes it of the number of the optimizer's steps. It takes a second pass of the
                 decoder, through which no gradient flows.
-            **kwargs: as in `keras.Model.compile`.
+            **kwargs: as in `keras.Model.compile`. A `loss` has to take logits.
+
+        Raises:
+            ValueError: a number is out of range, a `loss` takes probabilities, or the model copies
+                and so returns no logits for a `loss`.
         """
+        check_takes_logits(kwargs.get("loss"))
+        if self.copies and kwargs.get("loss") is not None:
+            raise ValueError(
+                "Expected no loss for a model that copies, as it returns no logits. Received: "
+                f"loss={kwargs['loss']!r:.60}. Leave loss out for the model's own."
+            )
         if not 0.0 <= label_smoothing < 1.0:
             raise ValueError(
                 "Expected 0 <= label_smoothing < 1; a usual value is 0.1. "
@@ -399,15 +447,29 @@ class Seq2Seq(SearchModel):
         smoothed = (
             1.0 - self.label_smoothing
         ) * log_probability + self.label_smoothing * mean_log_probability
-        loss = -ops.sum(weight * smoothed) / ops.maximum(ops.sum(weight), 1.0)
-        loss = self._share(weight) * loss
+        words = self._mean_count(weight)
+        loss = -ops.sum(weight * smoothed) / ops.maximum(words, 1.0 / self._replicas)
         added = self.losses
         if self._replicas > 1:
             # Keras has one list for all replicas. It was emptied when the last of them began, and
             # filled after `_share`, for which they wait.
             added = [one for one in added if one.device == loss.device]
+        loss = sum(added, start=loss)
+        self.word_loss.update_state(loss, words)
         # Of the replicas Keras adds up the gradients.
-        return sum(added, start=loss) / self._replicas
+        return loss / self._replicas
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The metrics of Keras, with `loss` as a mean over words.
+
+        Keras averages the losses of batches by their rows, so the result would depend on which
+        sentences are in a batch together. With a `loss` of `compile` it still does.
+        """
+        found = super().metrics
+        if not self.compiled or self.loss is not None:
+            return [metric for metric in found if metric is not self.word_loss]
+        return [self.word_loss, *(metric for metric in found if metric.name != "loss")]
 
     @property
     def _replicas(self) -> int:
@@ -426,7 +488,12 @@ class Seq2Seq(SearchModel):
         if self._replicas == 1:
             return 1.0
         count = ops.sum(ops.cast(counted, "float32"))
-        return ops.divide_no_nan(count, self.replica_mean(count))
+        return ops.divide_no_nan(count, self._mean_count(counted))
+
+    def _mean_count(self, counted: Any) -> Any:
+        """Return how many words a replica has on average, a float32 scalar; see `_share`."""
+        count = ops.sum(ops.cast(counted, "float32"))
+        return count if self._replicas == 1 else self.replica_mean(count)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments, the tokenizers with their vocabularies."""

@@ -1,6 +1,7 @@
 """The proof that TF Serving can serve an export, and serves what the model says."""
 
 import functools
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,12 @@ from kerasnmt.serving.export_contract import ExportContract, Outputs, Row
 from kerasnmt.serving.meta_graph import MetaGraph, Signature
 from kerasnmt.serving.session_process import SessionProcess
 from kerasnmt.serving.translation_contract import TranslationContract
-from kerasnmt.serving.version_folder import chosen_version, model_folders, read_description
+from kerasnmt.serving.version_folder import (
+    DESCRIPTION,
+    chosen_version,
+    model_folders,
+    read_description,
+)
 from kerasnmt.serving.warmup import (
     MOST_WARMUP_REQUESTS,
     WARMUP_REQUESTS,
@@ -60,6 +66,8 @@ def check_export(
     - `warmup`: the requests of the warm-up file, which a server sends before it is ready, can be
       read, are at most 1,000 and are answered;
     - `python`: TensorFlow in this process gives the same outputs;
+    - `description`: what `assets.extra/kerasnmt.json` tells clients, such as the beam size, is what
+      the graph was made with;
     - `expected`: the translations, answers or captions are the expected ones: where no texts are
       given, what the model made of the export's own examples when it was written;
     - `latency`: median (p50) and 95th percentile (p95) of the time of a request of one row and of
@@ -132,6 +140,7 @@ def _rows(
         yield _row("odd_inputs", _check_odd_inputs, served)
         yield _row("warmup", _check_warmup, served)
         yield _row("python", _check_python, served)
+        yield _row("description", _check_description, served)
         if expected:
             yield _row("expected", _check_expected, served, expected)
         elif texts is None:
@@ -185,6 +194,22 @@ class _Served:
     def names(self) -> list[str]:
         """The names of those that the contract has."""
         return self.contract.served(self.signatures)
+
+    @functools.cached_property
+    def loaded(self) -> Any:
+        """The export in this process.
+
+        Raises:
+            RuntimeError: TensorFlow cannot load it.
+        """
+        import tensorflow as tf
+        import tensorflow_text  # noqa: F401  (registers its ops)
+
+        try:
+            with tf.device("/CPU:0"):
+                return tf.saved_model.load(str(self.version))
+        except (tf.errors.OpError, OSError, TypeError) as error:
+            raise RuntimeError(f"TensorFlow in Python cannot load it: {error}") from error
 
     def ask(self, signature: str, rows: tuple[Row, ...]) -> Outputs:
         """Returns the outputs of a signature."""
@@ -333,18 +358,38 @@ def _check_python(served: _Served) -> str:
 
 def _python_outputs(served: _Served) -> dict[str, Outputs]:
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401  (registers its ops)
 
+    loaded = served.loaded
     try:
         # On the CPU, as the child: a GPU may round otherwise.
         with tf.device("/CPU:0"):
             columns = served.contract.columns(served.rows)
             inputs = {name: tf.constant(values) for name, values in columns.items()}
-            loaded = tf.saved_model.load(str(served.version))
             answers = {name: loaded.signatures[name](**inputs) for name in served.names}
     except (tf.errors.OpError, OSError, TypeError) as error:
         raise RuntimeError(f"TensorFlow in Python cannot run it: {error}") from error
     return {name: {k: v.numpy() for k, v in answer.items()} for name, answer in answers.items()}
+
+
+def _check_description(served: _Served) -> str:
+    written = read_description(served.version)
+    if not written:
+        raise RuntimeError(f"{served.version / DESCRIPTION} is missing; export anew")
+    if not hasattr(served.loaded, "description"):
+        raise RuntimeError("the graph does not say what it was made with; export anew")
+    made_with = json.loads(served.loaded.description().numpy())
+    differing = sorted(
+        name
+        for name in made_with.keys() | written.keys() - {"examples"}
+        if made_with.get(name) != written.get(name)
+    )
+    _refuse(
+        [
+            f"{name} is {written.get(name)!r} where the graph was made with {made_with.get(name)!r}"
+            for name in differing
+        ]
+    )
+    return f"{len(made_with)} facts that clients read are those of the graph"
 
 
 def _check_expected(served: _Served, expected: Sequence[str]) -> str:

@@ -73,12 +73,14 @@ class ContextTextModule(TextModule):
         return self._graph_of_forced_prefix()(prefix, text, context)
 
     def _source(self, text: tf.Tensor, context: tf.Tensor) -> Source:
-        read = self.source_tokenizer.tokenize_together(text, context)
+        # Without the end tokens, which `_padded` adds.
+        read = self.source_tokenizer.tokenize_together(
+            text, context, max_lengths=[self.max_length - 1, MAX_CONTEXT_LENGTH - 1]
+        )
         inputs = {}
-        limits = {"source": None, "context": MAX_CONTEXT_LENGTH}
-        for (name, limit), one in zip(limits.items(), read, strict=True):
-            inputs[f"{name}_ids"] = self._padded(one.ids, limit)
+        for name, one in zip(("source", "context"), read, strict=True):
+            inputs[f"{name}_ids"] = self._padded(one.ids)
             if self._copies:
-                inputs[f"extended_{name}_ids"] = self._padded(one.extended_ids, limit)
+                inputs[f"extended_{name}_ids"] = self._padded(one.extended_ids)
         unknown_words = read[0].unknown_words if self._copies else None
         return Source(inputs, read[0].ids.row_lengths() == 0, unknown_words)

@@ -65,10 +65,17 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
         the directory of the version.
 
     Raises:
-        ValueError: the model cannot be exported.
+        ValueError: the directory's name is a number, as that of a version, or the model cannot be
+            exported.
         OSError: it could not be written.
     """
-    return _export(model, Path(directory), options)
+    directory = Path(directory)
+    if directory.name.isdecimal():
+        raise ValueError(
+            "Expected the folder of a model, to write its next version there. Received: "
+            f"directory='{directory}', the folder of a version. Use export_model or its parent."
+        )
+    return _export(model, directory, options)
 
 
 def load_export(directory: str | Path) -> Any:
@@ -111,11 +118,15 @@ def _export(
     """Write a version under the model's folder."""
     module = model.serving_module(**options)
     served_name = directory.absolute().name
+    description = json.dumps(module.description, ensure_ascii=False)
+    saved = module.saved
+    # For the check, which compares it with the file that clients read.
+    saved.description = tf.function(lambda: tf.constant(description), input_signature=[])
 
     def write(folder: Path) -> None:
         with tf.device("CPU"):
             tf.saved_model.save(
-                module.saved,
+                saved,
                 str(folder),
                 signatures={
                     name: function.get_concrete_function()

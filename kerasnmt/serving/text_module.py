@@ -199,12 +199,6 @@ class TextModule(tf.Module):
         source = self._source(*texts)
         if self._copies:
             prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
-            # What stands only where a text was cut cannot be copied.
-            flat, rows = prefix_ids.flat_values, prefix_ids.value_rowids()
-            copied = tf.gather(source.copied_ids, rows) == flat[:, None]
-            possible = tf.reduce_any(copied, axis=1)
-            possible |= flat < self.target_tokenizer.vocabulary_size
-            prefix_ids = prefix_ids.with_flat_values(tf.where(possible, flat, UNKNOWN_ID))
         else:
             prefix_ids = self.target_tokenizer.tokenize(prefix)
         return self._best(source, prefix_ids.to_tensor(PAD_ID))
@@ -270,13 +264,16 @@ class TextModule(tf.Module):
 
     def _source(self, text: tf.Tensor) -> "Source":
         if self._copies:
-            ids, extended_ids, unknown_words = self.source_tokenizer.tokenize_source(text)
+            ids, extended_ids, unknown_words = self.source_tokenizer.tokenize_source(
+                text, max_length=self.max_length - 1
+            )
             inputs = {
                 "source_ids": self._padded(ids),
                 "extended_source_ids": self._padded(extended_ids),
             }
         else:
-            ids, unknown_words = self.source_tokenizer.tokenize(text), None
+            ids = self.source_tokenizer.tokenize(text)[:, : self.max_length - 1]
+            unknown_words = None
             inputs = {"source_ids": self._padded(ids)}
         if self._replaces:
             # One for each position, so that a position is a word's number.
@@ -290,9 +287,8 @@ class TextModule(tf.Module):
         found = self._dictionary.lookup(words.flat_values)
         return tf.where(found == "", words.flat_values, found)
 
-    def _padded(self, ids: tf.RaggedTensor, max_length: int | None = None) -> tf.Tensor:
-        """Ids `[batch, length]`, cut to the most there may be, with their end token."""
-        ids = ids[:, : (max_length or self.max_length) - 1]
+    def _padded(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        """Ids `[batch, length]` with their end token."""
         end = tf.fill([ids.nrows(), 1], END_ID)
         ids = tf.concat([ids, end], axis=1)
         # A batch of no texts has no longest one, and loops over a length of 0 fail.
@@ -356,9 +352,3 @@ class Source(NamedTuple):
     def ids(self) -> tf.Tensor:
         """The ids of the text, int32 `[batch, length]`; extended ones for a model that copies."""
         return self.inputs.get("extended_source_ids", self.inputs["source_ids"])
-
-    @property
-    def copied_ids(self) -> tf.Tensor:
-        """All extended ids that can be copied, int32 `[batch, positions]`."""
-        extended = [ids for name, ids in self.inputs.items() if name.startswith("extended_")]
-        return tf.concat(extended, axis=1)

@@ -98,7 +98,9 @@ class Tokenizer(tf.Module):
             f"tokenizer of kind {self.kind!r}, which knows one way only."
         )
 
-    def tokenize_source(self, text: tf.Tensor | Sequence[str]) -> ExtendedSource:
+    def tokenize_source(
+        self, text: tf.Tensor | Sequence[str], *, max_length: int | None = None
+    ) -> ExtendedSource:
         """Turns source text into ids, and gives ids to the words outside the vocabulary.
 
         The words of a row that `tokenize` makes the unknown id get the ids `vocabulary_size`,
@@ -120,17 +122,21 @@ class Tokenizer(tf.Module):
 
         Args:
             text: string, `[batch]`; or a list of `str`.
+            max_length: most ids of a text, which is cut there; None for all.
 
         Returns:
             The ids, the extended ids and the unknown words.
         """
-        (source,) = self.tokenize_together(text)
+        (source,) = self.tokenize_together(text, max_lengths=[max_length])
         return source
 
-    def tokenize_together(self, *texts: tf.Tensor | Sequence[str]) -> tuple[ExtendedSource, ...]:
+    def tokenize_together(
+        self, *texts: tf.Tensor | Sequence[str], max_lengths: Sequence[int | None] | None = None
+    ) -> tuple[ExtendedSource, ...]:
         """Turns several texts for each row into ids, as a source and its context.
 
-        A word outside the vocabulary has one id in all texts of a row.
+        A word outside the vocabulary has one id in all texts of a row. The texts are cut first, so
+        that each id stands somewhere.
 
         ```python
         tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
@@ -142,11 +148,15 @@ class Tokenizer(tf.Module):
 
         Args:
             *texts: string, `[batch]`, each; or lists of `str`.
+            max_lengths: most ids of each text; None for all, of one text or of each.
 
         Returns:
             Of each what `tokenize_source` returns, with the unknown words of all of them, in order.
         """
-        read = [self._tokenize_with_words(tf.convert_to_tensor(text, tf.string)) for text in texts]
+        read = []
+        for text, length in zip(texts, max_lengths or [None] * len(texts), strict=True):
+            parts = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
+            read.append([part[:, :length] for part in parts])
         ids, words = (tf.concat(parts, axis=1) for parts in zip(*read, strict=True))
         unknown = find_unknown_words(ids, words)
         return tuple(

@@ -30,7 +30,12 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     assert described(directory / "2") == (2, "int8")
     description = json.loads((directory / "2" / "assets.extra" / "kerasnmt.json").read_text())
     assert (description["min_length"], description["model"]) == (2, "ensemble")
-    assert sorted(path.name for path in directory.iterdir()) == ["1", "2"]
+    # A folder with the name of a version is that version.
+    done = kerasnmt("export", run_folder, directory / "7", *options)
+    assert done == (0, f"{directory / '7'}\n", "")
+    assert sorted(path.name for path in directory.iterdir()) == ["1", "2", "7"]
+    code, _, error = kerasnmt("export", run_folder, directory / "7", *options)
+    assert code == 2 and error.startswith("error: Expected a directory that does not exist.")
 
 
 def test_unknown_weights(kerasnmt, run_folder, tmp_path):

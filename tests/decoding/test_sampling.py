@@ -24,7 +24,7 @@ def step(ids, states, memory):
     return log_probabilities, {"time": states["time"]}, {"time": states["time"] + 1}
 
 
-def draw(sources=SOURCES, **options):
+def draw(sources=SOURCES, never_ids=(), **options):
     n_best = options.get("samples", 1)
     found = search(
         step,
@@ -35,6 +35,7 @@ def draw(sources=SOURCES, **options):
         SearchOptions(**{"samples": 1, "max_length": 4, "length_penalty": 0.0, **options}),
         end_id=END,
         pad_id=PAD,
+        never_ids=never_ids,
         n_best=n_best,
         sampled_from=ops.convert_to_tensor(sources),
     )
@@ -83,6 +84,12 @@ def test_frequencies(options, first, second_of_2):
         own = np.log(FIRST[ids[row, 0]])
         own += 0.0 if ids[row, 0] == END else np.log(SECOND[ids[row, 0], ids[row, 1]])
         np.testing.assert_allclose(scores[row, 0], own, rtol=1e-5)
+
+
+def test_a_high_temperature_draws_nothing_impossible():
+    """Their log-probability of -1e9, divided by it, would be as good as any."""
+    ids, _, _ = draw(never_ids=(0, 1), temperature=1e10)
+    close(Counter(ids[:, 0, 0].tolist()), {2: 0.5, 3: 0.5})
 
 
 def test_a_sample_depends_on_seed_and_source_alone():

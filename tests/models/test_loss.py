@@ -229,3 +229,36 @@ def test_coverage_loss_is_added(batch):
     repeated = np.minimum(attended, np.cumsum(attended, axis=1) - attended).sum(-1)
     expected = 2 * repeated[targets != 0].mean()
     np.testing.assert_allclose(losses[2.0] - losses[0.0], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_loss_of_an_epoch_does_not_depend_on_the_batches(make_model, batch, smoothing):
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile("sgd", label_smoothing=smoothing, run_eagerly=True)
+    found = [
+        model.evaluate(inputs, targets, batch_size=size, verbose=0, return_dict=True)
+        for size in (3, 2, 1)
+    ]
+    for one in found[1:]:
+        assert one["loss"] == pytest.approx(found[0]["loss"], rel=1e-5)
+    wanted = (1 - smoothing) * np.eye(13)[targets] + smoothing / 13
+    per_token = -(wanted * log_softmax(model(inputs))).sum(-1)
+    expected = per_token[targets != 0].mean()
+    assert found[0]["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_metrics_have_one_loss(make_model, batch):
+    inputs, targets, _ = batch
+    model = make_model()
+    assert [metric.name for metric in model.metrics] == ["perplexity"]
+    model.compile("sgd", run_eagerly=True)
+    assert [metric.name for metric in model.metrics] == ["loss", "perplexity"]
+    loss, perplexity = model.evaluate(inputs, targets, verbose=0)
+    model.compile("sgd", label_smoothing=0.0, run_eagerly=True)
+    assert model.evaluate(inputs, targets, verbose=0)[0] == pytest.approx(np.log(perplexity))
+    assert loss != pytest.approx(np.log(perplexity))
+    with_own = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss=with_own, run_eagerly=True)
+    assert [metric.name for metric in model.metrics] == ["loss", "perplexity"]
+    assert all(metric is not model.word_loss for metric in model.metrics)

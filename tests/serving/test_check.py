@@ -1,4 +1,6 @@
+import json
 import re
+import shutil
 import signal
 
 import numpy as np
@@ -23,7 +25,8 @@ contract = TranslationContract()
 
 ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
-ALL_ROWS += ["expected", "latency", "memory"]
+ALL_ROWS += ["description", "expected", "latency", "memory"]
+DESCRIPTION = {"model": "reverser", "beam_size": 2}
 
 
 def reverser(fault=""):
@@ -115,7 +118,13 @@ def export(folder, fault="", leave_out=()):
     signatures = {"serving_default": module.translate, "n_best": module.n_best}
     signatures["attention"] = module.attention
     kept = {name: function for name, function in signatures.items() if name not in leave_out}
+    module.description = tf.function(
+        lambda: tf.constant(json.dumps(DESCRIPTION)), input_signature=[]
+    )
     tf.saved_model.save(module, str(folder), signatures=kept)
+    file = folder / "assets.extra" / "kerasnmt.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(DESCRIPTION))
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +138,9 @@ def good(tmp_path_factory):
 
 @pytest.fixture
 def without_python(monkeypatch):
-    """The check without the row that takes longest."""
+    """The check without the rows that need the export in this process."""
     monkeypatch.setattr(check, "_check_python", lambda *_: "")
+    monkeypatch.setattr(check, "_check_description", lambda *_: "")
 
 
 def failed(report):
@@ -328,6 +338,21 @@ def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
     monkeypatch.setattr(served_here, "run", untrue)
     wrong = failed(check_export(good, ["a b"]))
     assert wrong["python"] == ("serving_default score of text 0: -2.49 where -2.5 is expected")
+
+
+@pytest.mark.usefixtures("served_here")
+def test_a_description_that_is_not_of_the_graph_fails_its_row(good, tmp_path, monkeypatch):
+    folder = shutil.copytree(good / "10", tmp_path / "1")
+    file = folder / "assets.extra" / "kerasnmt.json"
+    monkeypatch.setattr(check, "_check_python", lambda *_: "")
+    assert failed(check_export(folder)) == {}
+    file.write_text(json.dumps({**DESCRIPTION, "beam_size": 5, "kind": "words"}))
+    assert failed(check_export(folder)) == {
+        "description": "beam_size is 5 where the graph was made with 2; "
+        "kind is 'words' where the graph was made with None"
+    }
+    file.unlink()
+    assert failed(check_export(folder)) == {"description": f"{file} is missing; export anew"}
 
 
 def test_crash_of_the_process_is_a_failed_row(good, monkeypatch):

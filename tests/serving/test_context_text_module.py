@@ -72,6 +72,19 @@ def test_translations_are_those_of_ids(model):
     assert forced[0].startswith("far Zoë")
 
 
+@pytest.mark.filterwarnings("ignore:text .* was cut")
+def test_a_source_that_is_cut_numbers_only_what_is_left(model):
+    """Its other words have no ids that a context could hold and no output could."""
+    long = " ".join(f"w{number}" for number in range(130))
+    options = {"max_length": 4, "min_length": 3}
+    translation = model.translate([long], contexts=["k1"], **options)
+    assert translation == model.translate(["w0 w1 w2"], contexts=["k1"], **options)
+    texts, contexts = ["w0 w1 w2 w3 w4 w5", "is " * 4], ["k1 w4 k2", "mary went home . " * 4]
+    together = model.translate(texts, contexts=contexts, **options)
+    for text, context, translation in zip(texts, contexts, together, strict=True):
+        assert model.translate([text], contexts=[context], **options) == [translation]
+
+
 def test_scores_are_those_of_batches(model):
     targets = ["home", "far Zoë", "mary", "is is", "f unheard"]
     kept = [0, 1, 3, 4]  # no empty source

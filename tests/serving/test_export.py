@@ -100,7 +100,8 @@ def process(exported):
 def expected_row(monkeypatch, process):
     """The one row of the check, without what takes longest."""
     monkeypatch.setattr(check, "SessionProcess", lambda *_: nullcontext(process))
-    for name in ("batch_of_one", "odd_inputs", "warmup", "python", "latency", "memory"):
+    left_out = ("batch_of_one", "odd_inputs", "warmup", "python", "description")
+    for name in (*left_out, "latency", "memory"):
         monkeypatch.setattr(check, f"_check_{name}", lambda *_: "")
 
     def row(folder):
@@ -238,6 +239,8 @@ def test_bad_directories(word_model, tmp_path):
     for name in ("01", "٣"):  # the server knows them as 1 and as no number
         with pytest.raises(ValueError, match="whose name is a version number"):
             word_model.export(tmp_path / name)
+    with pytest.raises(ValueError, match=r"the folder of a model.*Received: directory='.*/1'"):
+        export_next_version(word_model, tmp_path / "1")
     assert sorted(os.listdir(tmp_path)) == ["1", "2"]
     assert os.listdir(tmp_path / "1") == []
     with pytest.raises(ValueError, match=r"Expected an export of kerasnmt.*Received: directory="):

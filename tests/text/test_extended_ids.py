@@ -251,3 +251,17 @@ def test_a_word_that_is_not_to_be_copied_stays_unknown():
     unknown = find_unknown_words(ids, words)
     assert decoded(unknown) == [["x", "y"]]
     assert extended_ids(ids, words, unknown, 9).to_list() == [[9, 4, 1, 10]]
+
+
+def test_texts_are_cut_before_their_unknown_words_are_numbered():
+    tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5, so that others begin with 6
+    source, context = tokenizer.tokenize_together(
+        ["x y a", "a"], ["y z x b q", "x"], max_lengths=[1, 4]
+    )
+    assert source.ids.to_list() == [[1], [4]]
+    assert source.extended_ids.to_list() == [[6], [4]]
+    assert context.ids.to_list() == [[1, 1, 1, 5], [1]]
+    assert context.extended_ids.to_list() == [[7, 8, 6, 5], [6]]
+    assert source.unknown_words.to_list() == [[b"x", b"y", b"z"], [b"x"]]
+    one = tokenizer.tokenize_source(["x y a", "a"], max_length=2)
+    assert one.extended_ids.to_list() == [[6, 7], [4]]

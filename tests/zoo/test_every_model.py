@@ -59,6 +59,12 @@ def test_parameters():
     assert {name: shared(name).count_params() for name in NAMES} == PARAMETERS
 
 
+def test_no_two_weights_share_a_path():
+    for name in NAMES:
+        paths = [weight.path for weight in shared(name).weights]
+        assert len(set(paths)) == len(paths), name
+
+
 def run_eagerly(function):
     return function
 

@@ -1,0 +1,143 @@
+"""Input that would train or search without an error, and wrongly."""
+
+import functools
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.models.checks import check_ids, check_takes_logits
+from kerasnmt.zoo import context_attention_gru, pointer_generator_gru
+
+
+@pytest.mark.parametrize("ids", [[[0, 4]], np.array([[4, 0]], "int64"), np.zeros((0, 3), "int32")])
+def test_ids_of_the_vocabulary(ids):
+    check_ids("source_ids", ids, 5)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([[4, 5]], r"Expected ids from 0 to 4 as source_ids\. Received: the id 5\. Make the ids"),
+        ([[4, -1]], r"Expected ids from 0 to 4 as source_ids\. Received: the id -1\."),
+        ([[4.0, 3.0]], r"Expected integers as source_ids\. Received: float.*Cast them to int32"),
+        (tf.constant([[7]]), r"Received: the id 7"),
+    ],
+)
+def test_ids_outside_the_vocabulary(ids, message):
+    with pytest.raises(ValueError, match=message):
+        check_ids("source_ids", ids, 5)
+
+
+def test_a_tensor_in_a_graph_has_no_values_yet():
+    def check(ids):
+        check_ids("source_ids", ids, 5)
+        return ids
+
+    traced = tf.function(check, autograph=False)
+    traced.get_concrete_function(tf.TensorSpec([None, None], tf.int32))
+
+
+def changed(inputs, name, value):
+    ids = inputs[name].copy()
+    ids[0, 0] = value
+    return {**inputs, name: ids}
+
+
+@pytest.mark.parametrize(("name", "size"), [("source_ids", 11), ("target_ids", 13)])
+def test_wherever_ids_enter_a_model(make_model, batch, name, size):
+    inputs, targets, weights = batch
+    model = make_model()
+    model.compile("sgd", run_eagerly=True)
+    message = rf"Expected ids from 0 to {size - 1} as {name}\. Received: the id {size}\."
+    wrong = changed(inputs, name, size)
+    calls = {
+        "call": lambda: model(wrong),
+        "fit": lambda: model.fit(wrong, targets, sample_weight=weights, verbose=0),
+        "evaluate": lambda: model.evaluate(wrong, targets, verbose=0),
+        "attend": lambda: model.attend(wrong),
+        "token_log_probability": lambda: model.token_log_probability(wrong, targets),
+    }
+    if name == "source_ids":
+        calls["search"] = lambda: model.search(wrong)
+    for call in calls.values():
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_targets_outside_the_vocabulary(make_model, batch):
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile("sgd")
+    with pytest.raises(ValueError, match=r"from 0 to 12 as targets\. Received: the id 13\."):
+        model.fit(inputs, np.where(targets == 12, 13, targets), verbose=0)
+
+
+@pytest.mark.parametrize("name", ["source_ids", "prefix_ids"])
+def test_a_search_does_not_truncate_floats(model, batch, name):
+    given = {"source_ids": batch[0]["source_ids"], "prefix_ids": np.array([[4], [5], [6]])}
+    given[name] = given[name] + 0.5
+    source = given.pop("source_ids")
+    with pytest.raises(ValueError, match=f"Expected integers as {name}. Received: float64"):
+        model.search(source, **given)
+
+
+def test_extended_ids_with_gaps():
+    """A word whose id has no column in the outputs would lose its probability."""
+    model = pointer_generator_gru(9, embedding_dim=4, units=4)
+    ids = {"source_ids": np.array([[4, 1, 3]]), "extended_source_ids": np.array([[4, 11, 3]])}
+    assert model.search(ids, max_length=3).ids.shape == (1, 1, 3)
+    ids["extended_source_ids"] = np.array([[4, 12, 3]])
+    with pytest.raises(ValueError, match=r"from 0 to 11 as extended_source_ids.*the id 12"):
+        model.search(ids, max_length=3)
+
+
+def test_extended_ids_of_two_texts():
+    model = context_attention_gru(9, embedding_dim=4, units=4)
+    ids = {
+        "source_ids": np.array([[1, 3]]),
+        "context_ids": np.array([[1, 1, 3]]),
+        "extended_source_ids": np.array([[9, 3]]),
+        "extended_context_ids": np.array([[13, 9, 3]]),
+    }
+    assert model.search(ids, max_length=3).ids.shape == (1, 1, 3)
+    ids["extended_context_ids"] = np.array([[14, 9, 3]])
+    with pytest.raises(ValueError, match=r"from 0 to 13 as extended_context_ids.*the id 14"):
+        model.search(ids, max_length=3)
+
+
+WITH_LOGITS = functools.partial(keras.losses.sparse_categorical_crossentropy, from_logits=True)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        None,
+        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        WITH_LOGITS,
+        lambda y, logits: logits,
+    ],
+)
+def test_losses_that_take_logits(loss):
+    check_takes_logits(loss)
+
+
+@pytest.mark.parametrize(
+    ("loss", "name"),
+    [
+        ("sparse_categorical_crossentropy", "sparse_categorical_crossentropy"),
+        (keras.losses.SparseCategoricalCrossentropy(name="own"), "own"),
+        (keras.losses.categorical_crossentropy, "categorical_crossentropy"),
+    ],
+)
+def test_losses_that_take_probabilities(make_model, loss, name):
+    message = rf"Expected a loss that takes logits.*Received: loss={name} with from_logits=False\."
+    with pytest.raises(ValueError, match=message):
+        make_model().compile("adam", loss=loss)
+
+
+def test_a_model_that_copies_has_no_logits():
+    model = pointer_generator_gru(9, embedding_dim=4, units=4)
+    with pytest.raises(ValueError, match="Expected no loss for a model that copies"):
+        model.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
