@@ -1,5 +1,6 @@
 """`kerasnmt serve`."""
 
+import os
 import signal
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -27,11 +28,15 @@ def serve(
     max_batch: Annotated[
         int, typer.Option("--max-batch", min=1, help="Most texts of a request.")
     ] = 1024,
+    max_text_bytes: Annotated[
+        int, typer.Option("--max-text-bytes", min=1, help="Most bytes of each text.")
+    ] = 64 << 10,
 ) -> None:
     """Serve an export for development, over the REST API of TF Serving; the newest version.
 
     It is for trying and testing: TF Serving itself batches requests, watches for new versions and
-    speaks gRPC. It stops on Ctrl-C or SIGTERM, after the requests that it is answering.
+    speaks gRPC. It stops on Ctrl-C or SIGTERM, after the requests that it is answering, within ten
+    seconds.
     """
     from kerasnmt.serving import RestApp, c_api
     from kerasnmt.serving.development_server import development_server
@@ -60,7 +65,11 @@ def serve(
         ) from error
     with session:
         name = name or version.parent.name
-        limits = {"max_body_bytes": max_body_bytes, "max_batch": max_batch}
+        limits = {
+            "max_body_bytes": max_body_bytes,
+            "max_batch": max_batch,
+            "max_text_bytes": max_text_bytes,
+        }
         app = RestApp(session, name, int(version.name), **limits)
         server = development_server(app, host, port)
         signal.signal(signal.SIGTERM, _interrupt)
@@ -70,6 +79,9 @@ def serve(
             f"/v1/models/{name}, for development; Ctrl-C stops it"
         )
         server.serve_forever()
+        if server.unanswered:
+            say(f"stopped; {server.unanswered} requests were not answered")
+            os._exit(1)  # the session cannot be closed while it runs
     say("stopped")
 
 

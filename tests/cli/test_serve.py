@@ -61,15 +61,20 @@ def stopped(process, end):
 def test_serves_until_it_is_stopped(serve, export_folder, translator):
     """The newest version of the folder; nothing but its own words reaches either stream."""
     options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
+    options += ("--max-text-bytes", 30)
     process, name, url = serve(export_folder.parent, *options)
     assert name == "tiny"
     answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
     assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
-    for body, code in (({"inputs": [""] * 8}, 400), ({"inputs": ["a" * 200]}, 413)):
+    for body, code in (
+        ({"inputs": [""] * 8}, 400),
+        ({"inputs": ["a" * 200]}, 413),
+        ({"inputs": ["a" * 31]}, 400),
+    ):
         assert requests.post(answer.url, json=body, timeout=60).status_code == code
     *requests_, last = stopped(process, signal.SIGINT)
     assert last == "stopped"
-    assert [line.rpartition('" ')[2] for line in requests_] == ["200 -", "400 -", "413 -"]
+    assert [line.rpartition('" ')[2] for line in requests_] == ["200 -", "400 -", "413 -", "400 -"]
 
 
 def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):

@@ -160,7 +160,9 @@ def rest_app(served_session):
     """That export behind the routes of TF Serving."""
     from kerasnmt.serving import RestApp
 
-    return RestApp(served_session, "tiny", 3, max_body_bytes=20_000, max_batch=100)
+    return RestApp(
+        served_session, "tiny", 3, max_body_bytes=20_000, max_batch=100, max_text_bytes=3_000
+    )
 
 
 @pytest.fixture

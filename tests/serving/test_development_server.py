@@ -1,8 +1,12 @@
+import socket
 import threading
+import time
+from contextlib import suppress
 
 import pytest
 import requests
-from werkzeug.wrappers import Response
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request, Response
 
 from kerasnmt.serving.development_server import development_server
 
@@ -58,6 +62,89 @@ def test_what_is_being_answered_is_answered_before_the_end():
     assert answers == ["done"]
     with pytest.raises(requests.ConnectionError):
         requests.get(url, timeout=60)
+
+
+def dripping(port, stop):
+    """A client that sends a byte of a request's body now and then."""
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+        with suppress(OSError):
+            while not stop.wait(0.02):
+                client.sendall(b"x")
+
+
+@pytest.fixture
+def read_app():
+    """An application that reads the body, and what became of each."""
+    read = []
+
+    def app(environ, start_response):
+        try:
+            read.append(len(Request(environ).get_data()))
+        except (OSError, HTTPException) as error:
+            read.append(type(error).__name__)
+            raise
+        return Response(b"done")(environ, start_response)
+
+    return app, read
+
+
+def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app, capsys):
+    monkeypatch.setattr("kerasnmt.serving.development_server._READING", 0.3)
+    app, read = read_app
+    url = start(app)
+    stop = threading.Event()
+    client = threading.Thread(target=dripping, args=(int(url.rpartition(":")[2]), stop))
+    client.start()
+    client.join(20)
+    assert not client.is_alive() and len(read) == 1 and isinstance(read[0], str)
+    # Each request of a connection has its own time.
+    with requests.Session() as session:
+        for _ in range(3):
+            assert session.post(url, data=b"abc", timeout=60).text == "done"
+            time.sleep(0.2)
+    assert read[1:] == [3, 3, 3]
+
+
+def test_slow_and_idle_clients_do_not_keep_the_server_from_its_end(read_app):
+    server = development_server(read_app[0], "127.0.0.1", 0)
+    serving = threading.Thread(target=server.serve_forever, args=(0.02,))
+    serving.start()
+    stop = threading.Event()
+    client = threading.Thread(target=dripping, args=(server.port, stop))
+    client.start()
+    with requests.Session() as idle:
+        assert idle.post(f"http://127.0.0.1:{server.port}", data=b"a", timeout=60).text == "done"
+        server.shutdown()
+        serving.join(5)
+        ended = not serving.is_alive()
+    stop.set()
+    client.join()
+    serving.join()
+    assert ended and server.unanswered == 0
+
+
+def test_a_request_that_takes_too_long_is_counted(monkeypatch):
+    monkeypatch.setattr("kerasnmt.serving.development_server._ENDING", 0.1)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(environ, start_response):
+        begun.set()
+        assert go_on.wait(60)
+        return Response(b"done")(environ, start_response)
+
+    server = development_server(slow, "127.0.0.1", 0)
+    serving = threading.Thread(target=server.serve_forever, args=(0.02,))
+    serving.start()
+    url = f"http://127.0.0.1:{server.port}"
+    client = threading.Thread(target=lambda: requests.get(url, timeout=60))
+    client.start()
+    assert begun.wait(60)
+    server.shutdown()
+    serving.join(30)
+    assert not serving.is_alive() and server.unanswered == 1
+    go_on.set()
+    client.join()
 
 
 def test_addresses(start):

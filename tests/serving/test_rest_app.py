@@ -156,6 +156,10 @@ def test_wrong_methods(client):
             {"inputs": ["a"] * 101},
             "Expected at most 100 rows in a request. Received: 101 ",
         ),
+        (
+            {"inputs": ["a", "ä" * 1_501]},
+            "Expected texts of at most 3000 bytes. Received: 3002 bytes in row 1 of 'text'",
+        ),
     ],
 )
 def test_wrong_requests(predict, request_, message):
@@ -167,6 +171,7 @@ def test_wrong_requests(predict, request_, message):
 def test_limits_are_what_is_still_taken(predict):
     code, answer = predict({"inputs": [""] * 100})
     assert code == 200 and answer["outputs"]["translation"] == [""] * 100
+    assert predict({"inputs": ["ä" * 1_500]})[0] == 200
     assert predict({"inputs": []}) == (200, {"outputs": {"translation": [], "score": []}})
     body = b'{"inputs": [""]}'
     assert predict(body + b" " * (20_000 - len(body)))[0] == 200
