@@ -1,5 +1,28 @@
 """Attention-based sequence-to-sequence models for Keras 3."""
 
+import sys
+from importlib import import_module
+from typing import Any
+
 from kerasnmt.version import __version__
 
-__all__ = ["__version__"]
+# Loaded when first asked for: `import kerasnmt` needs neither Keras nor TensorFlow.
+_ROOMS = ("data", "decoding", "layers", "models", "serving", "text", "training", "viz", "zoo")
+
+__all__ = ["__version__", "load_model", *_ROOMS]
+
+if "keras" in sys.modules:
+    # So that `keras.saving.load_model` knows the classes of a file.
+    import_module("kerasnmt.models")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"kerasnmt.{name}")
+    if name == "load_model":
+        return import_module("kerasnmt.models").load_model
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

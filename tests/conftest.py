@@ -35,11 +35,12 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if any(not mark.args for mark in item.iter_markers("thorough")):
-            raise pytest.UsageError(
-                f"{item.nodeid}: expected the reason why `make test` leaves it out, "
-                'as in @pytest.mark.thorough("trains for a minute")'
-            )
+        for name in ("long", "thorough"):
+            if any(not mark.args for mark in item.iter_markers(name)):
+                raise pytest.UsageError(
+                    f"{item.nodeid}: expected the reason for the mark, "
+                    f'as in @pytest.mark.{name}("trains for a minute")'
+                )
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 

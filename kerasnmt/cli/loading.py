@@ -1,6 +1,5 @@
 """Runs and exports, told apart by what they hold, and models that are served elsewhere."""
 
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,16 +52,10 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
     if run.recipe.exists():
         options = Recipe.load(run.recipe, [f"search.{option}" for option in search]).search.options
     load_tensorflow()
-    import keras
-
-    # Which also registers the classes of the file.
-    from kerasnmt.models import in_float32
+    from kerasnmt.models import in_float32, load_model
     from kerasnmt.models.search_model import SearchModel
 
-    try:
-        model = keras.saving.load_model(run.model, compile=False)
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{run.model}: the model cannot be loaded: {error}") from error
+    model = load_model(run.model, compile=False)
     if not isinstance(model, SearchModel):
         raise ValueError(
             f"{run.model}: expected a model that translates. Received: {model.name}, a "

@@ -7,6 +7,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+# A longer line is no sentence, but a file of another kind, such as /dev/zero.
+_MOST_BYTES = 10_000_000
+
 
 def is_gzip(path: str | os.PathLike) -> bool:
     """Says whether a file is compressed, by its name."""
@@ -30,15 +33,23 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
         Lines with their ends, one in memory at a time.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8 (the line is named).
+        ValueError: if the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
+            MB (the line is named).
     """
     number = 0
     try:
         with gzip.open(path) if is_gzip(path) else open(path, "rb") as file:
-            for line in file:
+            while line := file.readline(_MOST_BYTES + 1):
                 number += 1
+                if len(line) > _MOST_BYTES:
+                    raise ValueError(
+                        f"Expected lines of at most {_MOST_BYTES:,} bytes. "
+                        f"Received: path={str(path)!r}, whose line {number} is longer."
+                    )
                 line.decode("utf-8")
                 yield without_mark(line) if number == 1 else line
+        if is_gzip(path):
+            _check_not_padded(Path(path))
     except UnicodeDecodeError as error:
         raise ValueError(
             f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
@@ -52,4 +63,19 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
     if number == 0:
         raise ValueError(
             f"Expected a file with at least one line. Received: path={str(path)!r}, which is empty."
+        )
+
+
+def _check_not_padded(path: Path) -> None:
+    """Refuses zeros after the end of compressed data, which Python skips and TensorFlow does not.
+
+    The data themselves end with at most nine: the end of the text, a checksum and a size.
+    """
+    with open(path, "rb") as file:
+        file.seek(max(path.stat().st_size - 16, 0))
+        end = file.read()
+    if len(end) - len(end.rstrip(b"\0")) > 9:
+        raise ValueError(
+            "Expected a gzip file that ends with its data. "
+            f"Received: path={str(path)!r}, which is padded with zeros. Compress the text again."
         )

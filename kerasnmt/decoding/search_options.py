@@ -63,24 +63,30 @@ class SearchOptions:
     def __post_init__(self) -> None:
         ratio = self.max_length_ratio
         ranges = {
-            "beam_size": (self.beam_size >= 1, "beam_size >= 1"),
+            "beam_size": (1 <= self.beam_size <= 1000, "beam_size from 1 to 1000"),
             "length_penalty": (self.length_penalty >= 0, "length_penalty >= 0"),
             "length_normalization": (
                 self.length_normalization in ("wu", "length"),
                 "length_normalization 'wu' or 'length'",
             ),
             "coverage_penalty": (self.coverage_penalty >= 0, "coverage_penalty >= 0"),
-            "max_length": (self.max_length >= 1, "max_length >= 1"),
+            "max_length": (1 <= self.max_length <= 10**5, "max_length from 1 to 100000"),
             "min_length": (
                 1 <= self.min_length <= self.max_length,
                 f"min_length from 1 to max_length, {self.max_length}",
             ),
             "max_length_ratio": (ratio is None or ratio > 0, "max_length_ratio > 0"),
-            "max_length_margin": (self.max_length_margin >= 0, "max_length_margin >= 0"),
-            "no_repeat_ngram": (self.no_repeat_ngram >= 0, "no_repeat_ngram >= 0"),
-            "samples": (self.samples >= 0, "samples >= 0"),
+            "max_length_margin": (
+                0 <= self.max_length_margin <= 10**5,
+                "max_length_margin from 0 to 100000",
+            ),
+            "no_repeat_ngram": (
+                0 <= self.no_repeat_ngram <= 10**5,
+                "no_repeat_ngram from 0 to 100000",
+            ),
+            "samples": (0 <= self.samples <= 1000, "samples from 0 to 1000"),
             "temperature": (self.temperature > 0, "temperature > 0"),
-            "top_k": (self.top_k >= 0, "top_k >= 0"),
+            "top_k": (0 <= self.top_k < 2**31, "top_k from 0 to 2147483647"),
             "top_p": (0 < self.top_p <= 1, "top_p above 0 and at most 1"),
             "seed": (0 <= self.seed < 2**31, "seed from 0 to 2147483647"),
         }

@@ -9,6 +9,9 @@ from kerasnmt import zoo
 from kerasnmt.models import Seq2Seq
 from kerasnmt.nearest_name import unknown_name_message
 
+# Of sizes and numbers of layers; a larger one is a slip, which would exhaust the memory.
+_LARGEST = 100_000
+
 
 def check_model(name: str, keywords: dict[str, Any]) -> None:
     """Checks a recipe's model, before anything costly begins.
@@ -19,7 +22,7 @@ def check_model(name: str, keywords: dict[str, Any]) -> None:
 
     Raises:
         ValueError: the zoo has no such model that translates, or the model no such keyword, or that
-            is of another type.
+            is of another type or too large.
     """
     parameters = inspect.signature(zoo.get_model(name, Seq2Seq)).parameters
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
@@ -35,4 +38,8 @@ def check_model(name: str, keywords: dict[str, Any]) -> None:
             raise ValueError(
                 f"Expected model.{key} to be of type {expected}; its default is {default}. "
                 f"Received: model.{key}={value!r}"
+            )
+        if type(value) is int and abs(value) > _LARGEST:
+            raise ValueError(
+                f"Expected model.{key} to be at most {_LARGEST}. Received: model.{key}={value}"
             )

@@ -12,15 +12,19 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
-    PositiveInt,
     ValidationError,
     field_validator,
     model_validator,
 )
 
 from kerasnmt.nearest_name import unknown_name_message
+
+# Larger numbers are slips, which would exhaust the memory or overflow.
+_Count = Annotated[int, Field(gt=0, le=10**6)]
+_CountOrZero = Annotated[int, Field(ge=0, le=10**6)]
+_Seed = Annotated[int, Field(ge=0, lt=2**31)]
+_MOST_BYTES = 10**6  # of a recipe
 
 
 class _Section(BaseModel):
@@ -50,6 +54,7 @@ class _Tokenizer(_Section):
     )
     vocabulary_size: int = Field(
         gt=4,
+        le=10**6,
         description="Entries, including the four reserved ids; no more than the text supports.",
     )
 
@@ -77,7 +82,7 @@ class _Pairs(_Section):
     source: _File | None = Field(None, description="Source sentences, one a line; plain or .gz.")
     target: _File | None = Field(None, description="Their translations, line by line.")
     pairs: _File | None = Field(None, description="Source TAB target a line; plain or .gz.")
-    builtin: PositiveInt | None = Field(None, description="So many pairs of the built-in corpus.")
+    builtin: _Count | None = Field(None, description="So many pairs of the built-in corpus.")
     context: _File | None = Field(
         None, description="For models that read one: the context of each pair; plain or .gz."
     )
@@ -111,34 +116,37 @@ class _Data(_Section):
     validation: _Pairs = Field(description="What is scored after each epoch.")
     test: _Pairs | None = Field(None, description="What is scored once, at the end.")
     max_length: int = Field(
-        100, ge=2, description="Most tokens of a side in training, including the end token."
+        100,
+        ge=2,
+        le=10**5,
+        description="Most tokens of a side in training, including the end token.",
     )
 
 
 class _Training(_Section):
     """How the model is trained."""
 
-    tokens_per_batch: PositiveInt | None = Field(
+    tokens_per_batch: _Count | None = Field(
         None, description="Tokens of the longer side in a batch; 4096 unless batch_size is given."
     )
-    batch_size: PositiveInt | None = Field(
+    batch_size: _Count | None = Field(
         None, description="Sentence pairs in a batch, in place of tokens_per_batch."
     )
     few_shapes: bool = Field(
         True, description="Whether batches have few shapes, as XLA needs; without, less padding."
     )
-    epochs: PositiveInt = Field(10, description="Passes over the training data.")
+    epochs: _Count = Field(10, description="Passes over the training data.")
     learning_rate: PositiveFloat = Field(0.001, description="The highest rate of the schedule.")
     learning_rate_schedule: Literal["constant", "cosine", "inverse_sqrt", "plateau"] = Field(
         "constant", description="How the rate goes on after the warm-up; plateau has no warm-up."
     )
-    warmup_steps: NonNegativeInt = Field(
+    warmup_steps: _CountOrZero = Field(
         0, description="Steps over which the rate rises linearly from zero."
     )
     plateau_factor: float = Field(
         0.5, gt=0, lt=1, description="What the rate is multiplied by, on a plateau."
     )
-    plateau_patience: PositiveInt = Field(
+    plateau_patience: _Count = Field(
         2, description="Epochs without a better one, of monitor, that make a plateau."
     )
     label_smoothing: float = Field(
@@ -167,7 +175,7 @@ class _Training(_Section):
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Largest norm of the gradients together; null for no limit."
     )
-    accumulate_batches: PositiveInt = Field(
+    accumulate_batches: _Count = Field(
         1, description="Batches whose gradients are averaged for one update."
     )
     precision: Literal["float32", "bfloat16", "float16"] = Field(
@@ -176,7 +184,7 @@ class _Training(_Section):
     monitor: Literal["bleu", "chrf", "loss"] = Field(
         "bleu", description="By which score of the validation data the best model is kept."
     )
-    early_stopping: PositiveInt | None = Field(
+    early_stopping: _Count | None = Field(
         None, description="Epochs without a better one, of monitor, after which the training stops."
     )
     moving_average: float | None = Field(
@@ -186,22 +194,22 @@ class _Training(_Section):
         description="Momentum, such as 0.999, of a moving average of the weights, which is what is "
         "scored and kept; null for the weights themselves.",
     )
-    average_epochs: PositiveInt | None = Field(
+    average_epochs: _Count | None = Field(
         None,
         description="So many last epochs' weights are averaged at the end, and kept if they score "
         "better than the best epoch.",
     )
-    checkpoint_every: PositiveInt = Field(
+    checkpoint_every: _Count = Field(
         500, description="Batches between two checkpoints, beside those of the epochs."
     )
-    log_every: PositiveInt = Field(
+    log_every: _Count = Field(
         100, description="Updates between two points of the curves of single steps in TensorBoard."
     )
-    devices: PositiveInt = Field(
+    devices: _Count = Field(
         1, description="GPUs that share each batch, by tf.distribute.MirroredStrategy."
     )
     cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
-    seed: NonNegativeInt = Field(1, description="Of weights, dropout and the order of the data.")
+    seed: _Seed = Field(1, description="Of weights, dropout and the order of the data.")
 
     @model_validator(mode="after")
     def _schedules_and_warmups(self) -> Self:
@@ -234,7 +242,7 @@ _Word = Annotated[str, Field(min_length=1)]
 class _Search(_Section):
     """How translations are searched."""
 
-    beam_size: PositiveInt = Field(5, description="Hypotheses kept at each step; 1 is greedy.")
+    beam_size: _Count = Field(5, description="Hypotheses kept at each step; 1 is greedy.")
     length_penalty: NonNegativeFloat = Field(
         0.6, description="Exponent of the length by which scores are divided; 0 for none."
     )
@@ -244,22 +252,22 @@ class _Search(_Section):
     coverage_penalty: NonNegativeFloat = Field(
         0.0, description="What source words count that were never attended to; 0 for nothing."
     )
-    min_length: PositiveInt = Field(1, description="Fewest tokens of a translation.")
-    max_length: PositiveInt = Field(100, description="Most tokens of a source or a translation.")
+    min_length: _Count = Field(1, description="Fewest tokens of a translation.")
+    max_length: _Count = Field(100, description="Most tokens of a source or a translation.")
     max_length_ratio: PositiveFloat | None = Field(
         None, description="Most tokens of a translation for each of its source, beside a margin."
     )
-    max_length_margin: NonNegativeInt = Field(
+    max_length_margin: _CountOrZero = Field(
         10, description="Tokens that max_length_ratio gives beside those of the source."
     )
-    no_repeat_ngram: NonNegativeInt = Field(
+    no_repeat_ngram: _CountOrZero = Field(
         0, description="So many tokens in a row never come twice; 0 for no rule."
     )
-    samples: NonNegativeInt = Field(
+    samples: _CountOrZero = Field(
         0, description="Translations that are drawn, in place of a search; 0 for a search."
     )
     temperature: PositiveFloat = Field(1.0, description="Of samples; below 1 for likelier ones.")
-    top_k: NonNegativeInt = Field(
+    top_k: _CountOrZero = Field(
         0, description="Of samples: only the so many likeliest tokens are drawn; 0 for all."
     )
     top_p: PositiveFloat = Field(
@@ -267,7 +275,7 @@ class _Search(_Section):
         le=1,
         description="Of samples: only the likeliest tokens of so much probability are drawn.",
     )
-    seed: NonNegativeInt = Field(0, description="Of samples.")
+    seed: _Seed = Field(0, description="Of samples.")
     replace_unknown: bool = Field(
         False, description="Whether unknown words become the source words they attend to."
     )
@@ -344,9 +352,12 @@ class Recipe(_Section):
         """
         path, overrides = Path(path), list(overrides)
         try:
-            text = path.read_bytes()
+            with open(path, "rb") as file:
+                text = file.read(_MOST_BYTES + 1)
         except OSError as error:
             raise ValueError(f"{path}: the recipe cannot be read: {error.strerror}") from None
+        if len(text) > _MOST_BYTES:
+            raise ValueError(f"{path}: a recipe has at most {_MOST_BYTES:,} bytes")
         document = _absolute("", _parse(text, str(path)), path.parent)
         if not isinstance(document, dict):
             raise ValueError(

@@ -11,7 +11,7 @@ import tensorflow as tf
 from rich.console import Console
 
 from kerasnmt.data import BatchStatistics, batches, describe_batches, split_evenly, word_dropout
-from kerasnmt.models import Seq2Seq, in_float32
+from kerasnmt.models import Seq2Seq, in_float32, load_model
 from kerasnmt.training.adam import Adam
 from kerasnmt.training.attention_images import AttentionImages
 from kerasnmt.training.attention_statistics import AttentionStatistics
@@ -440,7 +440,7 @@ def _earlier_model(path: str | os.PathLike, recipe: Recipe) -> Seq2Seq:
                 f"Expected the {section} of the run to begin from, in {run.recipe}: "
                 f"{old}. Received: {new}. Change the recipe, or begin without init_from."
             )
-    return keras.saving.load_model(run.model, compile=False)
+    return load_model(run.model, compile=False)
 
 
 def _average(
@@ -529,7 +529,7 @@ def _evaluate(
     split: str,
 ) -> dict[str, float | str]:
     """Scores the best model, as it is on disk, and as the command line loads it."""
-    model = in_float32(keras.saving.load_model(run.model, compile=False))
+    model = in_float32(load_model(run.model, compile=False))
     sources, references = texts(pairs[split])
     translations = model.translate(sources, contexts=contexts.get(split), **recipe.search.options)
     model.compile()

@@ -5,7 +5,7 @@ import pytest
 
 from kerasnmt.cli.loading import load_run
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("trains and exports a model")
 
 SMALL = [
     *("data.train.builtin=100", "data.validation.builtin=4", "data.test.builtin=6"),

@@ -17,6 +17,8 @@ from kerasnmt.text import (
     word_indices,
 )
 
+pytestmark = pytest.mark.long("makes a pipeline of tf.data for each case")
+
 LETTERS = CharacterTokenizer("abcdefghij")  # ids 4 to 13
 DIGITS = CharacterTokenizer("0123456789")
 

@@ -3,6 +3,7 @@ import gzip
 import pytest
 
 from kerasnmt.data import read_parallel, read_tsv
+from kerasnmt.data.lines import checked_lines
 
 
 def write(path, content):
@@ -40,6 +41,28 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, name):
     assert pairs_of(read_parallel(source, target)) == [("one", "eins"), ("\ufefftwo", "zwei")]
     tsv = write(tmp_path / "a.tsv", "\ufeffone\teins\ntwo\tzwei\n")
     assert pairs_of(read_tsv(tsv)) == [("one", "eins"), ("two", "zwei")]
+
+
+@pytest.mark.parametrize("name", ["a.en", "a.en.gz"])
+def test_lines_come_without_a_byte_order_mark(tmp_path, name):
+    lines = checked_lines(write(tmp_path / name, "\ufeffone\n\ufefftwo\n"))
+    assert [line.decode() for line in lines] == ["one\n", "\ufefftwo\n"]
+
+
+def test_a_gzip_file_that_is_padded_with_zeros_is_refused(tmp_path):
+    """Python skips them; TensorFlow would fail in the middle of a training."""
+    path = write(tmp_path / "a.en.gz", "one\n")
+    whole = path.read_bytes()
+    path.write_bytes(whole + bytes(512))
+    with pytest.raises(ValueError, match=rf"'{path}', which is padded with zeros\. Compress"):
+        read_parallel(path, path)
+    path.write_bytes(whole + gzip.compress(b""))  # whose end is zeros
+    assert pairs_of(read_parallel(path, path)) == [("one", "one")]
+
+
+def test_a_file_without_lines_is_refused_before_it_fills_the_memory():
+    with pytest.raises(ValueError, match=r"at most 10,000,000 bytes.*/dev/zero', whose line 1"):
+        read_parallel("/dev/zero", "/dev/zero")
 
 
 def test_gzip_files_put_together_are_read_to_the_end(tmp_path):

@@ -226,3 +226,12 @@ def test_general_score_takes_a_memory_of_another_size():
     # V h = (1 + 3, 2 + 3); s = (2, -1): 8 - 5, by the root of two units.
     received = score(np.array([[2.0, -1.0]], "float32"), score.project(memory))
     np.testing.assert_allclose(received, [[3.0 / np.sqrt(2.0)]], rtol=1e-6)
+
+
+def test_keys_of_a_new_general_score_are_as_large_as_its_memory():
+    """It begins with an orthogonal matrix, whatever the units."""
+    memory = np.random.default_rng(0).normal(size=(1, 5, 8)).astype("float32")
+    keys = np.array(GeneralScore(8).project(memory))
+    np.testing.assert_allclose(
+        np.linalg.norm(keys, axis=-1), np.linalg.norm(memory, axis=-1), rtol=1e-5
+    )

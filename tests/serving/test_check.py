@@ -19,7 +19,7 @@ from kerasnmt.serving.translation_contract import (
 from kerasnmt.serving.version_folder import read_description
 from kerasnmt.serving.warmup import WarmupRequest, encode_warmup_request
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("writes and checks several exports")
 
 contract = TranslationContract()
 

@@ -9,7 +9,7 @@ from kerasnmt.training import Adam, translation_scores
 from kerasnmt.viz import alignment_error_rate
 from kerasnmt.zoo import bahdanau_gru
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("trains a model until it translates")
 
 TEST = builtin_corpus(100, "test")
 

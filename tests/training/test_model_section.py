@@ -41,3 +41,10 @@ def test_types(key, value, kind, default):
         f"Expected model.{key} to be of type {kind}; its default is {default}. "
         f"Received: model.{key}={value!r}"
     )
+
+
+def test_sizes_that_no_memory_holds():
+    assert problem("bahdanau_gru", units=10**12) == (
+        "Expected model.units to be at most 100000. Received: model.units=1000000000000"
+    )
+    check_model("bahdanau_gru", {"units": 100_000})

@@ -100,6 +100,24 @@ class TestLoad:
         assert changed.search.options == {"beam_size": 2, "max_length": 30}
         assert load("search.max_length=null").search.options == {}
 
+    @pytest.mark.parametrize(
+        "key",
+        [
+            *("training.batch_size", "training.tokens_per_batch", "training.epochs"),
+            *("training.seed", "data.max_length", "search.beam_size", "data.train.builtin"),
+            *("tokenizer.shared.vocabulary_size", "training.warmup_steps"),
+        ],
+    )
+    def test_numbers_that_exhaust_the_memory(self, folder, key):
+        message = rf"'{key}' should be less than .*Received: {key}=1000000000000000000"
+        rest = ["training.tokens_per_batch=null"] if key == "training.batch_size" else []
+        with pytest.raises(ValueError, match=message):
+            load(f"{key}={10**18}", *rest)
+
+    def test_a_file_of_another_kind_is_read_no_further(self):
+        with pytest.raises(ValueError, match="/dev/zero: a recipe has at most 1,000,000 bytes"):
+            Recipe.load("/dev/zero")
+
     def test_paths_are_relative_to_the_recipe(self, folder):
         data = load().data
         assert data.train.source == folder / "recipes/train.en.gz"

@@ -23,7 +23,10 @@ from kerasnmt.training import (
 )
 from kerasnmt.viz import format_pharaoh
 
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:text .* was cut")]
+pytestmark = [
+    pytest.mark.long("trains a recipe, interrupts and resumes it"),
+    pytest.mark.filterwarnings("ignore:text .* was cut"),
+]
 RESULTS = {
     *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
     *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),

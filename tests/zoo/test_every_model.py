@@ -13,12 +13,13 @@ from tests.zoo.tiny_models import (
     TARGETS,
     example,
     log_probabilities,
+    make,
     marks,
     shared,
     thorough,
 )
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("builds every model of the zoo, with its options")
 
 # Of all weights, with source 11 (13 where words are copied), target 13, and tiny sizes.
 PARAMETERS = {
@@ -104,6 +105,18 @@ def test_steps_equal_the_full_pass(case, run):
         assert records.keys() == attended.keys()
         for key, record in records.items():
             np.testing.assert_allclose(record[:, 0], attended[key][:, t], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["bahdanau_gru", "context_attention_gru", "pointer_generator_gru", "transformer_tiny"]
+)
+def test_a_step_of_search_drops_nothing(name):
+    model = make(name, dropout=0.5)
+    inputs, _ = example(model)
+    states, memory = model.encode(inputs, steps=1)
+    states = tree.map_structure(lambda state: state[:, None], states)
+    found = [model.step(inputs["target_ids"][:, :1], states, memory)[0] for _ in range(2)]
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize(

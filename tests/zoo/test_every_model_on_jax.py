@@ -24,7 +24,7 @@ from tests.zoo.tiny_models import (
     sizes,
 )
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("compiles models in a process with JAX")
 
 CASES = {case: OPTIONS[case] for case in COMPILED}
 ALWAYS = ["pointer_generator_lstm coverage", "transformer_tiny"]

@@ -10,7 +10,7 @@ from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from tests.zoo.tiny_models import INPUTS, NAMES, SOURCE, TARGET_IDS, TARGETS, make, thorough
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("translates with every model of the zoo")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,48 @@
+"""`import kerasnmt`."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import kerasnmt
+
+SCRIPT = """
+import json, sys
+import kerasnmt
+light = sorted({"keras", "tensorflow", "numpy"} & sys.modules.keys())
+try:
+    kerasnmt.rooms
+except AttributeError as error:
+    unknown = str(error)
+first = kerasnmt.data.builtin_corpus(1)[0].source
+print(json.dumps([light, unknown, first, "keras" in sys.modules]))
+"""
+
+
+def test_import_is_light_and_the_rest_comes_when_it_is_asked_for():
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+    light, unknown, first, keras_is_loaded = json.loads(done.stdout)
+    assert light == []
+    assert unknown == "module 'kerasnmt' has no attribute 'rooms'"
+    assert first.endswith(".")
+    assert not keras_is_loaded
+
+
+KERAS_FIRST = """
+import keras
+import kerasnmt
+print(keras.saving.get_registered_object("kerasnmt>Seq2Seq").__name__)
+"""
+
+
+def test_keras_knows_the_classes():
+    done = subprocess.run([sys.executable, "-c", KERAS_FIRST], capture_output=True, text=True)
+    assert done.stdout == "Seq2Seq\n"
+
+
+@pytest.mark.parametrize("name", sorted({*kerasnmt.__all__} - {"__version__", "load_model"}))
+def test_rooms(name):
+    assert getattr(kerasnmt, name).__name__ == f"kerasnmt.{name}"
+    assert name in dir(kerasnmt)
