@@ -11,7 +11,7 @@ _ROOMS = ("data", "decoding", "layers", "models", "serving", "text", "training",
 
 __all__ = ["__version__", "load_model", *_ROOMS]
 
-if "keras" in sys.modules:
+if sys.modules.get("keras"):
     # So that `keras.saving.load_model` knows the classes of a file.
     import_module("kerasnmt.models")
 

@@ -20,6 +20,9 @@ def attention(
         str | None,
         typer.Option("--target", help="A translation to draw in place of the model's; of a run."),
     ] = None,
+    pieces: Annotated[
+        bool, typer.Option("--pieces", help="Draw each token of the model, not whole words.")
+    ] = False,
 ) -> None:
     """Translate a sentence and draw where each word of the translation looked."""
     from matplotlib.figure import Figure
@@ -36,10 +39,13 @@ def attention(
         translator = load_translator(model)
         (attended,) = translator.attention([text])
         (target,) = translator.translate([text])
+        kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
     else:
-        (attended,) = _forced(model, text, target)
+        attended, kinds = _forced(model, text, target)
     if not attended.target_tokens:
         raise ValueError(f"Expected a text with at least one token. Received: text={text!r}")
+    if not pieces:
+        attended = attended.by_words(*kinds)
     figure = attention_figure(
         attended.weights,
         attended.source_tokens,
@@ -52,8 +58,8 @@ def attention(
     print(output)
 
 
-def _forced(run: Path, text: str, target: str) -> list[Any]:
-    """The attention of a given translation, which an export has no signature for."""
+def _forced(run: Path, text: str, target: str) -> tuple[Any, list[str]]:
+    """The attention of a given translation, for which an export has no signature."""
     if not text.strip() or not target.strip():
         raise ValueError(
             f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
@@ -61,4 +67,5 @@ def _forced(run: Path, text: str, target: str) -> list[Any]:
     loaded, _ = load_run(run)
     from kerasnmt.serving import ForcedDecoding
 
-    return ForcedDecoding(loaded).attention([text], [target])
+    (attended,) = ForcedDecoding(loaded).attention([text], [target])
+    return attended, [loaded.source_tokenizer.kind, loaded.target_tokenizer.kind]

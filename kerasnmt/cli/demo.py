@@ -64,6 +64,9 @@ def demo(
     served = Translator(load_export(version))
     translations = served.translate(shown)
     (attended,) = served.attention(shown[-1:])
+    attended = attended.by_words(
+        served.description["source_kind"], served.description["target_kind"]
+    )
     figure = attention_figure(
         attended.weights,
         attended.source_tokens,

@@ -24,13 +24,10 @@ def models(
     if name is not None:
         _describe(zoo.get_model(name))
         return
-    rows = [("model", "parameters", "source")]
-    for known in zoo.list_models():
-        constructor = zoo.get_model(known)
-        parameters = constructor(_VOCABULARY).count_params()
-        rows.append((known, f"{parameters:,}", _paper(constructor)))
+    rows = [("model", "source")]
+    rows += [(known, _paper(zoo.get_model(known))) for known in zoo.list_models()]
     print_table(rows)
-    print(f"\nParameters are those of the default sizes, with a vocabulary of {_VOCABULARY:,}.")
+    print("\n`kerasnmt models NAME` shows the sizes, the options and the layers of one.")
 
 
 def _describe(constructor: Callable) -> None:

@@ -1,6 +1,7 @@
 """`kerasnmt serve`."""
 
 import os
+import shlex
 import signal
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -42,8 +43,14 @@ def serve(
     from kerasnmt.serving.development_server import development_server
     from kerasnmt.serving.saved_model_session import SavedModelSession
     from kerasnmt.serving.version_folder import chosen_version
+    from kerasnmt.training import RunFolder
 
     version = chosen_version(directory).absolute()
+    if RunFolder(directory).model.exists():
+        raise ValueError(
+            f"Expected the folder of an export. Received: {directory}, a run. Export it first: "
+            f"{shlex.join(['kerasnmt', 'export', str(directory), 'saved_models/NAME'])}"
+        )
     if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
         raise ValueError(
             "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "

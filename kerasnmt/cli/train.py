@@ -4,7 +4,7 @@ import math
 import shlex
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,6 +46,7 @@ def train(
     from kerasnmt import training
 
     loaded = training.Recipe.load(recipe, overrides or [])
+    _check_files(loaded.data, recipe.parent / "README.md")
     load_tensorflow_to_train()
     console = progress_console()
     try:
@@ -80,3 +81,11 @@ def train(
             ("TensorBoard", shlex.join(["tensorboard", "--logdir", str(run.logs)])),
         ]
     )
+
+
+def _check_files(data: Any, card: Path) -> None:
+    """Refuse missing data before TensorFlow is loaded, and name the recipe's card."""
+    for key, path in data.files.items():
+        if not path.exists():
+            where = f"; {card} tells where the data come from" if card.exists() else ""
+            raise ValueError(f"{key}: there is no file {path}{where}")

@@ -74,7 +74,7 @@ def translate(
         ),
     ] = None,
 ) -> None:
-    """Translate lines of text, one translation a line, in order.
+    """Translate lines of text from standard input or a file, one translation a line, in order.
 
     Empty lines stay empty. A line with more tokens than the model takes is cut, with a warning
     unless a server does it.
@@ -108,6 +108,8 @@ def translate(
             "Ask for fewer; of a run, a larger --beam-size gives more."
         )
     contexts = None if context is None else _lines(context)
+    if input is None and sys.stdin.isatty():
+        console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # A file can wait for some batches, which are then sorted by length; a pipe cannot.
     for chunk in read_chunks(input, batch_size * 16 if input else batch_size):

@@ -6,6 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
+from kerasnmt.data.sizes import check_size
 from kerasnmt.data.targets import moved_by_one, with_end
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import Tokenizer
@@ -118,15 +119,15 @@ def batches(
 
     Raises:
         ValueError: if `pairs` are no pairs of strings, there are not as many `alignments` or
-            `contexts`, a size is too small, `extended_vocabulary` comes with two tokenizers, or
+            `contexts`, a size is out of range, `extended_vocabulary` comes with two tokenizers, or
             `subword_sampling` with what it does not go with.
     """
     pairs = _as_dataset(pairs, source_key, target_key)
-    _check_at_least("tokens_per_batch", tokens_per_batch, 1)
-    _check_at_least("batch_size", 1 if batch_size is None else batch_size, 1)
-    _check_at_least("max_length", max_length, 2)
-    _check_at_least("shuffle_buffer", shuffle_buffer, 1)
-    _check_at_least("first_epoch", 0 if first_epoch is None else first_epoch, 0)
+    check_size("tokens_per_batch", tokens_per_batch)
+    check_size("batch_size", 1 if batch_size is None else batch_size)
+    check_size("max_length", max_length, 2)
+    check_size("shuffle_buffer", shuffle_buffer, most=10**12)
+    check_size("first_epoch", 0 if first_epoch is None else first_epoch, 0, 10**12)
     target_tokenizer = target_tokenizer or source_tokenizer
     if extended_vocabulary:
         _check_one_tokenizer(source_tokenizer, target_tokenizer)
@@ -305,11 +306,6 @@ def _power_of_two(lengths: tf.Tensor) -> tf.Tensor:
     """Lengths, int32, rounded up to powers of two, to 8 at the least."""
     powers = tf.constant([2**exponent for exponent in range(3, 31)])
     return tf.gather(powers, tf.searchsorted(powers, lengths))
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ValueError(f"Expected {name} to be at least {least}. Received: {name}={value}.")
 
 
 def _check_one_tokenizer(source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from kerasnmt.data.sizes import check_size
 from kerasnmt.data.targets import moved_by_one, with_end
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.stories import padded
@@ -51,8 +52,7 @@ def caption_batches(
         ValueError: if there is no pair, one is of another form, an image is of another shape than
             the first, or `batch_size` is below 1.
     """
-    if batch_size < 1:
-        raise ValueError(f"Expected batch_size to be at least 1. Received: {batch_size=}.")
+    check_size("batch_size", batch_size)
     images, captions = _columns(pairs)
     ids = with_end(tokenizer.tokenize(captions))
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from kerasnmt.data.babi import StoryQuestion
+from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.stories import padded, story_ids
 
@@ -53,8 +54,8 @@ def story_batches(
             the tokenizer, or a size is below 1.
     """
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
-        if value is not None and value < 1:
-            raise ValueError(f"Expected {name} to be at least 1. Received: {name}={value}.")
+        if value is not None:
+            check_size(name, value)
     stories, asked, answers = _columns(questions)
     targets = (target_tokenizer or source_tokenizer).tokenize(answers)
     for answer, length in zip(answers, targets.row_lengths().numpy(), strict=True):

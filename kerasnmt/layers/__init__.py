@@ -55,6 +55,7 @@ from kerasnmt.layers.pre_norm import PreNorm
 from kerasnmt.layers.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.recurrent_encoder import RecurrentEncoder
 from kerasnmt.layers.scaled_dot_score import ScaledDotScore
+from kerasnmt.layers.score import Score
 from kerasnmt.layers.sentence_ages import SentenceAges
 from kerasnmt.layers.sigmoid_gate import SigmoidGate
 from kerasnmt.layers.simple_rnn_cell import SimpleRNNCell
@@ -129,6 +130,7 @@ __all__ = [
     "RecurrentDecoder",
     "RecurrentEncoder",
     "ScaledDotScore",
+    "Score",
     "SentenceAges",
     "SigmoidGate",
     "SimpleRNNCell",

@@ -6,10 +6,11 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.layers.score import Score
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class AdditiveScore(keras.layers.Layer):
+class AdditiveScore(Score):
     """e_i = v^T tanh(W h_i + U s + b): one hidden layer compares a query with every key.
 
     The term of the memory does not depend on the query, so `project` computes it once a source.
@@ -24,7 +25,6 @@ class AdditiveScore(keras.layers.Layer):
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = True
         self.units = units
         dtype = self.dtype_policy
         self.memory_projection = keras.layers.Dense(units, dtype=dtype, name="memory_projection")

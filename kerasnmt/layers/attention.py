@@ -5,10 +5,27 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.additive_score import AdditiveScore
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.cosine_score import CosineScore
+from kerasnmt.layers.dot_score import DotScore
+from kerasnmt.layers.general_score import GeneralScore
+from kerasnmt.layers.location_score import LocationScore
 from kerasnmt.layers.masked_softmax import masked_softmax
 from kerasnmt.layers.products import products
+from kerasnmt.layers.scaled_dot_score import ScaledDotScore
+from kerasnmt.layers.score import Score
+from kerasnmt.nearest_name import unknown_name_message
 
+# Scores by name, made for a size of the query.
+_SCORES = {
+    "additive": lambda units, dtype: AdditiveScore(units, dtype=dtype),
+    "cosine": lambda units, dtype: CosineScore(dtype=dtype),
+    "dot": lambda units, dtype: DotScore(dtype=dtype),
+    "general": lambda units, dtype: GeneralScore(units, dtype=dtype),
+    "location": lambda units, dtype: LocationScore(dtype=dtype),
+    "scaled_dot": lambda units, dtype: ScaledDotScore(dtype=dtype),
+}
 # The arguments of the constructor that are layers.
 _PARTS = ("score", "window", "coverage", "penalty")
 
@@ -24,6 +41,7 @@ class Attention(keras.layers.Layer):
 
     In your own model:
 
+        attention = Attention("general")
         context, weights = attention(query, values=memory, memory_mask=mask)
 
     If the values carry a mask of Keras, as after `Embedding(mask_zero=True)`, the attention uses it
@@ -39,17 +57,21 @@ class Attention(keras.layers.Layer):
     `next_history` make the arguments that say so.
 
     Args:
-        score: a score layer, with `project(memory)` and `score(query, keys)`; for example
-            `AdditiveScore(units=256)`.
+        score: a `Score`, for example `AdditiveScore(units=256)`; or the name of one, "additive",
+            "cosine", "dot", "general", "location" or "scaled_dot", which has as many units as the
+            query.
         window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
         coverage: `Coverage()`, or None for an attention that forgets where it looked.
         penalty: what training asks of the weights of whole targets, `DoublyStochastic()`, or None.
+
+    Raises:
+        ValueError: there is no score of this name.
     """
 
     def __init__(
         self,
-        score: keras.layers.Layer,
+        score: Score | str,
         window: keras.layers.Layer | None = None,
         coverage: keras.layers.Layer | None = None,
         penalty: keras.layers.Layer | None = None,
@@ -57,7 +79,11 @@ class Attention(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
+        if isinstance(score, str) and score not in _SCORES:
+            raise ValueError(unknown_name_message(score, _SCORES, "score"))
         self.score = score
+        self._score_name = score if isinstance(score, str) else None
+        self._query_units = None
         self.window = window
         self.coverage = coverage
         self.penalty = penalty
@@ -80,7 +106,19 @@ class Attention(keras.layers.Layer):
             query_shape: `(..., query_units)`.
             keys_shape: `(batch, source_length, key_units)`, or None where `values` are projected.
             values_shape: `(batch, source_length, value_units)`.
+
+        Raises:
+            ValueError: there is one input only, or the score does not take these sizes.
         """
+        several = isinstance(query_shape[0], list | tuple)  # as of attention([query, values])
+        if several or (keys_shape is None and values_shape is None):
+            raise ValueError(
+                "Expected a query and values, such as the memory. Received: one input. Call "
+                "attention(query, values=memory)."
+            )
+        self._query_units = query_shape[-1]
+        if isinstance(self.score, str):
+            self.score = _SCORES[self.score](self._query_units, self.dtype_policy.name)
         if keys_shape is None:
             keys_shape = self.project(keras.KerasTensor(values_shape)).shape
         build_once(self.score, query_shape, keys_shape)
@@ -92,7 +130,17 @@ class Attention(keras.layers.Layer):
             build_once(self.penalty, keys_shape)
 
     def project(self, memory: Any) -> Any:
-        """Turn a memory `[batch, source_length, memory_units]` into the score's keys."""
+        """Turn a memory `[batch, source_length, memory_units]` into the score's keys.
+
+        Raises:
+            ValueError: the score was given by its name, and no query has told its size yet.
+        """
+        if isinstance(self.score, str):
+            raise ValueError(
+                "Expected an attention that has been built, where the score is given by its name. "
+                f"Received: score={self.score!r}. Call attention(query, values=memory) first, or "
+                "give a layer, such as GeneralScore(units)."
+            )
         # The score may make weights now, whose paths are to differ from those of another attention.
         with keras.name_scope(self.name, caller=self):
             return self.score.project(memory)
@@ -134,8 +182,14 @@ class Attention(keras.layers.Layer):
             exactly 0 where masked, all zeros where no source position is real.
 
         Raises:
-            ValueError: `values`, or what the window or the coverage has to know, is missing.
+            ValueError: `values`, or what the window or the coverage has to know, is missing; or the
+                query has another size than the first one.
         """
+        if query.shape[-1] != self._query_units:
+            raise ValueError(
+                f"Expected queries of {self._query_units} features, as the first one. Received: "
+                f"query of shape {tuple(query.shape)}."
+            )
         if values is None:
             raise ValueError(
                 "Expected values to sum up, such as the memory. Received: values=None. "
@@ -204,15 +258,18 @@ class Attention(keras.layers.Layer):
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        parts = {name: getattr(self, name) for name in _PARTS}
         serialize = keras.saving.serialize_keras_object
-        return {**super().get_config(), **{k: serialize(v) for k, v in parts.items()}}
+        parts = {name: serialize(getattr(self, name)) for name in _PARTS}
+        if self._score_name is not None:
+            parts["score"] = self._score_name
+        return {**super().get_config(), **parts}
 
     @classmethod
     def from_config(cls, config: dict) -> "Attention":
         """Make the layer from `get_config`."""
         deserialize = keras.saving.deserialize_keras_object
-        return cls(**{k: deserialize(v) if k in _PARTS else v for k, v in config.items()})
+        parts = {k: deserialize(config[k]) for k in _PARTS if not isinstance(config[k], str)}
+        return cls(**{**config, **parts})
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

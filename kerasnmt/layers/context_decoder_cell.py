@@ -20,9 +20,9 @@ class ContextDecoderCell(BahdanauDecoderCell):
     The memory is that of `ContextEncoder`, h of the source and g of the context, and the weights of
     a step are those of both, [alpha_t; beta_t]. The output is s_t.
 
-    Source: `002_ba76be683ea60871`, "Attention over context"; McCann, Keskar, Xiong and Socher
-    (2018), "The natural language decathlon", section 3, whose decoder attends to context and
-    question. There s_t asks and attentional states are fed back, as Luong's are.
+    Source: Stehnii (2018), "Neural attention", section "Attention over context"; McCann, Keskar,
+    Xiong and Socher (2018), "The natural language decathlon", section 3, whose decoder attends to
+    context and question. There s_t asks and attentional states are fed back, as Luong's are.
 
     Args:
         cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.

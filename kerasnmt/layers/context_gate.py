@@ -12,9 +12,10 @@ from kerasnmt.layers.on_rows import on_rows
 class ContextGate(keras.layers.Layer):
     """(p_gen, p_source, p_context) = softmax(W [s_t; c_t; k_t; y_{t-1}] + b).
 
-    Source: `002_ba76be683ea60871`, "Attention over context" and "Pointer networks", whose softmax
-    over two actions this is over three; McCann, Keskar, Xiong and Socher (2018), "The natural
-    language decathlon", section 3, which chooses with two sigmoids of what the decoder hears.
+    Source: Stehnii (2018), "Neural attention", sections "Attention over context" and "Pointer
+    networks", whose softmax over two actions this is over three; McCann, Keskar, Xiong and Socher
+    (2018), "The natural language decathlon", section 3, which chooses with two sigmoids of what the
+    decoder hears.
     """
 
     def __init__(self, **kwargs) -> None:

@@ -22,9 +22,9 @@ class ContextPointerDecoder(PointerGeneratorDecoder):
     the mixture of a `PointerGeneratorDecoder` that points at the places of both texts, with
     p_copy = p_source + p_context and the weights [p_source alpha_t; p_context beta_t] / p_copy.
 
-    Source: `002_ba76be683ea60871`, "Attention over context" and "Pointer networks"; the
-    multi-pointer-generator decoder of McCann, Keskar, Xiong and Socher (2018), "The natural
-    language decathlon", section 3.
+    Source: Stehnii (2018), "Neural attention", sections "Attention over context" and "Pointer
+    networks"; the multi-pointer-generator decoder of McCann, Keskar, Xiong and Socher (2018), "The
+    natural language decathlon", section 3.
 
     Args:
         decoder: a `ContextDecoder`.

@@ -5,17 +5,21 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.score import Score
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class DotScore(keras.layers.Layer):
+class DotScore(Score):
     """e_i = s^T h_i: no weights; the query must have the memory's size.
 
     Source: Luong, Pham and Manning (2015), section 3.1, "dot".
     """
 
-    def __init__(self, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = True
+    # What to do where the sizes differ.
+    _advice = (
+        "Make the decoder as large as the memory, or use GeneralScore, which projects the memory "
+        "to the query's size."
+    )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
         """Check the sizes; there are no weights to make.
@@ -31,13 +35,8 @@ class DotScore(keras.layers.Layer):
             raise ValueError(
                 f"{type(self).__name__} multiplies the query with the keys, so their last "
                 f"dimensions must agree. Received: query_shape={tuple(query_shape)}, "
-                f"keys_shape={tuple(keys_shape)}. Make the decoder as large as the memory, or take "
-                "GeneralScore, which projects the memory to the query's size."
+                f"keys_shape={tuple(keys_shape)}. {self._advice}"
             )
-
-    def project(self, memory: Any) -> Any:
-        """Return the memory `[batch, source_length, units]`, which is its own key."""
-        return memory
 
     def call(self, query: Any, keys: Any) -> Any:
         """Score a query against every key.

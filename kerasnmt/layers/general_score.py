@@ -22,6 +22,8 @@ class GeneralScore(DotScore):
         units: n, size of the query.
     """
 
+    _advice = "Make GeneralScore with the query's size as its units."
+
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units

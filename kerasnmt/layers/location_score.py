@@ -6,10 +6,11 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.layers.score import Score
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LocationScore(keras.layers.Layer):
+class LocationScore(Score):
     """e = W s: the query says at which positions to look, whatever stands there.
 
     For a source of length S the first S rows of W are used; what lies beyond `max_length`
@@ -23,7 +24,6 @@ class LocationScore(keras.layers.Layer):
 
     def __init__(self, max_length: int = 100, **kwargs) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = True
         self.max_length = max_length
         self.query_projection = keras.layers.Dense(
             max_length, use_bias=False, dtype=self.dtype_policy, name="query_projection"
@@ -32,10 +32,6 @@ class LocationScore(keras.layers.Layer):
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
         """Make the weights for a query `(..., query_units)`; the keys' contents do not matter."""
         self.query_projection.build(query_shape)
-
-    def project(self, memory: Any) -> Any:
-        """Return the memory `[batch, source_length, memory_units]`: only its length is used."""
-        return memory
 
     def call(self, query: Any, keys: Any) -> Any:
         """Score every position.

@@ -31,8 +31,8 @@ class PointerGeneratorDecoder(keras.layers.Layer):
     probability of 1e-30 at the least, and so has, in the loss, a word that can be neither generated
     nor copied. What is outside the vocabulary is fed back as the unknown word.
 
-    Source: `002_ba76be683ea60871`, "Pointer networks"; See, Liu and Manning (2017), "Get to the
-    point", equations 8 and 9.
+    Source: Stehnii (2018), "Neural attention", section "Pointer networks"; See, Liu and Manning
+    (2017), "Get to the point", equations 8 and 9.
 
     Args:
         decoder: a decoder with a vocabulary, for example `RecurrentDecoder`.

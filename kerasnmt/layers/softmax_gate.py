@@ -12,7 +12,8 @@ from kerasnmt.layers.on_rows import on_rows
 class SoftmaxGate(keras.layers.Layer):
     """(p_gen, p_copy) = softmax(W s_t).
 
-    Source: `002_ba76be683ea60871`, "Pointer networks": softmax(W_{g.or.c}^T h_y).
+    Source: Stehnii (2018), "Neural attention", section "Pointer networks":
+    softmax(W_{g.or.c}^T h_y).
     """
 
     def __init__(self, **kwargs) -> None:

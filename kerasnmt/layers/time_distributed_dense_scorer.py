@@ -6,10 +6,11 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.layers.score import Score
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class TimeDistributedDenseScorer(keras.layers.Layer):
+class TimeDistributedDenseScorer(Score):
     """e_i = dense([h_i; s]): the same dense layers at every source position.
 
     Without a hidden layer, a single linear neuron, e_i = w^T h_i + u^T s + b. The softmax over i
@@ -27,7 +28,6 @@ class TimeDistributedDenseScorer(keras.layers.Layer):
 
     def __init__(self, hidden_units: int | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = True
         self.hidden_units = hidden_units
         dtype = self.dtype_policy
         first_units = hidden_units or 1

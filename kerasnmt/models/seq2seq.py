@@ -1,7 +1,7 @@
 """The sequence-to-sequence model."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import keras
@@ -90,6 +90,7 @@ class Seq2Seq(SearchModel):
                 "embeds the words of both. Received: a target_tokenizer of its own."
             )
         self.share_embeddings = share_embeddings
+        self._check_vocabularies()
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self.scheduled_sampling = 0.0
@@ -144,6 +145,33 @@ class Seq2Seq(SearchModel):
         states = [] if self.bridge is None else self.bridge(states)
         states = self.decoder.initial_states(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}
+
+    def _check_vocabularies(self) -> None:
+        """Refuse a tokenizer with more ids than there are embeddings."""
+        sides = {}
+        if self.target_tokenizer is not None:
+            sides["target"] = self.target_tokenizer, self.decoder.embedding
+        if self.source_tokenizer is not None:
+            embedding = self.encoder.embedding or self.decoder.embedding
+            sides["source"] = self.source_tokenizer, embedding
+        for side, (tokenizer, embedding) in sides.items():
+            if tokenizer.vocabulary_size > embedding.input_dim:
+                raise ValueError(
+                    f"Expected a {side}_tokenizer of at most {embedding.input_dim} ids, the number "
+                    f"of {side} embeddings. Received: {tokenizer!r}."
+                )
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> keras.layers.Layer:
+        """Return a layer by its name or index; see `keras.Model.get_layer`.
+
+        Layers within others are found by their names too, such as "attention". Of several with one
+        name the first is returned.
+        """
+        if name is not None:
+            for layer in _layers_within(self):
+                if layer.name == name:
+                    return layer
+        return super().get_layer(name, index)
 
     def _check_ids(self, inputs: dict[str, Any]) -> None:
         """Check all ids of a batch."""
@@ -536,3 +564,15 @@ class Seq2Seq(SearchModel):
 
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
+
+
+def _layers_within(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
+    """Yield the layers that a layer holds, and those that these hold, nearer ones first."""
+    inner = []
+    for value in vars(layer).values():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(one, keras.layers.Layer) and one not in inner:
+                inner.append(one)
+    yield from inner
+    for one in inner:
+        yield from _layers_within(one)

@@ -83,8 +83,8 @@ def export_lite(
 def load_lite(directory: str | Path) -> Any:
     """Load what `export_lite` wrote for `Translator`, with its tokenizers beside the core.
 
-    It runs with the package ai-edge-litert where that is installed, else with the interpreter of
-    TensorFlow. It translates one text after the other, and not in several threads.
+    It runs with the package ai-edge-litert (the extra `litert`). It translates one text after the
+    other, and not in several threads.
 
     Args:
         directory: the folder.
@@ -94,7 +94,8 @@ def load_lite(directory: str | Path) -> Any:
         `description`.
 
     Raises:
-        ValueError: the folder does not hold what `export_lite` writes, or it cannot be loaded.
+        ValueError: the folder does not hold what `export_lite` writes, it cannot be loaded, or the
+            package is not installed.
     """
     directory = Path(directory)
     if missing := [n for n in (CORE, TOKENIZERS, DESCRIPTION) if not (directory / n).exists()]:
@@ -167,8 +168,11 @@ class _LiteModule:
 def _interpreter(path: str) -> Any:
     try:
         from ai_edge_litert.interpreter import Interpreter
-    except ImportError:
-        return tf.lite.Interpreter(path)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            "Expected the package ai-edge-litert, which runs exports for LiteRT. Received: none. "
+            "Install it: pip install 'kerasnmt[litert]'"
+        ) from error
     return Interpreter(path)
 
 

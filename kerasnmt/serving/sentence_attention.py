@@ -1,9 +1,11 @@
 """The attention of one sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from kerasnmt.text.word_indices import word_indices
 
 
 class SentenceAttention(NamedTuple):
@@ -41,6 +43,41 @@ class SentenceAttention(NamedTuple):
             probability = None if probabilities is None else probabilities[row, : len(target)]
             found.append(cls(source, target, weights[: len(target), : len(source)], probability))
         return found
+
+    def by_words(self, source_kind: str, target_kind: str) -> "SentenceAttention":
+        """Merge the tokens of each word.
+
+        A word of the source has the sum of its tokens' weights, a word of the translation the mean
+        of its tokens' rows. Each end token stays, and so does a bare space.
+
+        Args:
+            source_kind: what the source's tokens are: `"sentencepiece"`, `"words"` or
+                `"characters"`.
+            target_kind: what those of the translation are, likewise.
+        """
+        source, source_words = _merged(self.source_tokens, source_kind)
+        target, target_words = _merged(self.target_tokens, target_kind)
+        means = target_words / target_words.sum(axis=1, keepdims=True)
+        probability = self.generate_probability
+        return SentenceAttention(
+            source,
+            target,
+            (means @ self.weights @ source_words.T).astype("float32"),
+            None if probability is None else (means @ probability).astype("float32"),
+        )
+
+
+def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
+    """Return the words that tokens write, and 1 for the tokens of each, `[words, tokens]`."""
+    words: list[str] = []
+    of_token, before = [], -1
+    for token, index in zip(tokens, word_indices(tokens, kind), strict=True):
+        if index == -1 or index != before:
+            words.append("")
+        words[-1] += token if kind == "words" else token.replace("▁", "")
+        of_token.append(len(words) - 1)
+        before = index
+    return words, np.eye(len(words))[:, of_token]
 
 
 def decode(text: bytes) -> str:

@@ -42,20 +42,17 @@ class PlainWordTokenizer(WordTokenizer):
 
         Args:
             dataset: see `WordTokenizer.train`.
-            vocabulary_size: the number of ids, with the four that every tokenizer has; None for
-                all words.
+            vocabulary_size: see `WordTokenizer.train`.
             sample: see `WordTokenizer.train`.
 
         Returns:
             The tokenizer.
 
         Raises:
-            ValueError: if the corpus is empty or not of strings, or has fewer words.
+            ValueError: see `WordTokenizer.train`.
         """
         words = _plain_words(tf.constant(sample_of_sentences(dataset, sample)))
         texts = tf.strings.reduce_join(words, axis=-1, separator=" ").numpy()
-        if vocabulary_size is None:
-            vocabulary_size = 4 + len(set(words.flat_values.numpy()))
         return super().train([text.decode() for text in texts], vocabulary_size)
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:

@@ -52,6 +52,12 @@ class Tokenizer(tf.Module):
         with tf.init_scope(), tf.device("CPU"):
             self._written = tf.constant(["", "<unk>", "<s>", "</s>", *entries])
 
+    def __repr__(self) -> str:
+        shown = [entry.decode() for entry in self._written[4:8].numpy()]
+        more = "…" if self.vocabulary_size > 8 else ""
+        entries = ", ".join([*map(repr, shown), *filter(None, [more])])
+        return f"<{type(self).__name__} of {self.vocabulary_size:,} ids: {entries}>"
+
     @property
     def vocabulary_size(self) -> int:
         """The number of ids, with the four that every tokenizer has."""

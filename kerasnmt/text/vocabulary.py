@@ -4,20 +4,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 
-def most_frequent(counts: Counter, vocabulary_size: int) -> list[str]:
+def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
     """Returns the entries from id 4 on: the most frequent first, equals by code point.
 
     Args:
         counts: how often each entry occurs.
-        vocabulary_size: the number of ids, with the four that every tokenizer has.
+        vocabulary_size: the most ids, with the four that every tokenizer has; None for all.
 
     Returns:
-        `vocabulary_size - 4` entries.
+        `vocabulary_size - 4` entries, or as many as there are.
 
     Raises:
-        ValueError: if `vocabulary_size` leaves no entry, or is more than there are.
+        ValueError: if `vocabulary_size` leaves no entry, or there is none.
     """
-    if vocabulary_size < 5:
+    if vocabulary_size is not None and vocabulary_size < 5:
         raise ValueError(
             "Expected a vocabulary_size of at least 5: four ids are padding, unknown, start and "
             f"end. Received: vocabulary_size={vocabulary_size}."
@@ -27,13 +27,8 @@ def most_frequent(counts: Counter, vocabulary_size: int) -> list[str]:
             "Expected a corpus with something to count, found only spaces and reserved words. "
             f"Received: vocabulary_size={vocabulary_size}."
         )
-    if vocabulary_size > len(counts) + 4:
-        raise ValueError(
-            f"Expected a vocabulary_size of at most {len(counts) + 4}, the most that the "
-            f"sentences of this corpus support. Received: vocabulary_size={vocabulary_size}. Ask "
-            "for fewer, or train on more text (or a larger sample of it)."
-        )
-    return sorted(counts, key=lambda entry: (-counts[entry], entry))[: vocabulary_size - 4]
+    entries = sorted(counts, key=lambda entry: (-counts[entry], entry))
+    return entries if vocabulary_size is None else entries[: vocabulary_size - 4]
 
 
 def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> list[int]:

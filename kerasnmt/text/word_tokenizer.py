@@ -62,7 +62,7 @@ class WordTokenizer(Tokenizer):
     def train(
         cls,
         dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int,
+        vocabulary_size: int | None = None,
         *,
         sample: int = 1_000_000,
     ) -> Self:
@@ -71,7 +71,8 @@ class WordTokenizer(Tokenizer):
         Args:
             dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
                 of `str` or of pairs of `str`. Of pairs, both sides count.
-            vocabulary_size: the number of ids, with the four that every tokenizer has.
+            vocabulary_size: the most ids, with the four that every tokenizer has; None for all
+                words of the corpus.
             sample: from a larger corpus, this many sentences are drawn at random; words in none
                 of them stay unknown.
 
@@ -79,7 +80,7 @@ class WordTokenizer(Tokenizer):
             The tokenizer.
 
         Raises:
-            ValueError: if the corpus is empty or not of strings, or has fewer words.
+            ValueError: if the corpus is empty or not of strings, or `vocabulary_size` is below 5.
         """
         counts = Counter()
         texts = sample_of_sentences(dataset, sample)

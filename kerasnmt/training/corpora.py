@@ -69,7 +69,7 @@ def fingerprints(data: Any) -> dict[str, dict[str, Any]]:
     """Says what the files of a recipe's `data` hold, to notice later that one has changed.
 
     Args:
-        data: with `train`, `validation` and maybe `test`.
+        data: whose `files` are its paths by their keys.
 
     Returns:
         for each file, under its dotted key such as `data.train.source`: its `bytes` and `sha256`.
@@ -78,13 +78,10 @@ def fingerprints(data: Any) -> dict[str, dict[str, Any]]:
         OSError: a file cannot be read.
     """
     found = {}
-    for split in ("train", "validation", "test"):
-        section = getattr(data, split)
-        for name in ("source", "target", "pairs", "alignments", "context"):
-            if path := getattr(section, name, None):
-                with open(path, "rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                    found[f"data.{split}.{name}"] = {"bytes": file.tell(), "sha256": digest}
+    for key, path in data.files.items():
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            found[key] = {"bytes": file.tell(), "sha256": digest}
     return found
 
 

@@ -52,11 +52,20 @@ class _Tokenizer(_Section):
     kind: Literal["sentencepiece", "words", "characters"] = Field(
         description="What its tokens are."
     )
-    vocabulary_size: int = Field(
+    vocabulary_size: int | None = Field(
+        None,
         gt=4,
         le=10**6,
-        description="Entries, including the four reserved ids; no more than the text supports.",
+        description="Entries, including the four reserved ids. Of words and characters the most "
+        "there may be, null for all of the text; sentencepiece needs a number that the text "
+        "supports.",
     )
+
+    @model_validator(mode="after")
+    def _pieces_need_a_size(self) -> Self:
+        if self.kind == "sentencepiece" and self.vocabulary_size is None:
+            raise ValueError("should have vocabulary_size, such as 8000, with kind: sentencepiece")
+        return self
 
 
 class _Tokenizers(_Section):
@@ -115,12 +124,23 @@ class _Data(_Section):
     train: _TrainingPairs = Field(description="What the model and the tokenizers learn from.")
     validation: _Pairs = Field(description="What is scored after each epoch.")
     test: _Pairs | None = Field(None, description="What is scored once, at the end.")
+
     max_length: int = Field(
         100,
         ge=2,
         le=10**5,
         description="Most tokens of a side in training, including the end token.",
     )
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """All files, by their dotted keys such as `data.train.source`."""
+        return {
+            f"data.{split}.{name}": path
+            for split in ("train", "validation", "test")
+            for name, path in getattr(self, split) or ()
+            if isinstance(path, Path)
+        }
 
 
 class _Training(_Section):

@@ -138,6 +138,7 @@ def _train(
         for split in pairs
         if (section := getattr(recipe.data, split)).context
     }
+    _check_warmup(recipe, len(pairs["train"]))
     files = fingerprints(recipe.data)
     if resume:
         _check_same_files(run, recipe, files)
@@ -304,7 +305,10 @@ def _train(
         ),
         "history": history.records,
     }
-    hyperparameters.write_scores({name: scores[name] for name in ("bleu", "chrf", "perplexity")})
+    # In a group of their own, so that TensorBoard shows the curves first.
+    hyperparameters.write_scores(
+        {f"results/{name}": scores[name] for name in ("bleu", "chrf", "perplexity")}
+    )
     run.write_json(run.results, results)
     return results
 
@@ -329,12 +333,21 @@ def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
             )
 
 
+def _check_warmup(recipe: Recipe, pairs: int) -> None:
+    """Refuses a warm-up that no number of batches suits, before the tokenizers are trained."""
+    most = recipe.training.epochs * pairs
+    if recipe.training.warmup_steps >= most:
+        raise ValueError(
+            f"Expected fewer training.warmup_steps than the {most} pairs of all epochs. "
+            f"Received: training.warmup_steps={recipe.training.warmup_steps}"
+        )
+
+
 def _check_same_files(run: RunFolder, recipe: Recipe, files: dict[str, dict[str, Any]]) -> None:
     """Makes sure that a run goes on with its own data."""
     for key, before in run.read_json(run.data).items():
         if files[key] != before:
-            _, split, name = key.split(".")
-            path = getattr(getattr(recipe.data, split), name)
+            path = recipe.data.files[key]
             old, new = (
                 f"{file['bytes']:,} bytes with the SHA-256 {file['sha256'][:12]}…"
                 for file in (before, files[key])

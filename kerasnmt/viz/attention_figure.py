@@ -33,6 +33,8 @@ def attention_figure(
     *,
     generate_probability: Sequence[float] | None = None,
     coverage: Sequence[float] | None = None,
+    source_label: str = "source",
+    target_label: str = "translation",
 ) -> Figure:
     """Draws attention weights: a row for each target token, a column for each source token.
 
@@ -49,6 +51,8 @@ def attention_figure(
         coverage: how much each source token was attended to in all, such as
             `weights.sum(axis=0)`, float `[source_length]`; drawn as bars below, with a line at 1,
             which is what a word has that one target word comes from.
+        source_label: the name of the horizontal axis.
+        target_label: the name of the vertical axis.
 
     Returns:
         A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
@@ -127,6 +131,9 @@ def attention_figure(
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="both", length=0, pad=6)
     axes.spines[:].set_visible(False)
+    axes.xaxis.set_label_position("top")
+    axes.set_xlabel(source_label, fontsize=9, color=INK, loc="left")
+    axes.set_ylabel(target_label, fontsize=9, color=INK, loc="top")
     if title:
         axes.set_title(title, loc="left", fontsize=13, pad=12, **text)
 

@@ -53,4 +53,6 @@ def memory_figure(
         for place, sentence in enumerate(sentences)
     ]
     hops = [f"hop {number}" for number in range(1, len(weights) + 1)]
-    return attention_figure(weights.T, hops, rows, title)
+    return attention_figure(
+        weights.T, hops, rows, title, source_label="hop", target_label="sentence"
+    )

@@ -31,10 +31,11 @@ def context_attention_gru(
     `source_ids` the model takes `context_ids`, and beside `extended_source_ids`
     `extended_context_ids`.
 
-    Source: `002_ba76be683ea60871`, "Attention over context"; McCann, Keskar, Xiong and Socher
-    (2018), "The natural language decathlon: multitask learning as question answering", section 3,
-    on the decoder of Bahdanau, Cho and Bengio (2015). The paper's network has self-attention in the
-    encoder and in the decoder as well, and word vectors that it does not train.
+    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
+    learning as question answering", section 3, on the decoder of Bahdanau, Cho and Bengio (2015).
+    The paper's network has self-attention in the encoder and in the decoder as well, and word
+    vectors that it does not train. Stehnii (2018), "Neural attention", section "Attention over
+    context", describes the idea.
 
     Args:
         source: a tokenizer of all texts, or the vocabulary's size where only ids are fed.

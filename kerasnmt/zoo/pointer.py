@@ -37,7 +37,7 @@ def pointer_generator_gru(
 
     Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
     networks", on the model of Bahdanau, Cho and Bengio (2015). The two-way softmax is that of
-    `002_ba76be683ea60871`, "Pointer networks".
+    Stehnii (2018), "Neural attention", section "Pointer networks".
 
     Args:
         source: a tokenizer, or the vocabulary's size where only ids are fed.

@@ -23,9 +23,15 @@ def test_the_picture(kerasnmt, run_folder, export_folder, translator, tmp_path):
     one, other = (picture.read_bytes() for picture in pictures)
     assert one == other and len(one) > 5000
     assert one.startswith(b"\x89PNG\r\n\x1a\n")
-    # A row for each token of the translation, a column for each of the source.
+    # A row for each word of the translation, a column for each of the source, and their ends.
     (attended,) = translator.attention([TEXT])
     width, height = struct.unpack(">II", one[16:24])
+    assert width > 150 * 0.26 * (len(TEXT.split()) + 1)
+    assert height > 150 * 0.26 * (len(translation.split()) + 1)
+    # On request, for each token.
+    done = kerasnmt("attention", run_folder, TEXT, "--pieces", "--output", pictures[0])
+    assert done.code == 0
+    width, height = struct.unpack(">II", pictures[0].read_bytes()[16:24])
     assert min(len(attended.target_tokens), len(attended.source_tokens)) > 10
     assert width > 150 * 0.26 * len(attended.source_tokens)
     assert height > 150 * 0.26 * len(attended.target_tokens)

@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 
+import keras
 import pytest
 
 from kerasnmt import zoo
@@ -11,14 +12,14 @@ PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", "
 
 
 LINE = (
-    "bahdanau_gru  8,517,184  Bahdanau, Cho and Bengio (2015), "
+    "bahdanau_gru  Bahdanau, Cho and Bengio (2015), "
     '"Neural machine translation by jointly learning to align and translate"'
 )
 
 
 def rows(output):
-    """Name, number of parameters and paper of each model that is listed."""
-    return [line.split(maxsplit=2) for line in output.split("\n\n")[0].splitlines()[1:]]
+    """Name and paper of each model that is listed."""
+    return [line.split(maxsplit=1) for line in output.split("\n\n")[0].splitlines()[1:]]
 
 
 def check_papers(papers):
@@ -26,26 +27,19 @@ def check_papers(papers):
     assert all(re.search(r"\(20\d\d\), ", paper) and paper[-1] != "." for paper in papers)
 
 
-def test_the_list_is_not_cut_where_it_is_piped(kerasnmt, monkeypatch):
-    monkeypatch.setattr(zoo, "list_models", lambda: ["bahdanau_gru", "memory_network"])
+def test_every_model_is_one_line_and_none_is_built(kerasnmt, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(keras.Model, "__init__", None)
     done = kerasnmt("models")
     assert (done.code, done.err) == (0, "")
     (line,) = (line for line in done.lines if line.startswith("bahdanau_gru "))
     assert re.sub("  +", "  ", line) == LINE
-    assert [name for name, _, _ in rows(done.out)] == ["bahdanau_gru", "memory_network"]
-    # K + 1 embeddings of words and ages, a bias, and whether the start is linear.
-    assert rows(done.out)[1][1] == f"{4 * (8_000 + 50) * 50 + 8_000 + 1:,}"
+    assert [name for name, _ in rows(done.out)] == zoo.list_models()
+    check_papers([paper for _, paper in rows(done.out)])
 
 
-def test_papers():
-    from kerasnmt.cli.models import _paper
-
-    check_papers([_paper(zoo.get_model(name)) for name in zoo.list_models()])
-
-
-@pytest.mark.thorough("builds every model of the zoo at its full size")
-def test_all_models_are_listed_and_nothing_else_is_said():
+@pytest.mark.thorough("starts TensorFlow")
+def test_nothing_else_is_said():
     done = subprocess.run(
         PROGRAM,
         capture_output=True,
@@ -53,12 +47,7 @@ def test_all_models_are_listed_and_nothing_else_is_said():
         env={**os.environ, "COLUMNS": "40", "CUDA_VISIBLE_DEVICES": ""},
     )
     assert (done.returncode, done.stderr) == (0, "")
-    listed = rows(done.stdout)
-    assert [name for name, _, _ in listed] == zoo.list_models()
-    parameters = {name: int(count.replace(",", "")) for name, count, _ in listed}
-    assert parameters.pop("memory_network") < 2e6
-    assert all(count > 2e6 for count in parameters.values())
-    check_papers([paper for *_, paper in listed])
+    assert [name for name, _ in rows(done.stdout)] == zoo.list_models()
 
 
 def test_one_model(capsys):

@@ -100,6 +100,12 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: Expected the folder of an export, <name> or <name>/<ver")
         assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "model.keras").touch()
+    done = kerasnmt("serve", tmp_path / "run")
+    assert (done.code, done.out) == (2, "")
+    how = f"Export it first: kerasnmt export {tmp_path}/run saved_models/NAME\n"
+    assert done.err.endswith(f"Received: {tmp_path}/run, a run. {how}")
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"none")
     done = kerasnmt("serve", tmp_path)
     assert (done.code, done.out) == (2, "")

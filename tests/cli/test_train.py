@@ -31,6 +31,8 @@ RESULTS = {
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     (tmp_path / "a recipe.yaml").write_text(RECIPE)
+    for name in ("train.tsv", "val.tsv"):
+        (tmp_path / name).write_text("a\tb\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -146,13 +148,17 @@ def test_bad_recipe(folder, monkeypatch, capsys):
 
 
 def test_missing_data(folder, monkeypatch, capsys):
-    from kerasnmt.training.train_recipe import train
-
-    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: Expected a text file that can be read. Received: path=")
-    assert err.count("\n") == 1
+    (folder / "val.tsv").unlink()
+    assert run(monkeypatch, None, "a recipe.yaml", "--output", "run") == 2
+    missing = f"error: data.validation.pairs: there is no file {folder / 'val.tsv'}"
+    assert capsys.readouterr() == ("", f"{missing}\n")
+    (folder / "recipes").mkdir()
+    (folder / "a recipe.yaml").rename(folder / "recipes" / "recipe.yaml")
+    (folder / "recipes" / "README.md").touch()
+    assert run(monkeypatch, None, "recipes/recipe.yaml", "--output", "run") == 2
+    missing = f"error: data.train.pairs: there is no file {folder / 'recipes/train.tsv'}"
+    where = "; recipes/README.md tells where the data come from\n"
+    assert capsys.readouterr() == ("", missing + where)
     assert not (folder / "run").exists()
 
 

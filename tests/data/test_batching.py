@@ -373,6 +373,7 @@ def test_a_cache_reads_the_text_once(tmp_path, cache):
     ("options", "message"),
     [
         ({"tokens_per_batch": 0}, "tokens_per_batch to be at least 1. .* tokens_per_batch=0"),
+        ({"batch_size": 10**18}, "batch_size to be at most 10000000. Received: batch_size=10"),
         ({"batch_size": 0}, "batch_size to be at least 1. Received: batch_size=0"),
         ({"max_length": 1}, "max_length to be at least 2. Received: max_length=1"),
         ({"shuffle_buffer": 0}, "shuffle_buffer to be at least 1. Received: shuffle_buffer=0"),

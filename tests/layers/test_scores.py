@@ -218,6 +218,12 @@ def test_sizes_that_cannot_be_multiplied(score):
         score().build((None, 3), (None, None, 4))
 
 
+def test_a_general_score_of_another_size_than_the_query():
+    message = r"GeneralScore multiplies.*Make GeneralScore with the query's size as its units\."
+    with pytest.raises(ValueError, match=message):
+        GeneralScore(3).build((None, 4), (None, None, 3))
+
+
 def test_general_score_takes_a_memory_of_another_size():
     score = GeneralScore(2)
     memory = np.array([[[1.0, 2.0, 3.0]]], "float32")

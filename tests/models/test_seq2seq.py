@@ -230,3 +230,21 @@ def test_a_model_that_copies_says_what_it_needs_to_learn_it():
     with warnings.catch_warnings(record=True) as caught:
         model.fit(extended, targets, verbose=0)
     assert not [one for one in caught if "copies" in str(one.message)]
+
+
+def test_a_tokenizer_larger_than_the_vocabulary(make_model):
+    model = make_model()
+    tokenizer = WordTokenizer([f"w{number}" for number in range(8)])
+    serialized = keras.saving.serialize_keras_object(tokenizer)
+    config = {**model.get_config(), "source_tokenizer": serialized}
+    message = r"a source_tokenizer of at most 11 ids.*Received: <WordTokenizer of 12 ids: 'w0'"
+    with pytest.raises(ValueError, match=message):
+        type(model).from_config(config)
+
+
+def test_layers_within_others_are_found_by_name(model):
+    assert model.get_layer("attention") is model.decoder.cell.attention
+    assert model.get_layer("decoder") is model.decoder
+    assert model.get_layer(index=0) is model.layers[0]
+    with pytest.raises(ValueError, match="No such layer: nothing"):
+        model.get_layer("nothing")

@@ -11,7 +11,7 @@ from kerasnmt.serving.version_folder import read_description
 from kerasnmt.serving.warmup import WarmupRequest, encode_warmup_request
 
 ROWS = ["saved_model", "ops", "load", "signatures", "requests", "batch_of_one", "odd_inputs"]
-ROWS += ["warmup", "python", "expected", "latency", "memory"]
+ROWS += ["warmup", "python", "description", "expected", "latency", "memory"]
 STORIES = ["Mary left.\nJohn came.", "one line", ""]
 QUESTIONS = ["Where?", "", "Who?"]
 ANSWERS = ["John came. Where?", "one line ", " Who?"]
@@ -46,6 +46,8 @@ def export(folder, fault="", description=None):
         module.serve = tf.function(lambda story: module.answer(story, story), inputs[:1])
     else:
         module.serve = tf.function(module.answer, inputs)
+    made_with = {"model": "toy"}
+    module.description = tf.function(lambda: tf.constant(json.dumps(made_with)), input_signature=[])
     tf.saved_model.save(module, str(folder), signatures={"serving_default": module.serve})
     if description is not None:
         (folder / "assets.extra").mkdir()
@@ -102,7 +104,8 @@ def test_a_good_export_passes(good):
 
 def test_without_a_description_its_inputs_tell_the_kind(tmp_path, quick):
     report = check_export(export(tmp_path / "1"))
-    assert failed(report) == {}
+    missing = tmp_path / "1" / "assets.extra" / "kerasnmt.json"
+    assert failed(report) == {"description": f"{missing} is missing; export anew"}
     assert details(report)["requests"] == "1 signature answered 5 questions"
     assert details(report)["expected"].startswith("not compared with the model: ")
     # Where the question is missing too.
@@ -153,7 +156,8 @@ def test_broken_examples_fail_the_row_of_answers(good, tmp_path, changed):
 
 
 def test_scores_that_depend_on_the_batch_fail_their_rows(tmp_path, quick):
-    wrong = failed(check_export(export(tmp_path / "1", "batch")))
+    without_examples = {"model": "toy"}
+    wrong = failed(check_export(export(tmp_path / "1", "batch", without_examples)))
     assert wrong.keys() == {"batch_of_one", "odd_inputs"}
     assert wrong["batch_of_one"] == "score of question 0: -54 where -58 is expected"
     assert wrong["odd_inputs"].startswith(
@@ -166,7 +170,7 @@ def test_odd_inputs_fail_their_row(tmp_path, quick):
     assert wrong.keys() == {"odd_inputs"}
     # Bytes that are not UTF-8 are the sixth of the odd stories.
     assert wrong["odd_inputs"].startswith("serving_default: answer of question 5 is not UTF-8: b")
-    wrong = failed(check_export(export(tmp_path / "2", "finite")))
+    wrong = failed(check_export(export(tmp_path / "2", "finite", {"model": "toy"})))
     # 909 words of 11 characters and a last one come to 10,000.
     assert wrong == {"odd_inputs": "serving_default: score of question 2 is not finite: -inf"}
 

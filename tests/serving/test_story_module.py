@@ -181,7 +181,8 @@ def test_check_passes(exported):
     assert report.passed, str(report)
     assert [row.name for row in report.rows] == [
         *("saved_model", "ops", "load", "signatures", "requests"),
-        *("batch_of_one", "odd_inputs", "warmup", "python", "expected", "latency", "memory"),
+        *("batch_of_one", "odd_inputs", "warmup", "python", "description"),
+        *("expected", "latency", "memory"),
     ]
     details = {row.name: row.detail for row in report.rows}
     assert details["signatures"] == "serving_default"

@@ -15,10 +15,9 @@ def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
     assert tokenizer.detokenize([[6, 5, 1, 7]]).numpy()[0].decode() == "a ⁇é"
 
 
-def test_more_characters_than_the_corpus_has_are_refused():
-    assert CharacterTokenizer.train(["abab"], 6).vocabulary_size == 6
-    with pytest.raises(ValueError, match=r"at most 6, .* Received: vocabulary_size=8000"):
-        CharacterTokenizer.train(["abab"], 8000)
+@pytest.mark.parametrize("size", [6, 8000, None])
+def test_all_characters(size):
+    assert CharacterTokenizer.train(["abab"], size).get_config()["characters"] == ["a", "b"]
 
 
 def test_nothing_is_normalised():

@@ -203,3 +203,9 @@ def test_one_cut_only(tokenizer):
         return
     with pytest.raises(ValueError, match=f"SentencePieceTokenizer.* of kind '{tokenizer.kind}'"):
         tokenizer.sample(["two dogs"])
+
+
+def test_repr():
+    assert repr(WordTokenizer(["two", "dogs"])) == "<WordTokenizer of 6 ids: 'two', 'dogs'>"
+    letters = CharacterTokenizer("abcde")
+    assert repr(letters) == "<CharacterTokenizer of 9 ids: 'a', 'b', 'c', 'd', …>"

@@ -14,10 +14,16 @@ def test_the_most_frequent_words_come_first_and_ties_by_code_point():
     assert tokenizer.detokenize([[4, 1, 8]]).numpy()[0].decode() == "b ⁇ c"
 
 
-def test_more_words_than_the_corpus_has_are_refused():
-    assert WordTokenizer.train(["a b a"], 6).vocabulary_size == 6
-    with pytest.raises(ValueError, match=r"at most 6, .* Received: vocabulary_size=7"):
-        WordTokenizer.train(["a b a"], 7)
+@pytest.mark.parametrize("size", [6, 7, 10**6, None])
+def test_all_words(size):
+    tokenizer = WordTokenizer.train(["a b a"], size)
+    assert tokenizer.get_config() == WordTokenizer.train(["a b a"]).get_config()
+    assert tokenizer.get_config()["words"] == ["a", "b"]
+
+
+def test_a_vocabulary_without_a_word_is_refused():
+    with pytest.raises(ValueError, match=r"at least 5: four ids .*vocabulary_size=4"):
+        WordTokenizer.train(["a b a"], 4)
 
 
 def test_a_sample_is_drawn_from_all_of_the_corpus():
@@ -27,8 +33,7 @@ def test_a_sample_is_drawn_from_all_of_the_corpus():
     assert len(places) == 100 and places[0] < 100 and places[-1] >= 900
     assert 350 < places[50] < 650
     assert drawn == WordTokenizer.train(corpus, 104, sample=100).get_config()["words"]
-    with pytest.raises(ValueError, match="at most 104"):
-        WordTokenizer.train(corpus, 105, sample=100)
+    assert WordTokenizer.train(corpus, sample=100).get_config()["words"] == drawn
     with pytest.raises(ValueError, match="Received: sample=0"):
         WordTokenizer.train(corpus, 105, sample=0)
 

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import yaml
 
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.training.recipe import Recipe
@@ -99,6 +100,18 @@ class TestLoad:
         changed = load("search.beam_size=2", "search.max_length=30", "search.seed=0")
         assert changed.search.options == {"beam_size": 2, "max_length": 30}
         assert load("search.max_length=null").search.options == {}
+
+    @pytest.mark.parametrize("kind", ["words", "characters"])
+    def test_a_vocabulary_of_all_that_the_text_has(self, folder, kind):
+        recipe = load(f"tokenizer.shared={{kind: {kind}}}")
+        assert recipe.tokenizer.shared.vocabulary_size is None
+        assert "vocabulary_size" not in recipe.to_yaml()
+        assert Recipe.from_dict(yaml.safe_load(recipe.to_yaml())) == recipe
+
+    def test_pieces_need_a_size(self, folder):
+        message = "'tokenizer.shared' should have vocabulary_size, such as 8000, with kind"
+        with pytest.raises(ValueError, match=message):
+            load("tokenizer.shared={kind: sentencepiece}")
 
     @pytest.mark.parametrize(
         "key",

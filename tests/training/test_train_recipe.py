@@ -330,6 +330,8 @@ def test_tensorboard(finished):
     for name in ("loss", "perplexity", "bleu", "chrf"):
         assert validation[f"epoch_{name}"] == epochs
     assert tensors("attention") == {f"attention/{number}": epochs for number in (1, 2, 3, 4)}
+    # TensorBoard shows groups by their names: the curves come before the scores of the end.
+    assert {"results/bleu", "results/chrf", "results/perplexity"} <= tensors("").keys()
 
 
 def test_progress(whole, finished):
@@ -549,7 +551,10 @@ def bad(section, **values):
         ),
         ({"section": "data", "validation": {"pairs": "/no/such/file"}}, "/no/such/file"),
         ({"section": "data", "max_length": 2}, "data.train: Expected at least one batch"),
-        ({"section": "training", "warmup_steps": 9999}, "fewer warmup_steps than the"),
+        (
+            {"section": "training", "warmup_steps": 9999},
+            "fewer training.warmup_steps than the 60 pairs of all",
+        ),
     ],
 )
 def test_bad_input_leaves_no_run(tmp_path, changes, message):

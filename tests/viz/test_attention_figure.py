@@ -51,6 +51,8 @@ def test_tokens_and_weights_stand_where_they_belong():
 
 def test_colours_span_zero_to_one_whatever_the_weights():
     figure = attention_figure([[0.2, 0.3]], ["a", "b"], ["x"])
+    assert figure.axes[0].get_xlabel() == "source"
+    assert figure.axes[0].get_ylabel() == "translation"
     assert figure.axes[0].images[0].get_clim() == (0, 1)
     assert figure.axes[1].get_ylim() == (0, 1)
 
