@@ -11,10 +11,6 @@ _ROOMS = ("data", "decoding", "layers", "models", "serving", "text", "training",
 
 __all__ = ["__version__", "load_model", *_ROOMS]
 
-if sys.modules.get("keras"):
-    # So that `keras.saving.load_model` knows the classes of a file.
-    import_module("kerasnmt.models")
-
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
@@ -26,3 +22,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if sys.modules.get("keras"):
+    # So that `keras.saving.load_model` knows the classes of a file.
+    import_module("kerasnmt.models")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.loading import load_run, load_translator
+from kerasnmt.cli.tokens import token_kind
 
 
 def attention(
@@ -39,7 +40,11 @@ def attention(
         translator = load_translator(model)
         (attended,) = translator.attention([text])
         (target,) = translator.translate([text])
-        kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
+        sides = (
+            ("source", text, attended.source_tokens),
+            ("target", target, attended.target_tokens),
+        )
+        kinds = [token_kind(translator.description, *side) for side in sides]
     else:
         attended, kinds = _forced(model, text, target)
     if not attended.target_tokens:

@@ -1,5 +1,6 @@
 """`kerasnmt demo`."""
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +50,11 @@ def demo(
         )
     say(f"training on the built-in corpus, English to German, into {run.path}")
     # A second call goes on where the first one stopped, or shows again what it made.
-    results = training.train(recipe, run.path, resume=run.tokenizers.exists(), console=console)
+    try:
+        resume = run.tokenizers.exists()
+        results = training.train(recipe, run.path, resume=resume, console=console)
+    except training.Terminated:
+        raise typer.Exit(128 + signal.SIGTERM) from None
 
     sources = [pair.source for pair in builtin_corpus(recipe.data.test.builtin, "test")]
     model, options = load_run(run.path)

@@ -3,6 +3,7 @@
 import os
 import shlex
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -36,8 +37,8 @@ def serve(
     """Serve an export for development, over the REST API of TF Serving; the newest version.
 
     It is for trying and testing: TF Serving itself batches requests, watches for new versions and
-    speaks gRPC. It stops on Ctrl-C or SIGTERM, after the requests that it is answering, within ten
-    seconds.
+    speaks gRPC. Ctrl-C and SIGTERM stop it. It then finishes open requests for at most eight
+    seconds, and exits with 1 if some remain.
     """
     from kerasnmt.serving import RestApp, c_api
     from kerasnmt.serving.development_server import development_server
@@ -85,9 +86,10 @@ def serve(
             f"serving version {version.name} of {name} at http://{address}:{server.port}"
             f"/v1/models/{name}, for development; Ctrl-C stops it"
         )
-        server.serve_forever()
+        with suppress(KeyboardInterrupt):  # a second one: do not wait
+            server.serve_forever()
         if server.unanswered:
-            say(f"stopped; {server.unanswered} requests were not answered")
+            say(f"stopped; unanswered requests: {server.unanswered}")
             os._exit(1)  # the session cannot be closed while it runs
     say("stopped")
 

@@ -58,7 +58,10 @@ def train(
             words = ["kerasnmt", "train", recipe, *(overrides or []), "--output", output]
             command = shlex.join([*map(str, words), "--resume"])
             console.print(
-                f"interrupted; to go on: {command}", markup=False, highlight=False, soft_wrap=True
+                f"interrupted; to continue: {command}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
             )
         if isinstance(stop, training.Terminated):
             raise typer.Exit(128 + signal.SIGTERM) from None

@@ -12,6 +12,7 @@ from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.lines import read_chunks
 from kerasnmt.cli.loading import connect_translator, load_translator
 from kerasnmt.cli.options import SearchOptions, WithRuns
+from kerasnmt.cli.tokens import token_kind
 
 
 def translate(
@@ -159,12 +160,11 @@ def _best(
 
 
 def _pharaoh(text: str, translation: str, attended: Any, description: dict[str, Any]) -> str:
-    from kerasnmt.text import guess_kind, word_indices
+    from kerasnmt.text import word_indices
     from kerasnmt.viz import format_pharaoh, word_alignment
 
     def words(side: str, text: str, tokens: list[str]) -> list[int]:
-        kind = description.get(f"{side}_kind") or guess_kind(text, tokens)  # a server tells none
-        return word_indices(tokens, kind)
+        return word_indices(tokens, token_kind(description, side, text, tokens))
 
     links = word_alignment(
         attended.weights,

@@ -50,7 +50,7 @@ def caption_batches(
 
     Raises:
         ValueError: if there is no pair, one is of another form, an image is of another shape than
-            the first, or `batch_size` is below 1.
+            the first, or `batch_size` is out of range.
     """
     check_size("batch_size", batch_size)
     images, captions = _columns(pairs)

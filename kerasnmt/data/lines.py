@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-# A longer line is no sentence, but a file of another kind, such as /dev/zero.
+# No sentence is this long: the file is of another kind, such as /dev/zero.
 _MOST_BYTES = 10_000_000
 
 
@@ -67,9 +67,9 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
 
 
 def _check_not_padded(path: Path) -> None:
-    """Refuses zeros after the end of compressed data, which Python skips and TensorFlow does not.
+    """Refuse zeros after the compressed data: Python skips them, TensorFlow fails.
 
-    The data themselves end with at most nine: the end of the text, a checksum and a size.
+    Valid data end with at most nine zeros: the end of the text, a checksum and a size.
     """
     with open(path, "rb") as file:
         file.seek(max(path.stat().st_size - 16, 0))

@@ -1,10 +1,10 @@
-"""The sizes that are asked of batches."""
+"""Checks of batch sizes."""
 
 
 def check_size(name: str, value: int, least: int = 1, most: int = 10**7) -> None:
-    """Raises a `ValueError` unless a size, the argument `name`, is in range.
+    """Raise a `ValueError` unless a size, the argument `name`, is in range.
 
-    A batch of many millions is a slip: TensorFlow would end the process, for lack of memory.
+    A batch of many millions is a mistake; TensorFlow would abort for lack of memory.
     """
     if not least <= value <= most:
         bound = f"least {least}" if value < least else f"most {most}"

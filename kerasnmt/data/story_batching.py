@@ -51,7 +51,7 @@ def story_batches(
 
     Raises:
         ValueError: if there is no question, one is of another form, an answer is not one word of
-            the tokenizer, or a size is below 1.
+            the tokenizer, or a size is out of range.
     """
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
         if value is not None:

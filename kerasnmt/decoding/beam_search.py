@@ -100,7 +100,10 @@ def beam_search(
         # and coverage cannot give more than 0.
         reachable = now["scores"] / divisor(now["max_lengths"])
         reachable = ops.where(now["ended"], IMPOSSIBLE, reachable)
-        certain = ops.logical_and(now["ended"], ranks >= ops.max(reachable, axis=1, keepdims=True))
+        # Without rows Keras asks for a first value.
+        initial = IMPOSSIBLE if reachable.shape[0] == 0 else None
+        most = ops.max(reachable, axis=1, keepdims=True, initial=initial)
+        certain = ops.logical_and(now["ended"], ranks >= most)
         wanting = ops.sum(ops.cast(certain, "int32"), axis=1) < n_best
         return ops.logical_and(now["time"] < max_length, wanting)
 

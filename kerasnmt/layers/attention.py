@@ -58,8 +58,8 @@ class Attention(keras.layers.Layer):
 
     Args:
         score: a `Score`, for example `AdditiveScore(units=256)`; or the name of one, "additive",
-            "cosine", "dot", "general", "location" or "scaled_dot", which has as many units as the
-            query.
+            "cosine", "dot", "general", "location" or "scaled_dot". A named score gets the query's
+            size where it needs one; "location" attends to the first 100 positions.
         window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
         coverage: `Coverage()`, or None for an attention that forgets where it looked.
@@ -141,7 +141,7 @@ class Attention(keras.layers.Layer):
                 f"Received: score={self.score!r}. Call attention(query, values=memory) first, or "
                 "give a layer, such as GeneralScore(units)."
             )
-        # The score may make weights now, whose paths are to differ from those of another attention.
+        # The score may make weights here; the scope gives them paths of their own.
         with keras.name_scope(self.name, caller=self):
             return self.score.project(memory)
 
@@ -268,7 +268,9 @@ class Attention(keras.layers.Layer):
     def from_config(cls, config: dict) -> "Attention":
         """Make the layer from `get_config`."""
         deserialize = keras.saving.deserialize_keras_object
-        parts = {k: deserialize(config[k]) for k in _PARTS if not isinstance(config[k], str)}
+        parts = {k: deserialize(config.get(k)) for k in _PARTS}
+        if isinstance(config["score"], str):
+            parts["score"] = config["score"]
         return cls(**{**config, **parts})
 
 

@@ -39,8 +39,7 @@ class AttentionDecoderCell(DecoderCell):
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
         """Make the weights; arguments as in `DecoderCell`."""
         super().build(input_shape, memory_shape)
-        keys = self.attention.project(keras.KerasTensor(memory_shape))
-        build_once(self.attention, (None, self.cell.units), keys.shape)
+        build_once(self.attention, (None, self.cell.units), None, memory_shape)
 
     def loop_cell(self) -> keras.layers.Layer:
         """Return the cell that `keras.layers.RNN` runs over a target: this one."""

@@ -16,12 +16,12 @@ class Score(keras.layers.Layer):
                 query = keras.ops.expand_dims(query, -2)  # [batch, (target_length,) 1, units]
                 if len(query.shape) == 4:
                     keys = keras.ops.expand_dims(keys, 1)
-                return -keras.ops.norm(query - keys, axis=-1)
+                return -keras.ops.sum(keras.ops.square(query - keys), axis=-1)
 
         attention = Attention(NegativeDistance())
 
-    Weights are made in `build`. What depends on the memory alone belongs into `project`, which is
-    called once for a source, however many queries follow.
+    Make weights in `build`. Put what depends only on the memory into `project`, which is called
+    once per source.
     """
 
     def __init__(self, **kwargs) -> None:

@@ -21,9 +21,9 @@ def load_model(path: str | os.PathLike, **options) -> Any:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is damaged or no model, or holds a class that Keras does not know.
+        ValueError: the file is damaged, is not a model, or holds a class that Keras does not know.
     """
-    if not os.path.exists(path):
+    if "://" not in os.fspath(path) and not os.path.exists(path):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     try:
         return keras.saving.load_model(path, **options)

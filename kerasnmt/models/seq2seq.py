@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
 
 from kerasnmt.ids import PAD_ID
@@ -146,14 +147,17 @@ class Seq2Seq(SearchModel):
         states = self.decoder.initial_states(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}
 
+    @property
+    def _source_embedding(self) -> keras.layers.Layer:
+        return self.decoder.embedding if self.share_embeddings else self.encoder.embedding
+
     def _check_vocabularies(self) -> None:
         """Refuse a tokenizer with more ids than there are embeddings."""
         sides = {}
         if self.target_tokenizer is not None:
             sides["target"] = self.target_tokenizer, self.decoder.embedding
-        if self.source_tokenizer is not None:
-            embedding = self.encoder.embedding or self.decoder.embedding
-            sides["source"] = self.source_tokenizer, embedding
+        if self.source_tokenizer is not None and self._source_embedding is not None:
+            sides["source"] = self.source_tokenizer, self._source_embedding
         for side, (tokenizer, embedding) in sides.items():
             if tokenizer.vocabulary_size > embedding.input_dim:
                 raise ValueError(
@@ -164,8 +168,8 @@ class Seq2Seq(SearchModel):
     def get_layer(self, name: str | None = None, index: int | None = None) -> keras.layers.Layer:
         """Return a layer by its name or index; see `keras.Model.get_layer`.
 
-        Layers within others are found by their names too, such as "attention". Of several with one
-        name the first is returned.
+        Layers within others are found by their names too, such as "attention". If several have the
+        name, the outermost is returned.
         """
         if name is not None:
             for layer in _layers_within(self):
@@ -176,17 +180,13 @@ class Seq2Seq(SearchModel):
     def _check_ids(self, inputs: dict[str, Any]) -> None:
         """Check all ids of a batch."""
         words = self.decoder.embedding.input_dim
-        # Words outside the vocabulary have the ids after it, no more of them than positions.
-        extended = {name: ids for name, ids in inputs.items() if name.startswith("extended_")}
-        positions = sum(ids.shape[1] or 0 for ids in extended.values())
         for name, ids in inputs.items():
-            if name in extended:
-                check_ids(name, ids, words + positions)
+            if name.startswith("extended_"):
+                check_ids(name, ids, words + _extended_positions(inputs))
             elif name == "target_ids":
                 check_ids(name, ids, words)
-            elif name in self.encoder.reads and name.endswith("_ids"):
-                embedding = self.encoder.embedding or self.decoder.embedding
-                check_ids(name, ids, embedding.input_dim)
+            elif name in self.encoder.reads and name.endswith("_ids") and self._source_embedding:
+                check_ids(name, ids, self._source_embedding.input_dim)
 
     def _symbolic_source(self) -> dict[str, Any]:
         """What the encoder takes, without values."""
@@ -265,23 +265,27 @@ class Seq2Seq(SearchModel):
     def _batches_per_update(self) -> int:
         return self.optimizer.gradient_accumulation_steps or 1
 
-    def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> keras.callbacks.History:
-        """Train, see `keras.Model.fit`. Arrays of ids are checked first."""
+    def fit(
+        self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
+    ) -> keras.callbacks.History:
+        """Train, see `keras.Model.fit`. Arrays of ids are checked first, datasets are not."""
         self._check_arrays(x, y)
-        return super().fit(x, y, *args, **kwargs)
+        if isinstance(validation_data, tuple):
+            self._check_arrays(*validation_data[:2])
+        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
-        """Measure loss and metrics, see `keras.Model.evaluate`. Arrays of ids are checked first."""
+        """Measure loss and metrics, see `keras.Model.evaluate`. Arrays are checked as in `fit`."""
         self._check_arrays(x, y)
         return super().evaluate(x, y, *args, **kwargs)
 
     def _check_arrays(self, x: Any, y: Any) -> None:
-        """Check ids that are given as arrays, as `call` sees only tensors of a graph."""
+        """Check ids that are given as arrays; `call` sees only tensors of a graph."""
         if isinstance(x, Mapping):
             self._check_ids(x)
             if y is not None:
-                extended = (x[name].shape[1] for name in x if name.startswith("extended_"))
-                check_ids("targets", y, self.decoder.embedding.input_dim + sum(extended))
+                size = self.decoder.embedding.input_dim + _extended_positions(x)
+                check_ids("targets", y, size)
 
     def make_train_function(self, force: bool = False) -> Any:
         """Prepare `fit`: scheduled sampling goes on where the optimizer stands."""
@@ -394,6 +398,7 @@ class Seq2Seq(SearchModel):
         Without a `loss` the model trains on the cross-entropy of a target token: the sum over all
         real tokens of the batch divided by their number, padding left out. The `loss` of an epoch,
         and that of validation data, is the mean over all its real tokens, however they are batched.
+        Added losses, such as that of guided attention, are averaged over the batches.
 
         Args:
             optimizer: as in `keras.Model.compile`.
@@ -476,7 +481,7 @@ class Seq2Seq(SearchModel):
             1.0 - self.label_smoothing
         ) * log_probability + self.label_smoothing * mean_log_probability
         words = self._mean_count(weight)
-        loss = -ops.sum(weight * smoothed) / ops.maximum(words, 1.0 / self._replicas)
+        loss = ops.divide_no_nan(-ops.sum(weight * smoothed), words)
         added = self.losses
         if self._replicas > 1:
             # Keras has one list for all replicas. It was emptied when the last of them began, and
@@ -566,13 +571,23 @@ class Seq2Seq(SearchModel):
         self.optimizer.build(self.trainable_variables)
 
 
+def _extended_positions(inputs: Mapping[str, Any]) -> int:
+    """Return the number of positions that hold extended ids; there are no more of these."""
+    shapes = (
+        np.shape(ids) if isinstance(ids, list) else ids.shape
+        for name, ids in inputs.items()
+        if name.startswith("extended_")
+    )
+    return sum(shape[1] or 0 for shape in shapes)  # None in a graph
+
+
 def _layers_within(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
-    """Yield the layers that a layer holds, and those that these hold, nearer ones first."""
-    inner = []
-    for value in vars(layer).values():
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(one, keras.layers.Layer) and one not in inner:
-                inner.append(one)
-    yield from inner
-    for one in inner:
-        yield from _layers_within(one)
+    """Yield the layers that a layer holds, then those that these hold, and so on."""
+    seen, queue = {id(layer)}, [layer]
+    while queue:
+        for value in vars(queue.pop(0)).values():
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(one, keras.layers.Layer) and id(one) not in seen:
+                    seen.add(id(one))
+                    queue.append(one)
+                    yield one

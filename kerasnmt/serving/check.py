@@ -66,8 +66,8 @@ def check_export(
     - `warmup`: the requests of the warm-up file, which a server sends before it is ready, can be
       read, are at most 1,000 and are answered;
     - `python`: TensorFlow in this process gives the same outputs;
-    - `description`: what `assets.extra/kerasnmt.json` tells clients, such as the beam size, is what
-      the graph was made with;
+    - `description`: `assets.extra/kerasnmt.json`, which clients read, agrees with the graph, for
+      example in the beam size;
     - `expected`: the translations, answers or captions are the expected ones: where no texts are
       given, what the model made of the export's own examples when it was written;
     - `latency`: median (p50) and 95th percentile (p95) of the time of a request of one row and of
@@ -374,9 +374,9 @@ def _python_outputs(served: _Served) -> dict[str, Outputs]:
 def _check_description(served: _Served) -> str:
     written = read_description(served.version)
     if not written:
-        raise RuntimeError(f"{served.version / DESCRIPTION} is missing; export anew")
+        raise RuntimeError(f"{served.version / DESCRIPTION} is missing; export again")
     if not hasattr(served.loaded, "description"):
-        raise RuntimeError("the graph does not say what it was made with; export anew")
+        raise RuntimeError("the graph does not say what it was made with; export again")
     made_with = json.loads(served.loaded.description().numpy())
     differing = sorted(
         name
@@ -389,7 +389,7 @@ def _check_description(served: _Served) -> str:
             for name in differing
         ]
     )
-    return f"{len(made_with)} facts that clients read are those of the graph"
+    return f"{len(made_with)} settings agree with the graph"
 
 
 def _check_expected(served: _Served, expected: Sequence[str]) -> str:

@@ -9,25 +9,21 @@ from typing import Any
 
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
-_SILENCE = 30.0  # seconds until the first byte of a request, and of a write
-_READING = 30.0  # seconds from the first byte of a request to its last
-_ENDING = 8.0  # seconds that requests get to be answered when the server stops
+_SILENCE = 30.0  # seconds to wait for a request to begin, and to send a response
+_READING = 30.0  # seconds to read a whole request
+_ENDING = 8.0  # seconds to finish open requests when the server stops
 
 
 class _Reader(io.RawIOBase):
-    """Reads requests from a connection, each within a limited time.
+    """Reads the request of a connection within a limited time.
 
-    A limit for each single read would let a client send one byte now and then for ever.
+    With a limit per read, a client could hold a connection for ever by sending single bytes.
     """
 
     def __init__(self, connection: socket.socket) -> None:
         super().__init__()
         self._connection = connection
         self._deadline: float | None = None
-
-    def begin_request(self) -> None:
-        """Begin to count with the next byte."""
-        self._deadline = None
 
     def readable(self) -> bool:
         return True
@@ -47,32 +43,29 @@ class _Reader(io.RawIOBase):
 
 
 class _Handler(WSGIRequestHandler):
+    """Answers one request, after which Werkzeug closes the connection."""
+
     timeout = _SILENCE
 
     def setup(self) -> None:
         super().setup()
         self.rfile.close()
-        self._reader = _Reader(self.connection)
-        self.rfile = io.BufferedReader(self._reader)
-
-    def handle_one_request(self) -> None:
-        self._reader.begin_request()
-        super().handle_one_request()
+        self.rfile = io.BufferedReader(_Reader(self.connection))
 
 
 class _Server(ThreadedWSGIServer):
-    """Ends within a few seconds, whatever its clients do.
-
-    Attributes:
-        unanswered: the number of requests that were not answered when the server had ended.
-    """
+    """Ends within a few seconds, whatever its clients do."""
 
     daemon_threads = True  # so that `socketserver` does not wait for them without an end
-    unanswered = 0
 
     def __init__(self, *arguments: Any) -> None:
         self._connections: dict[threading.Thread, socket.socket] = {}
         super().__init__(*arguments)
+
+    @property
+    def unanswered(self) -> int:
+        """The number of requests that are being answered, or were left when the server stopped."""
+        return len(self._connections)
 
     def process_request(self, request: socket.socket, client_address: Any) -> None:
         thread = threading.Thread(
@@ -96,17 +89,19 @@ class _Server(ThreadedWSGIServer):
                 connection.shutdown(socket.SHUT_RD)
         end = time.monotonic() + _ENDING
         for thread in connections:
-            thread.join(max(end - time.monotonic(), 0.0))
-        self.unanswered = sum(thread.is_alive() for thread in connections)
+            if thread.ident is None:  # a signal came before it was started
+                del self._connections[thread]
+            else:
+                thread.join(max(end - time.monotonic(), 0.0))
 
 
 def development_server(app: Any, host: str, port: int) -> BaseWSGIServer:
     """Makes a server that answers each connection on a thread of its own.
 
     Its `serve_forever` ends when `shutdown` is called from another thread or the process is
-    interrupted. The requests that are being answered get 8 seconds more; those that are not read
-    yet are dropped. A client that is silent for 30 seconds, or sends one request for longer, is cut
-    off.
+    interrupted. It then finishes open requests for at most eight seconds; requests that are not
+    read yet are dropped. A client that is silent for 30 seconds, or sends one request for longer,
+    is cut off.
 
     Args:
         app: the WSGI application.

@@ -73,7 +73,8 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     if directory.name.isdecimal():
         raise ValueError(
             "Expected the folder of a model, to write its next version there. Received: "
-            f"directory='{directory}', the folder of a version. Use export_model or its parent."
+            f"directory='{directory}', the folder of a version. Call export_model for this "
+            f"version, or pass '{directory.parent}' for the next one."
         )
     return _export(model, directory, options)
 

@@ -45,10 +45,10 @@ class SentenceAttention(NamedTuple):
         return found
 
     def by_words(self, source_kind: str, target_kind: str) -> "SentenceAttention":
-        """Merge the tokens of each word.
+        """Merge tokens into words.
 
-        A word of the source has the sum of its tokens' weights, a word of the translation the mean
-        of its tokens' rows. Each end token stays, and so does a bare space.
+        Weights are summed over the tokens of a source word and averaged over those of a target
+        word. End tokens and bare spaces stay separate.
 
         Args:
             source_kind: what the source's tokens are: `"sentencepiece"`, `"words"` or
@@ -68,7 +68,7 @@ class SentenceAttention(NamedTuple):
 
 
 def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
-    """Return the words that tokens write, and 1 for the tokens of each, `[words, tokens]`."""
+    """Return the words, and a matrix `[words, tokens]`: 1 where a token belongs to a word."""
     words: list[str] = []
     of_token, before = [], -1
     for token, index in zip(tokens, word_indices(tokens, kind), strict=True):

@@ -53,7 +53,8 @@ class Tokenizer(tf.Module):
             self._written = tf.constant(["", "<unk>", "<s>", "</s>", *entries])
 
     def __repr__(self) -> str:
-        shown = [entry.decode() for entry in self._written[4:8].numpy()]
+        with tf.init_scope():
+            shown = [entry.decode() for entry in self._written[4:8].numpy()]
         more = "…" if self.vocabulary_size > 8 else ""
         entries = ", ".join([*map(repr, shown), *filter(None, [more])])
         return f"<{type(self).__name__} of {self.vocabulary_size:,} ids: {entries}>"
@@ -128,7 +129,7 @@ class Tokenizer(tf.Module):
 
         Args:
             text: string, `[batch]`; or a list of `str`.
-            max_length: most ids of a text, which is cut there; None for all.
+            max_length: the most ids of a text; None for no limit.
 
         Returns:
             The ids, the extended ids and the unknown words.
@@ -142,7 +143,7 @@ class Tokenizer(tf.Module):
         """Turns several texts for each row into ids, as a source and its context.
 
         A word outside the vocabulary has one id in all texts of a row. The texts are cut first, so
-        that each id stands somewhere.
+        that every extended id occurs in a text.
 
         ```python
         tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
@@ -154,7 +155,7 @@ class Tokenizer(tf.Module):
 
         Args:
             *texts: string, `[batch]`, each; or lists of `str`.
-            max_lengths: most ids of each text; None for all, of one text or of each.
+            max_lengths: the most ids of each text; None for no limit.
 
         Returns:
             Of each what `tokenize_source` returns, with the unknown words of all of them, in order.

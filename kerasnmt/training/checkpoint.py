@@ -3,8 +3,6 @@
 import os
 import re
 import warnings
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +50,9 @@ class Checkpoint(keras.callbacks.Callback):
 
     It should come last among the callbacks, so that what these write is there when an epoch counts.
 
+    Attributes:
+        is_last_batch: whether the batch that was done is the last one of its epoch.
+
     Args:
         directory: where to keep the files.
         every: how many batches lie between two checkpoints; None for those of the epochs alone.
@@ -79,6 +80,7 @@ class Checkpoint(keras.callbacks.Callback):
         self.every = every
         self.keep = keep
         self.clock = clock
+        self.is_last_batch = False
         self._metrics: list[np.ndarray] = []
         self._first_batch = 0
 
@@ -90,8 +92,9 @@ class Checkpoint(keras.callbacks.Callback):
     def restore(self, model: keras.Model) -> Place:
         """Gives a compiled model the state of the latest checkpoint, if there is one.
 
-        A checkpoint that cannot be read is left out, with a warning: the one before is used. The
-        metrics follow when the epoch begins, after Keras has reset them.
+        If the latest checkpoint cannot be read, the one before it is used, with a warning; the
+        damaged file gets the suffix ".damaged". The metrics follow when the epoch begins, after
+        Keras has reset them.
 
         Args:
             model: of the same shape, compiled with the same kind of optimizer.
@@ -115,6 +118,9 @@ class Checkpoint(keras.callbacks.Callback):
                 )
             for variable, array in zip(state, arrays, strict=False):
                 variable.assign(array)
+            for later, damaged in self._files().items():
+                if later > place:  # it is no checkpoint to count on
+                    damaged.rename(damaged.with_suffix(".damaged"))
             *self._metrics, clock = arrays[len(state) :]
             self._first_batch = place.batch
             if self.clock:
@@ -173,13 +179,13 @@ class Checkpoint(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Write a checkpoint where one is due, but after the last batch, as the epoch has one."""
         self._done += 1
-        self._is_last = batch + 1 == self.params["steps"]
+        self.is_last_batch = batch + 1 == self.params["steps"]
         if self.every and self._done % self.every == 0:
             self.save()
 
     def save(self) -> None:
-        """Write a checkpoint between two batches; after the last one the epoch's will do."""
-        if not self._is_last:
+        """Write a checkpoint now. After the last batch do nothing: the epoch gets its own."""
+        if not self.is_last_batch:
             self._write(Place(self._epoch, self._done))
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
@@ -195,7 +201,7 @@ class Checkpoint(keras.callbacks.Callback):
         name = f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
         with atomic_write(self.directory / name) as path:
             np.savez(path, *arrays, np.array(clock))
-        kept = {*sorted(self._files())[-2:], *self._kept_epochs()}
+        kept = {place, *sorted(self._files())[-2:], *self._kept_epochs()}
         for other, path in self._files().items():
             if other not in kept:
                 path.unlink()
@@ -232,5 +238,5 @@ def _read(path: Path) -> list[np.ndarray]:
     try:
         with np.load(path) as file:
             return [file[f"arr_{number}"] for number in range(len(file.files))]
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # of any kind, as the file may hold anything
         raise ValueError(f"the checkpoint {path} is damaged ({error})") from error

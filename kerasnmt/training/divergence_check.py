@@ -8,10 +8,10 @@ import keras
 class DivergenceCheck(keras.callbacks.Callback):
     """Ends a training at the first loss or perplexity that is not finite.
 
-    The cause is a learning rate that is too high, or sample weights that hold NaN; the weights are
-    lost. A perplexity is infinite where the mean loss of a token is above 88.
+    The usual causes are a learning rate that is too high and NaN in the sample weights. The weights
+    are then useless. The perplexity is infinite if the mean loss of a token exceeds 88.
     (`keras.callbacks.TerminateOnNaN` lets the epoch end as usual, so the callbacks after it keep a
-    model of NaN.) This callback should come first, so that no other one sees these logs.
+    model of NaN.) Put this callback first, so that no other one sees these logs.
 
     Raises:
         FloatingPointError: from `fit`, in one line with the epoch and the batch.

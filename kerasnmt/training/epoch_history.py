@@ -24,7 +24,7 @@ class EpochHistory(keras.callbacks.Callback):
         clock: the time of the training; None for one that goes on where the earlier history ends.
 
     Raises:
-        ValueError: the earlier history has fewer epochs.
+        ValueError: the earlier history has fewer epochs, or is damaged.
     """
 
     def __init__(
@@ -44,7 +44,10 @@ class EpochHistory(keras.callbacks.Callback):
                     f"Expected a history of at least {initial_epoch} epochs. Received: "
                     f"{self.path}, with {len(lines)}. Begin another run."
                 )
-            self.records = [json.loads(line) for line in lines[:initial_epoch]]
+            try:
+                self.records = [json.loads(line) for line in lines[:initial_epoch]]
+            except ValueError as error:
+                raise ValueError(f"{self.path}: the file is damaged: {error}") from error
         self.clock = clock or TrainingClock()
         if clock is None:
             self.clock.set(self.seconds, self.cpu_seconds)

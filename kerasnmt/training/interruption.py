@@ -14,9 +14,10 @@ from kerasnmt.training.terminated import Terminated
 class Interruption(keras.callbacks.Callback):
     """Writes a checkpoint before SIGINT or SIGTERM ends a training.
 
-    The batch that runs is finished first. Outside of batches, and at a second signal, the training
-    ends at once and goes on from its latest checkpoint. Used as a context manager around `fit`; in
-    another thread than the main one, which gets no signals, it does nothing.
+    The current batch finishes first; after the last batch of an epoch the validation does, since
+    the epoch's checkpoint follows it. At a second signal the training ends at once, and goes on
+    from its latest checkpoint. Use it as a context manager around `fit`. Outside the main thread,
+    which alone receives signals, it does nothing. An ignored signal stays ignored.
 
     Args:
         checkpoint: a callback of the same `fit`, before this one.
@@ -31,14 +32,16 @@ class Interruption(keras.callbacks.Callback):
     def __init__(self, checkpoint: Checkpoint) -> None:
         super().__init__()
         self.checkpoint = checkpoint
-        self._in_batch = False
+        self._in_epoch = False
         self._error: type[KeyboardInterrupt] | None = None
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in self._ERRORS:
-                self._before[number] = signal.signal(number, self._handle)
+                # None is a handler that Python did not set, and cannot set again.
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                    self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
@@ -50,19 +53,24 @@ class Interruption(keras.callbacks.Callback):
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
-        """From here on a signal waits."""
-        self._in_batch = True
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Defer signals."""
+        self._in_epoch = True
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Write a checkpoint and end the training, if a signal came."""
-        self._in_batch = False
-        if self._error:
+        if self._error and not self.checkpoint.is_last_batch:
             self.checkpoint.save()
+            raise self._error
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """End the training, if a signal came: the epoch has its checkpoint."""
+        self._in_epoch = False
+        if self._error:
             raise self._error
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         error = self._ERRORS[signal.Signals(number)]
-        if not self._in_batch or self._error:
+        if not self._in_epoch or self._error:
             raise error
         self._error = error

@@ -56,9 +56,8 @@ class _Tokenizer(_Section):
         None,
         gt=4,
         le=10**6,
-        description="Entries, including the four reserved ids. Of words and characters the most "
-        "there may be, null for all of the text; sentencepiece needs a number that the text "
-        "supports.",
+        description="Entries, including the four reserved ids. For words and characters a maximum, "
+        "null keeps all; sentencepiece needs a number that the text supports.",
     )
 
     @model_validator(mode="after")
@@ -262,7 +261,9 @@ _Word = Annotated[str, Field(min_length=1)]
 class _Search(_Section):
     """How translations are searched."""
 
-    beam_size: _Count = Field(5, description="Hypotheses kept at each step; 1 is greedy.")
+    beam_size: int = Field(
+        5, gt=0, le=1000, description="Hypotheses kept at each step; 1 is greedy."
+    )
     length_penalty: NonNegativeFloat = Field(
         0.6, description="Exponent of the length by which scores are divided; 0 for none."
     )
@@ -272,19 +273,27 @@ class _Search(_Section):
     coverage_penalty: NonNegativeFloat = Field(
         0.0, description="What source words count that were never attended to; 0 for nothing."
     )
-    min_length: _Count = Field(1, description="Fewest tokens of a translation.")
-    max_length: _Count = Field(100, description="Most tokens of a source or a translation.")
+    min_length: int = Field(1, gt=0, le=10**5, description="Fewest tokens of a translation.")
+    max_length: int = Field(
+        100, gt=0, le=10**5, description="Most tokens of a source or a translation."
+    )
     max_length_ratio: PositiveFloat | None = Field(
         None, description="Most tokens of a translation for each of its source, beside a margin."
     )
-    max_length_margin: _CountOrZero = Field(
-        10, description="Tokens that max_length_ratio gives beside those of the source."
+    max_length_margin: int = Field(
+        10,
+        ge=0,
+        le=10**5,
+        description="Tokens that max_length_ratio gives beside those of the source.",
     )
-    no_repeat_ngram: _CountOrZero = Field(
-        0, description="So many tokens in a row never come twice; 0 for no rule."
+    no_repeat_ngram: int = Field(
+        0, ge=0, le=10**5, description="So many tokens in a row never come twice; 0 for no rule."
     )
-    samples: _CountOrZero = Field(
-        0, description="Translations that are drawn, in place of a search; 0 for a search."
+    samples: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="Translations that are drawn, in place of a search; 0 for a search.",
     )
     temperature: PositiveFloat = Field(1.0, description="Of samples; below 1 for likelier ones.")
     top_k: _CountOrZero = Field(

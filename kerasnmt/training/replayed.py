@@ -18,7 +18,7 @@ class Replayed(keras.callbacks.Callback):
     ```
 
     Args:
-        callback: which depends on the logs of the epochs alone.
+        callback: a callback that depends only on the logs of the epochs.
         records: the logs of the epochs so far, with their number `epoch`, counted from 1; as
             `EpochHistory` keeps them.
         learning_rate: the learning rate of the first epoch, for a callback that changes it. Each

@@ -4,6 +4,7 @@ import fcntl
 import json
 import math
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,15 +46,15 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keeps other trainings out of the folder.
+        """Keep other trainings out of the folder.
 
-        The system ends a lock with its process, so a killed training leaves none behind.
+        The operating system releases the lock when the process ends, so a killed training leaves
+        none behind.
 
         Raises:
             ValueError: another training has the lock.
         """
         is_new = not self.path.exists()
-        self.path.mkdir(parents=True, exist_ok=True)
         descriptor = self._take_lock()
         try:
             os.truncate(descriptor, 0)
@@ -68,16 +69,27 @@ class RunFolder:
 
     def _take_lock(self) -> int:
         while True:
-            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
+            except FileNotFoundError:  # a training that ended has deleted the empty folder
+                continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                process = os.read(descriptor, 20).decode().strip()
+                process = os.read(descriptor, 20).decode().strip() or "of another training"
                 os.close(descriptor)
                 raise ValueError(
-                    f"Expected a folder that no other training uses. Received: {self.path}, which "
-                    f"the process {process} trains in. Choose another folder, or wait for its end."
+                    f"Expected a folder that no other training uses. Received: {self.path}, in use "
+                    f"by the process {process}. Choose another folder, or wait until it ends."
                 ) from None
+            except OSError:
+                warnings.warn(
+                    f"{self.path}: the file system has no locks; use the folder for one training "
+                    "at a time",
+                    stacklevel=4,
+                )
+                return descriptor
             # The training that had the lock before may have deleted the file meanwhile.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), os.stat(self.lock)):
@@ -103,7 +115,7 @@ class RunFolder:
         Raises:
             ValueError: there is none.
         """
-        for path in (self.recipe, self.tokenizers, self.data):
+        for path in (self.recipe, self.tokenizers):
             if not path.exists():
                 raise ValueError(
                     f"Expected the folder of a run to resume. Received: {self.path}, which has no "
@@ -131,7 +143,7 @@ class RunFolder:
 
     @staticmethod
     def read_json(path: Path) -> Any:
-        """Reads a file of JSON.
+        """Read a file of JSON.
 
         Raises:
             ValueError: it is not JSON; the file is named.

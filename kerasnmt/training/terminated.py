@@ -2,4 +2,4 @@
 
 
 class Terminated(KeyboardInterrupt):
-    """What SIGTERM raises in a training, as SIGINT raises `KeyboardInterrupt`."""
+    """Raised in a training at SIGTERM, as `KeyboardInterrupt` is at SIGINT."""

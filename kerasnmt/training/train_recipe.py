@@ -2,6 +2,7 @@
 
 import os
 import statistics
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -69,8 +70,8 @@ def train(
     validation data where the recipe has no test data.
 
     A training that was interrupted, or killed, goes on from its latest checkpoint as if nothing had
-    happened: same batches, same random numbers. At SIGINT and SIGTERM it writes a checkpoint and
-    raises `KeyboardInterrupt`.
+    happened: same batches, same random numbers. At SIGINT and SIGTERM the training writes a
+    checkpoint first, see `Interruption`.
 
     Args:
         recipe: what to train, on what, and how.
@@ -95,6 +96,8 @@ def train(
             holds a run, there is none to resume, its data have changed, another training uses
             `output`, or `init_from` is another model.
         FloatingPointError: the training diverges. The best model so far stays.
+        KeyboardInterrupt: at SIGINT.
+        Terminated: at SIGTERM, from the first step on.
     """
     with RunFolder(output).locked():
         return _train(recipe, output, resume, init_from, console or Console(quiet=True))
@@ -211,20 +214,20 @@ def _train(
     if recipe.training.moving_average:
         evaluation = [MovingAverage(evaluation)]
     reactions = []
-    plateau = recipe.training.learning_rate_schedule == "plateau"
-    if plateau:
-        reactions.append(
-            keras.callbacks.ReduceLROnPlateau(
-                monitor,
-                mode=mode,
-                factor=recipe.training.plateau_factor,
-                patience=recipe.training.plateau_patience,
-                min_delta=0.0,
-            )
+    if recipe.training.learning_rate_schedule == "plateau":
+        plateau = keras.callbacks.ReduceLROnPlateau(
+            monitor,
+            mode=mode,
+            factor=recipe.training.plateau_factor,
+            patience=recipe.training.plateau_patience,
+            min_delta=0.0,
         )
+        rate = recipe.training.learning_rate
+        reactions.append(Replayed(plateau, history.records, learning_rate=rate))
     if recipe.training.early_stopping:
         patience = recipe.training.early_stopping
-        reactions.append(keras.callbacks.EarlyStopping(monitor, mode=mode, patience=patience))
+        stopping = keras.callbacks.EarlyStopping(monitor, mode=mode, patience=patience)
+        reactions.append(Replayed(stopping, history.records))
     hyperparameters = Hyperparameters(
         run.logs, recipe.model_dump(mode="json", include={"model", "training", "search"})
     )
@@ -234,14 +237,7 @@ def _train(
         DivergenceCheck(),
         Throughput(),
         *evaluation,
-        *(
-            Replayed(
-                reaction,
-                history.records,
-                learning_rate=recipe.training.learning_rate if plateau else None,
-            )
-            for reaction in reactions
-        ),
+        *reactions,
         keras.callbacks.TensorBoard(run.logs, write_graph=False),
         StepScalars(run.logs, every=recipe.training.log_every),
         LengthHistograms(run.logs, _batches(recipe, model, pairs, contexts, "train", **options)),
@@ -274,43 +270,44 @@ def _train(
             callbacks=callbacks,
         )
 
-    with progress, interruption:
-        if place.batch:  # what is left of an epoch
-            fit(place, place.epoch + 1)
-            # `fit` has ended with the moving average in the place of the weights.
-            place = checkpoint.restore(model)
-        if not model.stop_training:
-            fit(place, recipe.training.epochs)
-    average = None
-    if recipe.training.average_epochs:
-        with _working(console, "averaging the last epochs"):
-            average = _average(model, checkpoint, shared_validation_batches, quality, best)
-    test = "test" if recipe.data.test else "validation"
-    with _working(console, f"scoring the best model on the {test} data"):
-        scores = _evaluate(run, recipe, pairs, contexts, test)
-    results = {
-        "model": recipe.model.name,
-        "parameters": model.count_params(),
-        "seed": recipe.training.seed,
-        "test": test,
-        **scores,
-        "train_seconds": history.seconds,
-        "train_cpu_seconds": history.cpu_seconds,
-        "epochs": len(history.records),
-        "early_stopping": len(history.records) < recipe.training.epochs,
-        **({"average": average} if average else {}),
-        # Each epoch has the same tokens, so this is all tokens over all seconds.
-        "target_tokens_per_second": statistics.harmonic_mean(
-            record["target_tokens_per_second"] for record in history.records
-        ),
-        "history": history.records,
-    }
-    # In a group of their own, so that TensorBoard shows the curves first.
-    hyperparameters.write_scores(
-        {f"results/{name}": scores[name] for name in ("bleu", "chrf", "perplexity")}
-    )
-    run.write_json(run.results, results)
-    return results
+    with interruption:
+        with progress:
+            if place.batch:  # what is left of an epoch
+                fit(place, place.epoch + 1)
+                # `fit` has ended with the moving average in the place of the weights.
+                place = checkpoint.restore(model)
+            if not model.stop_training:
+                fit(place, recipe.training.epochs)
+        average = None
+        if recipe.training.average_epochs:
+            with _working(console, "averaging the last epochs"):
+                average = _average(model, checkpoint, shared_validation_batches, quality, best)
+        test = "test" if recipe.data.test else "validation"
+        with _working(console, f"scoring the best model on the {test} data"):
+            scores = _evaluate(run, recipe, pairs, contexts, test)
+        results = {
+            "model": recipe.model.name,
+            "parameters": model.count_params(),
+            "seed": recipe.training.seed,
+            "test": test,
+            **scores,
+            "train_seconds": history.seconds,
+            "train_cpu_seconds": history.cpu_seconds,
+            "epochs": len(history.records),
+            "early_stopping": len(history.records) < recipe.training.epochs,
+            **({"average": average} if average else {}),
+            # Each epoch has the same tokens, so this is all tokens over all seconds.
+            "target_tokens_per_second": statistics.harmonic_mean(
+                record["target_tokens_per_second"] for record in history.records
+            ),
+            "history": history.records,
+        }
+        # In a group of their own, so that TensorBoard shows the curves first.
+        hyperparameters.write_scores(
+            {f"results/{name}": scores[name] for name in ("bleu", "chrf", "perplexity")}
+        )
+        run.write_json(run.results, results)
+        return results
 
 
 def _working(console: Console, what: str) -> AbstractContextManager:
@@ -334,7 +331,7 @@ def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
 
 
 def _check_warmup(recipe: Recipe, pairs: int) -> None:
-    """Refuses a warm-up that no number of batches suits, before the tokenizers are trained."""
+    """Refuses a warm-up that is too long for any batch size, before tokenizers are trained."""
     most = recipe.training.epochs * pairs
     if recipe.training.warmup_steps >= most:
         raise ValueError(
@@ -345,16 +342,19 @@ def _check_warmup(recipe: Recipe, pairs: int) -> None:
 
 def _check_same_files(run: RunFolder, recipe: Recipe, files: dict[str, dict[str, Any]]) -> None:
     """Makes sure that a run goes on with its own data."""
+    if not run.data.exists():
+        warnings.warn(f"{run.path} has no {run.data.name}: the data are not compared", stacklevel=2)
+        return
     for key, before in run.read_json(run.data).items():
-        if files[key] != before:
+        if files.get(key) != before:
             path = recipe.data.files[key]
             old, new = (
                 f"{file['bytes']:,} bytes with the SHA-256 {file['sha256'][:12]}…"
                 for file in (before, files[key])
             )
             raise ValueError(
-                f"Expected the data of the run to resume, where {key} has {old}. Received: {path}, "
-                f"which has changed to {new}. Put the file back, or begin another run."
+                f"Expected unchanged data to resume the run: {key} had {old}. Received: {path}, "
+                f"with {new}. Restore the file, or start another run."
             )
 
 

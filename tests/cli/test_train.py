@@ -99,7 +99,7 @@ def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
     arguments = ["a recipe.yaml", "model.units=8", "--output", "run"]
     assert run(monkeypatch, train, *arguments) == 130
     command = "kerasnmt train 'a recipe.yaml' model.units=8 --output run --resume"
-    assert capsys.readouterr() == ("", f"interrupted; to go on: {command}\n")
+    assert capsys.readouterr() == ("", f"interrupted; to continue: {command}\n")
 
 
 def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
@@ -110,7 +110,7 @@ def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 143
     command = "kerasnmt train 'a recipe.yaml' --output run --resume"
-    assert capsys.readouterr() == ("", f"interrupted; to go on: {command}\n")
+    assert capsys.readouterr() == ("", f"interrupted; to continue: {command}\n")
 
 
 def test_a_training_that_diverges(folder, monkeypatch, capsys):

@@ -23,6 +23,8 @@ def test_ids_of_the_vocabulary(ids):
         ([[4, -1]], r"Expected ids from 0 to 4 as source_ids\. Received: the id -1\."),
         ([[4.0, 3.0]], r"Expected integers as source_ids\. Received: float.*Cast them to int32"),
         (tf.constant([[7]]), r"Received: the id 7"),
+        ([[4, 3], [3]], r"Expected rows of one length as source_ids.*Pad them on the right with 0"),
+        (["two dogs"], r"Expected integers as source_ids\. Received: str"),
     ],
 )
 def test_ids_outside_the_vocabulary(ids, message):
@@ -129,6 +131,8 @@ def test_losses_that_take_logits(loss):
         ("sparse_categorical_crossentropy", "sparse_categorical_crossentropy"),
         (keras.losses.SparseCategoricalCrossentropy(name="own"), "own"),
         (keras.losses.categorical_crossentropy, "categorical_crossentropy"),
+        (["sparse_categorical_crossentropy"], "sparse_categorical_crossentropy"),
+        ({"x": keras.losses.BinaryCrossentropy()}, "binary_crossentropy"),
     ],
 )
 def test_losses_that_take_probabilities(make_model, loss, name):
@@ -141,3 +145,16 @@ def test_a_model_that_copies_has_no_logits():
     model = pointer_generator_gru(9, embedding_dim=4, units=4)
     with pytest.raises(ValueError, match="Expected no loss for a model that copies"):
         model.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+
+
+def test_lists_and_validation_data(make_model, batch):
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile("sgd", run_eagerly=True)
+    with pytest.raises(ValueError, match="Expected rows of one length as source_ids"):
+        model.search([[4, 5, 3], [6, 3]])
+    with pytest.raises(ValueError, match=r"Expected integers as source_ids\. Received: str"):
+        model.search(["two dogs run"])
+    wrong = changed(inputs, "source_ids", 11)
+    with pytest.raises(ValueError, match=r"from 0 to 10 as source_ids\. Received: the id 11"):
+        model.fit(inputs, targets, validation_data=(wrong, targets), verbose=0)

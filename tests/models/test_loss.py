@@ -30,6 +30,9 @@ def test_loss_by_hand(make_model):
     np.testing.assert_allclose(
         float(model.compute_loss(y=targets, y_pred=logits)), 2.0 * np.log(2), rtol=1e-6
     )
+    small = 0.01 * weights
+    bits = float(model.compute_loss(y=targets, y_pred=logits, sample_weight=small)) / np.log(2)
+    np.testing.assert_allclose(bits, 2.0, rtol=1e-6)
     weights = np.array([[3.0, 1.0, 1.0], [0.0, 1.0, 1.0]], "float32")
     bits = float(model.compute_loss(y=targets, y_pred=logits, sample_weight=weights)) / np.log(2)
     np.testing.assert_allclose(bits, (3 * 2 + 1) / 4, rtol=1e-6)

@@ -118,6 +118,7 @@ def test_batch_of_none(model):
         )(tf.zeros([0, 4], tf.int32))
         assert found.ids.shape == (0, beam_size, 7)
         assert found.records["weights"].shape == (0, beam_size, 7, 4)
+        assert model.search(np.zeros((0, 4), "int32"), **options).ids.shape == (0, beam_size, 7)
 
 
 def test_file_round_trip(make_model, batch, tmp_path):

@@ -352,7 +352,7 @@ def test_a_description_that_is_not_of_the_graph_fails_its_row(good, tmp_path, mo
         "kind is 'words' where the graph was made with None"
     }
     file.unlink()
-    assert failed(check_export(folder)) == {"description": f"{file} is missing; export anew"}
+    assert failed(check_export(folder)) == {"description": f"{file} is missing; export again"}
 
 
 def test_crash_of_the_process_is_a_failed_row(good, monkeypatch):

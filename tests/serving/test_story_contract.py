@@ -105,7 +105,7 @@ def test_a_good_export_passes(good):
 def test_without_a_description_its_inputs_tell_the_kind(tmp_path, quick):
     report = check_export(export(tmp_path / "1"))
     missing = tmp_path / "1" / "assets.extra" / "kerasnmt.json"
-    assert failed(report) == {"description": f"{missing} is missing; export anew"}
+    assert failed(report) == {"description": f"{missing} is missing; export again"}
     assert details(report)["requests"] == "1 signature answered 5 questions"
     assert details(report)["expected"].startswith("not compared with the model: ")
     # Where the question is missing too.

@@ -10,10 +10,11 @@ def events():
     def read(folder):
         accumulator = EventAccumulator(str(folder), size_guidance={"tensors": 0}).Reload()
         return {
-            tag: [
+            # Files of the same second are read in the order of their names.
+            tag: sorted(
                 (event.step, tf.make_ndarray(event.tensor_proto).tolist())
                 for event in accumulator.Tensors(tag)
-            ]
+            )
             for tag in accumulator.Tags()["tensors"]
         }
 

@@ -180,7 +180,8 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
     message = rf"checkpoint {latest} is damaged \(.*\); the training goes on from {older.name}"
     with pytest.warns(UserWarning, match=message):
         place = checkpoint.restore(resumed)
-    assert place == (1, 0)
+    assert place == checkpoint.place == (1, 0)
+    assert latest.with_suffix(".damaged").exists() and not latest.exists()
     fit(resumed, 4, place, [checkpoint])
     for weight, other in zip(resumed.get_weights(), whole[0], strict=True):
         np.testing.assert_allclose(weight, other, rtol=1e-6)
@@ -225,3 +226,10 @@ def test_numbers_too_small(tmp_path, name, least):
     message = f"Expected {name} to be at least {least}. Received: {name}={least - 1}."
     with pytest.raises(ValueError, match=message):
         Checkpoint(tmp_path, **{name: least - 1})
+
+
+def test_of_another_training_in_the_folder_the_new_checkpoint_stays(tmp_path):
+    for name in ("epoch_0007_batch_00000000.npz", "epoch_0008_batch_00000000.npz"):
+        (tmp_path / name).touch()
+    fit(make_model(1), 1, callbacks=[Checkpoint(tmp_path)])
+    assert "epoch_0001_batch_00000000.npz" in names(tmp_path)

@@ -1,6 +1,7 @@
 import os
 import signal
 import threading
+import time
 
 import keras
 import numpy as np
@@ -26,7 +27,7 @@ class Signal(keras.callbacks.Callback):
                 os.kill(os.getpid(), self.number)
 
     def on_test_batch_end(self, batch, logs=None):
-        if self.in_validation:
+        if self.in_validation and batch == 0:
             os.kill(os.getpid(), self.number)
 
 
@@ -54,24 +55,35 @@ def test_a_signal_ends_the_training_with_a_checkpoint(tmp_path, number, error):
     assert signal.getsignal(number) is before
 
 
-def test_after_the_last_batch_there_is_no_checkpoint_of_a_batch(tmp_path):
-    with pytest.raises(Terminated):
-        fit(tmp_path, Signal(signal.SIGTERM, batch=STEPS - 1))
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
-    "sender",
-    [
-        Signal(signal.SIGTERM, in_validation=True),
-        Signal(signal.SIGTERM, batch=1, times=2),
-    ],
-    ids=["in validation", "the second one"],
+    "options", [{"batch": STEPS - 1}, {"in_validation": True}], ids=["last batch", "validation"]
 )
-def test_a_signal_that_does_not_wait(tmp_path, sender):
+def test_after_the_last_batch_the_epoch_ends_first(tmp_path, options):
     with pytest.raises(Terminated):
-        fit(tmp_path, sender)
+        fit(tmp_path, Signal(signal.SIGTERM, **options))
+    assert Checkpoint(tmp_path).place == Place(1, 0)
+
+
+def test_a_second_signal_does_not_wait(tmp_path):
+    with pytest.raises(Terminated):
+        fit(tmp_path, Signal(signal.SIGTERM, batch=1, times=2))
     assert not list(tmp_path.iterdir())
+
+
+def test_outside_of_epochs_a_signal_does_not_wait(tmp_path):
+    with pytest.raises(Terminated), Interruption(Checkpoint(tmp_path)):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+
+
+def test_an_ignored_signal_stays_ignored(tmp_path):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interruption(Checkpoint(tmp_path)):
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_in_another_thread_signals_are_left_alone(tmp_path):

@@ -85,6 +85,26 @@ def test_a_plateau_is_found_by_several_calls_of_fit():
     np.testing.assert_allclose(record.rates, RATES)
 
 
+def test_two_callbacks_are_replayed_side_by_side():
+    """The learning rate that one of them has reduced stays what it is."""
+    records, rates = [], []
+    for epochs in (4, 8):
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.1), loss="mse", run_eagerly=True)
+        record = Record(records)
+        stopping = keras.callbacks.EarlyStopping("val_bleu", mode="max", patience=9)
+        callbacks = [
+            Score(SCORES, records),
+            Replayed(plateau(), records, learning_rate=0.8),
+            Replayed(stopping, records),
+            record,
+        ]
+        begun = {"initial_epoch": len(records), "epochs": epochs, "verbose": 0}
+        model.fit(INPUTS, INPUTS, callbacks=callbacks, **begun)
+        rates += record.rates
+    np.testing.assert_allclose(rates, RATES)
+
+
 def test_a_training_stops_early_across_an_interruption():
     scores = [10.0, 11.0, 10.5, 10.6, 10.7, 12.0]
     records = []

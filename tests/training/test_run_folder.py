@@ -27,10 +27,10 @@ def test_other_files_do_not_matter(tmp_path):
     RunFolder(tmp_path).check_unused()
 
 
-@pytest.mark.parametrize("missing", ["recipe", "tokenizers", "data"])
+@pytest.mark.parametrize("missing", ["recipe", "tokenizers"])
 def test_what_a_run_that_is_resumed_needs(tmp_path, missing):
     run = RunFolder(tmp_path)
-    for name in {"recipe", "tokenizers", "data"} - {missing}:
+    for name in {"recipe", "tokenizers"} - {missing}:
         getattr(run, name).touch()
     path = getattr(run, missing)
     with pytest.raises(ValueError, match=rf"Received: {tmp_path}, which has no {path.name}\."):
@@ -41,7 +41,7 @@ def test_a_second_training_is_kept_out(tmp_path):
     """Each opens the file itself, as another process would."""
     run, other = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "run")
     with run.locked():
-        message = rf"no other training uses.*{run.path}, which the process {os.getpid()} trains in"
+        message = rf"no other training uses.*{run.path}, in use by the process {os.getpid()}"
         with pytest.raises(ValueError, match=message), other.locked():
             pass
         assert run.lock.exists()
@@ -85,6 +85,18 @@ def test_a_lock_whose_file_was_deleted_meanwhile_is_taken_again(tmp_path, monkey
         assert deleted and run.lock.exists()
         with pytest.raises(ValueError, match="no other training"), RunFolder(tmp_path).locked():
             pass
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def flock(descriptor, operation):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with (
+        pytest.warns(UserWarning, match=f"{tmp_path}/run: the file system has no locks"),
+        RunFolder(tmp_path / "run").locked(),
+    ):
+        pass
 
 
 def test_numbers_that_json_lacks_are_null(tmp_path):

@@ -54,7 +54,10 @@ elements = [batch(rows) for rows in (5, 8, 1)]
 spec = tf.nest.map_structure(
     lambda array: tf.TensorSpec([None] * array.ndim, array.dtype), elements[0]
 )
-dataset = tf.data.Dataset.from_generator(lambda: iter(elements), output_signature=spec)
+# TensorFlow may compute in the memory of an array that a generator yields: it gets copies.
+dataset = tf.data.Dataset.from_generator(
+    lambda: (tf.nest.map_structure(np.copy, element) for element in elements), output_signature=spec
+)
 dataset = split_evenly(dataset.apply(tf.data.experimental.assert_cardinality(3)), 2)
 
 

@@ -507,8 +507,8 @@ def test_a_run_goes_on_with_its_own_data_only(tmp_path):
 
     train_file.write_text("".join(lines[:10]))
     message = (
-        rf"data.train.pairs has [\d,]+ bytes with the SHA-256 \w+…\. Received: {train_file}, which "
-        r"has changed to [\d,]+ bytes with the SHA-256 \w+…\. Put the file back"
+        r"data.train.pairs had [\d,]+ bytes with the SHA-256 \w+…\. "
+        rf"Received: {train_file}, with [\d,]+ bytes with the SHA-256 \w+…\. Restore the file"
     )
     with pytest.raises(ValueError, match=message):
         train(Recipe.from_dict(document), run.path, resume=True)
