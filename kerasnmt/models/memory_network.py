@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.ids import END_ID
 from kerasnmt.layers import MemoryHop, build_once
+from kerasnmt.models.checks import check_ids, check_takes_logits
 
 _FIRST_WORD = END_ID + 1
 
@@ -115,6 +116,8 @@ class MemoryNetwork(keras.Model):
 
     def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, list[Any]]:
         """Return u^{K+1} `[batch, embedding_dim]`, and for each hop p `[batch, sentences]`."""
+        for name in ("story_ids", "question_ids"):
+            check_ids(name, inputs[name], self.memories.vocabulary_size)
         pairs, mask = self.memories(inputs["story_ids"], training=training)
         state, looked = self.memories.question(inputs["question_ids"]), []
         for keys, values in pairs:
@@ -203,11 +206,16 @@ class MemoryNetwork(keras.Model):
 
         Args:
             optimizer: as in `keras.Model.compile`.
-            loss: likewise; None for the cross-entropy of an answer, averaged over the questions.
+            loss: likewise, one that takes logits; None for the cross-entropy of an answer, averaged
+                over the questions.
             weighted_metrics: likewise; None for `accuracy`, the share of questions whose answer
                 has the greatest logit.
             **kwargs: likewise.
+
+        Raises:
+            ValueError: the loss takes probabilities.
         """
+        check_takes_logits(loss)
         if loss is None:
             loss = keras.losses.SparseCategoricalCrossentropy(
                 from_logits=True, reduction="mean_with_sample_weight"

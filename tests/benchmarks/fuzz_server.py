@@ -12,6 +12,7 @@ where anything fails.
 
 import argparse
 import base64
+import itertools
 import json
 import os
 import random
@@ -76,7 +77,7 @@ def main() -> None:
     starts = [0]
     while starts[-1] < len(lines):
         starts.append(min(starts[-1] + rng.randint(1, 32), len(lines)))
-    batches = [lines[one:other] for one, other in zip(starts, starts[1:], strict=False)]
+    batches = [lines[one:other] for one, other in itertools.pairwise(starts)]
 
     process = subprocess.Popen(
         [*PROGRAM, str(given.export), "--port", "0"],

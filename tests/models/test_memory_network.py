@@ -445,3 +445,17 @@ def test_jax_equals_tensorflow(on_jax, case):
         INPUTS, np.minimum(TARGETS, 7), epochs=3, callbacks=[switch], verbose=0
     ).history
     np.testing.assert_allclose(on_jax[f"{case}/losses"], history["loss"], rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["story_ids", "question_ids"])
+@pytest.mark.parametrize("wrong", [-1, 10])
+def test_ids_outside_the_vocabulary(name, wrong):
+    ids = INPUTS[name].copy()
+    ids.flat[0] = wrong
+    with pytest.raises(ValueError, match=rf"ids from 0 to 9 as {name}\. Received: the id {wrong}"):
+        make()({**INPUTS, name: ids})
+
+
+def test_a_loss_of_probabilities_is_refused():
+    with pytest.raises(ValueError, match="Expected a loss that takes logits"):
+        make().compile("adam", loss="sparse_categorical_crossentropy")
