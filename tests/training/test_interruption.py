@@ -31,6 +31,14 @@ class Signal(keras.callbacks.Callback):
             os.kill(os.getpid(), self.number)
 
 
+@pytest.fixture(autouse=True)
+def sigint():
+    """A shell's background jobs ignore interrupts, and what they start inherits that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def fit(directory, sender):
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     model.compile("sgd", loss="mse", run_eagerly=True)
