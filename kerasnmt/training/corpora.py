@@ -66,7 +66,7 @@ def read_contexts(section: Any) -> list[str]:
 
 
 def fingerprints(data: Any) -> dict[str, dict[str, Any]]:
-    """Says what the files of a recipe's `data` hold, to notice later that one has changed.
+    """Describe the files of a recipe's `data`, to notice later if one has changed.
 
     Args:
         data: whose `files` are its paths by their keys.

@@ -29,7 +29,7 @@ class RunFolder:
         model: `model.keras`, the best model by validation BLEU.
         logs: folder for TensorBoard.
         results: `results.json`, there when the training is done.
-        lock: `.lock`, there while a training runs, with the id of its process.
+        lock: `.lock`, which exists while a training runs, with the id of its process.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -90,7 +90,7 @@ class RunFolder:
                     stacklevel=4,
                 )
                 return descriptor
-            # The training that had the lock before may have deleted the file meanwhile.
+            # The training that had the lock before may have deleted the file in between.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), os.stat(self.lock)):
                     return descriptor
@@ -155,7 +155,7 @@ class RunFolder:
 
     @staticmethod
     def write_json(path: Path, value: Any) -> None:
-        """Writes a file of JSON; a number that is not finite becomes null, as JSON has no other."""
+        """Write a file of JSON. A number that is not finite becomes null."""
         text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
         RunFolder.write_text(path, text + "\n")
 

@@ -110,7 +110,7 @@ def _train(
     init_from: str | os.PathLike | None,
     console: Console,
 ) -> dict[str, Any]:
-    """Trains and scores a model, in a folder that no other training uses."""
+    """Train and score a model, in a folder that no other training uses."""
     run = RunFolder(output)
     if resume:
         run.check_resumable()
@@ -331,7 +331,7 @@ def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
 
 
 def _check_warmup(recipe: Recipe, pairs: int) -> None:
-    """Refuses a warm-up that is too long for any batch size, before tokenizers are trained."""
+    """Refuse a warm-up that is too long for any batch size, before tokenizers are trained."""
     most = recipe.training.epochs * pairs
     if recipe.training.warmup_steps >= most:
         raise ValueError(
@@ -341,7 +341,7 @@ def _check_warmup(recipe: Recipe, pairs: int) -> None:
 
 
 def _check_same_files(run: RunFolder, recipe: Recipe, files: dict[str, dict[str, Any]]) -> None:
-    """Makes sure that a run goes on with its own data."""
+    """Check that the data of a run have not changed."""
     if not run.data.exists():
         warnings.warn(f"{run.path} has no {run.data.name}: the data are not compared", stacklevel=2)
         return
