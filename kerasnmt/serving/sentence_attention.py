@@ -48,7 +48,7 @@ class SentenceAttention(NamedTuple):
         """Merge tokens into words.
 
         Weights are summed over the tokens of a source word and averaged over those of a target
-        word. End tokens and bare spaces stay separate.
+        word. Bare spaces belong to the word after them, and end tokens stay.
 
         Args:
             source_kind: what the source's tokens are: `"sentencepiece"`, `"words"` or
@@ -69,9 +69,15 @@ class SentenceAttention(NamedTuple):
 
 def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
     """Return the words, and a matrix `[words, tokens]`: 1 where a token belongs to a word."""
+    indices = word_indices(tokens, kind)
+    # A bare space belongs to the word after it; at the end, to the one before.
+    for place in reversed(range(len(tokens))):
+        if indices[place] == -1 and not tokens[place].strip("▁ "):
+            following = indices[place + 1] if place + 1 < len(tokens) else -1
+            indices[place] = following if following >= 0 else max(indices[:place], default=-1)
     words: list[str] = []
     of_token, before = [], -1
-    for token, index in zip(tokens, word_indices(tokens, kind), strict=True):
+    for token, index in zip(tokens, indices, strict=True):
         if index == -1 or index != before:
             words.append("")
         words[-1] += token if kind == "words" else token.replace("▁", "")

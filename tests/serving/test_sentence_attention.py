@@ -36,6 +36,17 @@ def test_words_stay():
 def test_characters_become_words_between_spaces():
     characters = SentenceAttention(["a", "▁", "b", "</s>"], ["x", "y", "</s>"], WEIGHTS)
     words = characters.by_words("characters", "characters")
-    assert words.source_tokens == ["a", "", "b", "</s>"]
+    assert words.source_tokens == ["a", "b", "</s>"]
     assert words.target_tokens == ["xy", "</s>"]
-    np.testing.assert_allclose(words.weights.sum(axis=1), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(words.weights, [[0.05, 0.625, 0.325], [1.0, 0.0, 0.0]], rtol=1e-6)
+
+
+def test_bare_spaces_belong_to_a_word():
+    pieces = SentenceAttention(["▁", "two", "▁", "</s>"], ["▁", "▁", "zwei"], WEIGHTS)
+    words = pieces.by_words("sentencepiece", "sentencepiece")
+    assert (words.source_tokens, words.target_tokens) == (["two", "</s>"], ["zwei"])
+    np.testing.assert_allclose(words.weights, [[0.7833333, 0.2166667]], rtol=1e-5)
+    nothing = SentenceAttention(["▁", "</s>"], ["</s>"], np.array([[0.25, 0.75]], "float32"))
+    words = nothing.by_words("sentencepiece", "sentencepiece")
+    assert words.source_tokens == ["", "</s>"]
+    np.testing.assert_allclose(words.weights, [[0.25, 0.75]])
