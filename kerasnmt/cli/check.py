@@ -1,5 +1,6 @@
 """`kerasnmt check`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +22,15 @@ def check(
     and answers requests; the answers are compared with the model's own, which were written with the
     export. It takes exports that translate and those of memory networks.
     """
+    from kerasnmt.training import RunFolder
+
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")
+    if RunFolder(directory).model.exists():
+        raise ValueError(
+            f"Expected the folder of an export. Received: {directory}, a run. Export it first: "
+            f"{shlex.join(['kerasnmt', 'export', str(directory), 'saved_models/NAME'])}"
+        )
     load_tensorflow()
     from kerasnmt.serving import check_export
 

@@ -63,6 +63,8 @@ def train(
                 highlight=False,
                 soft_wrap=True,
             )
+        else:
+            console.print("interrupted before the training began; nothing was written")
         if isinstance(stop, training.Terminated):
             raise typer.Exit(128 + signal.SIGTERM) from None
         raise

@@ -85,10 +85,12 @@ def translate(
     if server is None and (model, version, timeout) != (None, None, None):
         raise ValueError("Expected --model, --version and --timeout with --server URL only.")
     fixed = beam_size is not None or search or with_run
-    if server is not None and (model is None or fixed):
+    if server is not None and model is None:
+        raise ValueError("Expected --model NAME with --server URL, the model's name on the server.")
+    if fixed and server is not None:
         raise ValueError(
-            "Expected --server URL with --model NAME and without --beam-size, --search and --with, "
-            "which are fixed in the export."
+            "Expected --server URL without --beam-size, --search and --with, which are fixed in "
+            "the export."
         )
     if n_best is not None and (scores or alignments):
         raise ValueError(

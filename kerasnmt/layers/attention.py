@@ -66,7 +66,7 @@ class Attention(keras.layers.Layer):
         penalty: what training asks of the weights of whole targets, `DoublyStochastic()`, or None.
 
     Raises:
-        ValueError: there is no score of this name.
+        ValueError: it is no score, or there is none of this name.
     """
 
     def __init__(
@@ -79,6 +79,12 @@ class Attention(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
+        if not isinstance(score, str | keras.layers.Layer):
+            raise ValueError(
+                "Expected a score or its name. Received: "
+                f"score={score!r:.60}. Queries and values go into the call: "
+                'Attention("dot")(query, values=memory).'
+            )
         if isinstance(score, str) and score not in _SCORES:
             raise ValueError(unknown_name_message(score, _SCORES, "score"))
         self.score = score

@@ -91,5 +91,5 @@ def check_takes_logits(loss: Any) -> None:
         raise ValueError(
             "Expected a loss that takes logits, as the model returns them. "
             f"Received: loss={name} with from_logits=False. Leave loss out for the model's own, or "
-            "pass keras.losses.SparseCategoricalCrossentropy(from_logits=True)."
+            "pass keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)."
         )

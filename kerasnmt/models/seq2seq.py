@@ -95,6 +95,7 @@ class Seq2Seq(SearchModel):
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self.scheduled_sampling = 0.0
+        self._has_own_loss = True
         # Its state is a seed, which `compile` draws, and the number of batches trained on.
         self.sampling_generator = keras.random.SeedGenerator(0)
         self.perplexity = Perplexity()
@@ -135,7 +136,7 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        self._check_ids(inputs)
+        self._check_inputs(inputs)
         read = [inputs[name] for name in self.encoder.reads]
         embedded = [self.decoder.embedding(ids) for ids in read] if self.share_embeddings else []
         memory, memory_mask, states = self.encoder(*read, *embedded, training=training)
@@ -177,6 +178,17 @@ class Seq2Seq(SearchModel):
                     return layer
         return super().get_layer(name, index)
 
+    def _check_inputs(self, inputs: Any, *further: str) -> None:
+        """Check that inputs are a dict with what is read, and all their ids."""
+        names = [*self.encoder.reads, *further]
+        is_dict = isinstance(inputs, Mapping)
+        if not is_dict or any(name not in inputs for name in names):
+            given = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
+            raise ValueError(
+                f"Expected a dict with {', '.join(names)} as inputs. Received: {given}."
+            )
+        self._check_ids(inputs)
+
     def _check_ids(self, inputs: dict[str, Any]) -> None:
         """Check all ids of a batch."""
         words = self.decoder.embedding.input_dim
@@ -212,6 +224,7 @@ class Seq2Seq(SearchModel):
             the decoder's outputs, for a vocabulary projection logits
             `[batch, target_length, vocabulary]`; a dict where the decoder copies.
         """
+        self._check_inputs(inputs, "target_ids")
         self._check_copied(inputs, training)
         states, memory = self.encode(inputs, training=training)
         target_ids = inputs["target_ids"]
@@ -281,8 +294,8 @@ class Seq2Seq(SearchModel):
 
     def _check_arrays(self, x: Any, y: Any) -> None:
         """Check ids that are given as arrays; `call` sees only tensors of a graph."""
-        if isinstance(x, Mapping):
-            self._check_ids(x)
+        if isinstance(x, Mapping | list | tuple | np.ndarray):
+            self._check_inputs(x, "target_ids")
             if y is not None:
                 size = self.decoder.embedding.input_dim + _extended_positions(x)
                 check_ids("targets", y, size)
@@ -290,9 +303,11 @@ class Seq2Seq(SearchModel):
     def make_train_function(self, force: bool = False) -> Any:
         """Prepare `fit`: scheduled sampling goes on where the optimizer stands."""
         if self.scheduled_sampling:
-            seed, _ = ops.convert_to_numpy(self.sampling_generator.state)
+            seed, trained_on = ops.convert_to_numpy(self.sampling_generator.state)
             batches = int(self.optimizer.iterations) * self._batches_per_update
-            self.sampling_generator.state.assign([seed, batches])
+            # Between two updates some more batches have been trained on.
+            if not batches <= trained_on < batches + self._batches_per_update:
+                self.sampling_generator.state.assign([seed, batches])
         return super().make_train_function(force)
 
     @property
@@ -442,6 +457,8 @@ class Seq2Seq(SearchModel):
                 f"Received: scheduled_sampling={scheduled_sampling}"
             )
         super().compile(optimizer=optimizer, **kwargs)
+        # Keras keeps an earlier `loss` where none is given.
+        self._has_own_loss = kwargs.get("loss") is None
         self.scheduled_sampling = scheduled_sampling
         if scheduled_sampling:
             self.sampling_generator.state.assign(keras.random.SeedGenerator().state)
@@ -475,7 +492,7 @@ class Seq2Seq(SearchModel):
             self.generate_probability.update_state(
                 ops.reshape(ops.exp(y_pred["gate"][..., 0]), (-1,)), ops.reshape(weight, (-1,))
             )
-        if self.loss is not None:
+        if not self._has_own_loss:
             return super().compute_loss(x, y, y_pred, weight, training)
         smoothed = (
             1.0 - self.label_smoothing
@@ -500,7 +517,7 @@ class Seq2Seq(SearchModel):
         sentences are in a batch together. With a `loss` of `compile` it still does.
         """
         found = super().metrics
-        if not self.compiled or self.loss is not None:
+        if not self.compiled or not self._has_own_loss:
             return [metric for metric in found if metric is not self.word_loss]
         return [self.word_loss, *(metric for metric in found if metric.name != "loss")]
 

@@ -326,7 +326,7 @@ def _check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
             raise ValueError(
                 f"Expected the recipe of the run to resume, in {run.recipe}, where {key} is "
                 f"{old.get(key)!r}; only training.epochs may differ. "
-                f"Received: {key}={new.get(key)!r}"
+                f"Received: {key}={new.get(key)!r}. Repeat the changes of the first command."
             )
 
 

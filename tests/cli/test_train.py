@@ -135,7 +135,8 @@ def test_an_interruption_before_there_is_a_run(folder, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 130
-    assert capsys.readouterr() == ("", "")
+    said = "interrupted before the training began; nothing was written\n"
+    assert capsys.readouterr() == ("", said)
 
 
 def test_bad_recipe(folder, monkeypatch, capsys):

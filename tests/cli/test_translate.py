@@ -285,10 +285,10 @@ def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, transla
         (["RUN", "--model", "tiny"], "Expected --model, --version and --timeout with --server URL"),
         (["RUN", "--version", 1], "Expected --model, --version and --timeout with --server URL"),
         (["RUN", "--timeout", 1], "Expected --model, --version and --timeout with --server URL"),
-        (["--server", "URL"], "Expected --server URL with --model NAME and without --beam-size"),
+        (["--server", "URL"], "Expected --model NAME with --server URL"),
         (
             ["--server", "URL", "--model", "tiny", "--beam-size", 3],
-            "Expected --server URL with --model NAME and without --beam-size",
+            "Expected --server URL without --beam-size",
         ),
         (
             ["--server", "URL", "--model", "tiny", "--n-best", 4],

@@ -123,3 +123,9 @@ def test_a_named_score_in_a_decoder_cell():
     cell = layers.LuongDecoderCell(layers.GRUCell(4), layers.Attention("general"))
     cell.build((None, 3), (None, None, 6))
     assert cell.attention.score.memory_projection.kernel.shape == (6, 4)
+
+
+@pytest.mark.parametrize("score", [[QUERY, MEMORY], 3, None])
+def test_what_is_no_score(score):
+    with pytest.raises(ValueError, match=r"Expected a score or its name\. Received: score="):
+        layers.Attention(score)

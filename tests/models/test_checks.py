@@ -158,3 +158,26 @@ def test_lists_and_validation_data(make_model, batch):
     wrong = changed(inputs, "source_ids", 11)
     with pytest.raises(ValueError, match=r"from 0 to 10 as source_ids\. Received: the id 11"):
         model.fit(inputs, targets, validation_data=(wrong, targets), verbose=0)
+
+
+def test_inputs_that_are_no_dict_or_incomplete(make_model, batch):
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile("sgd", run_eagerly=True)
+    message = r"Expected a dict with source_ids, target_ids as inputs\. Received: "
+    arrays = [inputs["source_ids"], inputs["target_ids"]]
+    for call in (lambda x: model.fit(x, targets, verbose=0), lambda x: model(x)):
+        with pytest.raises(ValueError, match=message + r"a \w+\."):
+            call(arrays)
+        with pytest.raises(ValueError, match=message + r"\['source', 'target_ids'\]"):
+            call({"source": arrays[0], "target_ids": arrays[1]})
+
+
+def test_without_a_loss_an_earlier_one_is_forgotten(make_model, batch):
+    inputs, targets, _ = batch
+    model, losses = make_model(), []
+    with_own = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    for loss in (None, with_own, None):
+        model.compile("sgd", loss=loss, label_smoothing=0.0, run_eagerly=True)
+        losses.append(model.evaluate(inputs, targets, verbose=0)[0])
+    assert losses[0] == losses[2] != losses[1]

@@ -133,6 +133,21 @@ def test_accumulated_gradients_are_one_step(make_model, short):
     assert abs(losses[8] - plain) > 0.01
 
 
+def test_a_training_goes_on_between_two_updates(make_model, short):
+    """Of accumulated gradients the batches are counted, which the optimizer's steps do not tell."""
+    model = make_model(seed=3)
+    optimizer = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)
+    model.compile(optimizer, scheduled_sampling=0.3, run_eagerly=True)
+    data = tf.data.Dataset.from_tensors(short)
+    model.fit(data.repeat(3), epochs=1, verbose=0)
+    assert int(model.sampling_generator.state[1]) == 3
+    model.fit(data, epochs=1, verbose=0)
+    assert int(model.sampling_generator.state[1]) == 4
+    model.sampling_generator.state.assign([1, 0])  # as in a model that was compiled anew
+    model.fit(data, epochs=1, verbose=0)
+    assert int(model.sampling_generator.state[1]) == 5
+
+
 def test_the_same_step_draws_the_same(make_model, short):
     data = tf.data.Dataset.from_tensors(short)
 

@@ -478,7 +478,8 @@ def test_a_run_goes_on_with_its_own_recipe_only(finished):
         train(recipe(learning_rate=0.5, seed=7), run.path, resume=True)
     assert str(caught.value) == (
         f"Expected the recipe of the run to resume, in {run.recipe}, where training.learning_rate "
-        "is 0.05; only training.epochs may differ. Received: training.learning_rate=0.5"
+        "is 0.05; only training.epochs may differ. Received: training.learning_rate=0.5. Repeat "
+        "the changes of the first command."
     )
 
 
