@@ -40,7 +40,7 @@ def _describe(constructor: Callable) -> None:
         if parameter.kind is parameter.KEYWORD_ONLY:
             print(f"  {parameter.name}: {json.dumps(parameter.default)}")
     print(f"\nLayers, with a vocabulary of {_VOCABULARY:,}:")
-    constructor(_VOCABULARY).summary(print_fn=print)
+    constructor(_VOCABULARY).summary(expand_nested=True)
 
 
 def _paper(constructor: Callable) -> str:

@@ -1,7 +1,7 @@
 """The sequence-to-sequence model."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import keras
@@ -173,10 +173,37 @@ class Seq2Seq(SearchModel):
         name, the outermost is returned.
         """
         if name is not None:
-            for layer in _layers_within(self):
+            for _, layer in _layers_within(self):
                 if layer.name == name:
                     return layer
         return super().get_layer(name, index)
+
+    def summary(
+        self,
+        *args: Any,
+        expand_nested: bool = False,
+        print_fn: Callable[[str], Any] = print,
+        **kwargs,
+    ) -> None:
+        """Print the layers and their numbers of weights; see `keras.Model.summary`.
+
+        Args:
+            *args: as in Keras.
+            expand_nested: whether the layers within others are listed too, such as the attention
+                of a decoder, each with its path.
+            print_fn: what prints a text.
+            **kwargs: as in Keras.
+        """
+        super().summary(*args, print_fn=print_fn, **kwargs)
+        if expand_nested:
+            rows = [
+                (path, type(layer).__name__, f"{layer.count_params():,}")
+                for path, layer in sorted(_layers_within(self), key=lambda found: found[0])
+                if layer.weights
+            ]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for path, kind, count in rows:
+                print_fn(f"{path:{widths[0]}}  {kind:{widths[1]}}  {count:>{widths[2]}}")
 
     def _check_inputs(self, inputs: Any, *further: str) -> None:
         """Check that inputs are a dict with what is read, and all their ids."""
@@ -598,13 +625,14 @@ def _extended_positions(inputs: Mapping[str, Any]) -> int:
     return sum(shape[1] or 0 for shape in shapes)  # None in a graph
 
 
-def _layers_within(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
-    """Yield the layers that a layer holds, then those that these hold, and so on."""
-    seen, queue = {id(layer)}, [layer]
+def _layers_within(layer: keras.layers.Layer) -> Iterator[tuple[str, keras.layers.Layer]]:
+    """Yield the layers that a layer holds, then those that these hold, each with its path."""
+    seen, queue = {id(layer)}, [("", layer)]
     while queue:
-        for value in vars(queue.pop(0)).values():
+        path, outer = queue.pop(0)
+        for value in vars(outer).values():
             for one in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(one, keras.layers.Layer) and id(one) not in seen:
                     seen.add(id(one))
-                    queue.append(one)
-                    yield one
+                    queue.append((f"{path}{one.name}/", one))
+                    yield f"{path}{one.name}", one

@@ -249,3 +249,15 @@ def test_layers_within_others_are_found_by_name(model):
     assert model.get_layer(index=0) is model.layers[0]
     with pytest.raises(ValueError, match="No such layer: nothing"):
         model.get_layer("nothing")
+
+
+def test_the_summary_lists_the_layers_within_others(model):
+    lines = []
+    model.summary(print_fn=lines.append)
+    outer = "\n".join(lines)
+    assert "decoder" in outer and "attention" not in outer
+    lines.clear()
+    model.summary(print_fn=lines.append, expand_nested=True)
+    (attention,) = (line for line in lines if line.startswith("decoder/cell/attention "))
+    count = model.decoder.cell.attention.count_params()
+    assert attention.split() == ["decoder/cell/attention", "BahdanauAttention", f"{count:,}"]
