@@ -108,7 +108,8 @@ class Checkpoint(keras.callbacks.Callback):
         place, arrays = self._latest()
         if arrays:
             path = self._files()[place]
-            model.optimizer.build(model.trainable_variables)
+            if not model.optimizer.built:  # a second time would add variables
+                model.optimizer.build(model.trainable_variables)
             state = _state(model)
             shapes = [variable.shape for variable in state]
             if [array.shape for array in arrays[: len(state)]] != shapes:

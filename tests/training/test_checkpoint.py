@@ -233,3 +233,17 @@ def test_of_another_training_in_the_folder_the_new_checkpoint_stays(tmp_path):
         (tmp_path / name).touch()
     fit(make_model(1), 1, callbacks=[Checkpoint(tmp_path)])
     assert "epoch_0001_batch_00000000.npz" in names(tmp_path)
+
+
+def test_a_scaled_optimizer_is_restored_again_and_again(tmp_path):
+    """That of float16 makes more variables each time that it is built."""
+    model = make_model(1)
+    inner = keras.optimizers.Adam(0.05, use_ema=True, gradient_accumulation_steps=2)
+    optimizer = keras.optimizers.LossScaleOptimizer(inner)
+    model.compile(optimizer, loss="mse", run_eagerly=True)
+    checkpoint = Checkpoint(tmp_path)
+    fit(model, 1, callbacks=[checkpoint])
+    count = len(optimizer.variables)
+    for _ in range(2):
+        assert checkpoint.restore(model) == (1, 0)
+        assert len(optimizer.variables) == count
