@@ -1,12 +1,12 @@
 """`kerasnmt check`."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kerasnmt.cli.console import progress_console
+from kerasnmt.cli.loading import refuse_run
 from kerasnmt.cli.quiet import load_tensorflow
 
 
@@ -22,15 +22,9 @@ def check(
     and answers requests; the answers are compared with the model's own, which were written with the
     export. It takes exports that translate and those of memory networks.
     """
-    from kerasnmt.training import RunFolder
-
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")
-    if RunFolder(directory).model.exists():
-        raise ValueError(
-            f"Expected the folder of an export. Received: {directory}, a run. Export it first: "
-            f"{shlex.join(['kerasnmt', 'export', str(directory), 'saved_models/NAME'])}"
-        )
+    refuse_run(directory)
     load_tensorflow()
     from kerasnmt.serving import check_export
 

@@ -1,5 +1,6 @@
 """Runs and exports, told apart by what they hold, and models that are served elsewhere."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,22 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
             f"{type(model).__name__}. In Python, model.export writes it for TF Serving."
         )
     return in_float32(model), options
+
+
+def refuse_run(directory: Path) -> None:
+    """Refuse a run where an export is expected, and say how to export it.
+
+    Raises:
+        ValueError: the folder holds a run.
+    """
+    from kerasnmt.training import RunFolder
+
+    if RunFolder(directory).model.exists():
+        command = shlex.join(["kerasnmt", "export", str(directory), "saved_models/NAME"])
+        raise ValueError(
+            f"Expected the folder of an export. Received: {directory}, a run. Export it first: "
+            f"{command}"
+        )
 
 
 def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> None:

@@ -1,7 +1,6 @@
 """`kerasnmt serve`."""
 
 import os
-import shlex
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from kerasnmt.cli.console import progress_console
+from kerasnmt.cli.loading import refuse_run
 from kerasnmt.cli.quiet import without_talk
 
 
@@ -44,14 +44,9 @@ def serve(
     from kerasnmt.serving.development_server import development_server
     from kerasnmt.serving.saved_model_session import SavedModelSession
     from kerasnmt.serving.version_folder import chosen_version
-    from kerasnmt.training import RunFolder
 
     version = chosen_version(directory).absolute()
-    if RunFolder(directory).model.exists():
-        raise ValueError(
-            f"Expected the folder of an export. Received: {directory}, a run. Export it first: "
-            f"{shlex.join(['kerasnmt', 'export', str(directory), 'saved_models/NAME'])}"
-        )
+    refuse_run(directory)
     if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
         raise ValueError(
             "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "

@@ -136,7 +136,8 @@ class Seq2Seq(SearchModel):
         Returns:
             the decoder's first states, and the memory that its steps take.
         """
-        self._check_inputs(inputs)
+        self._check_names(inputs)
+        self._check_ids(inputs)
         read = [inputs[name] for name in self.encoder.reads]
         embedded = [self.decoder.embedding(ids) for ids in read] if self.share_embeddings else []
         memory, memory_mask, states = self.encoder(*read, *embedded, training=training)
@@ -205,8 +206,8 @@ class Seq2Seq(SearchModel):
             for path, kind, count in rows:
                 print_fn(f"{path:{widths[0]}}  {kind:{widths[1]}}  {count:>{widths[2]}}")
 
-    def _check_inputs(self, inputs: Any, *further: str) -> None:
-        """Check that inputs are a dict with what is read, and all their ids."""
+    def _check_names(self, inputs: Any, *further: str) -> None:
+        """Check that inputs are a dict with what the encoder reads, and with further names."""
         names = [*self.encoder.reads, *further]
         is_dict = isinstance(inputs, Mapping)
         if not is_dict or any(name not in inputs for name in names):
@@ -214,7 +215,6 @@ class Seq2Seq(SearchModel):
             raise ValueError(
                 f"Expected a dict with {', '.join(names)} as inputs. Received: {given}."
             )
-        self._check_ids(inputs)
 
     def _check_ids(self, inputs: dict[str, Any]) -> None:
         """Check all ids of a batch."""
@@ -251,7 +251,7 @@ class Seq2Seq(SearchModel):
             the decoder's outputs, for a vocabulary projection logits
             `[batch, target_length, vocabulary]`; a dict where the decoder copies.
         """
-        self._check_inputs(inputs, "target_ids")
+        self._check_names(inputs, "target_ids")
         self._check_copied(inputs, training)
         states, memory = self.encode(inputs, training=training)
         target_ids = inputs["target_ids"]
@@ -322,7 +322,8 @@ class Seq2Seq(SearchModel):
     def _check_arrays(self, x: Any, y: Any) -> None:
         """Check ids that are given as arrays; `call` sees only tensors of a graph."""
         if isinstance(x, Mapping | list | tuple | np.ndarray):
-            self._check_inputs(x, "target_ids")
+            self._check_names(x, "target_ids")
+            self._check_ids(x)
             if y is not None:
                 size = self.decoder.embedding.input_dim + _extended_positions(x)
                 check_ids("targets", y, size)

@@ -172,6 +172,7 @@ class Checkpoint(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Go on with the metrics of the epoch that was interrupted."""
         self._epoch, self._done = epoch, self._first_batch
+        self.is_last_batch = False
         if self._first_batch:
             for variable, array in zip(_metrics(self.model), self._metrics, strict=True):
                 variable.assign(array)

@@ -37,6 +37,7 @@ class Interruption(keras.callbacks.Callback):
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
+        self._in_epoch, self._error = False, None
         if threading.current_thread() is threading.main_thread():
             for number in self._ERRORS:
                 # None is a handler that Python did not set, and cannot set again.

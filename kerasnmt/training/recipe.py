@@ -90,7 +90,7 @@ class _Pairs(_Section):
     source: _File | None = Field(None, description="Source sentences, one a line; plain or .gz.")
     target: _File | None = Field(None, description="Their translations, line by line.")
     pairs: _File | None = Field(None, description="Source TAB target a line; plain or .gz.")
-    builtin: _Count | None = Field(None, description="So many pairs of the built-in corpus.")
+    builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
     context: _File | None = Field(
         None, description="For models that read one: the context of each pair; plain or .gz."
     )
@@ -287,7 +287,7 @@ class _Search(_Section):
         description="Tokens that max_length_ratio gives beside those of the source.",
     )
     no_repeat_ngram: int = Field(
-        0, ge=0, le=10**5, description="So many tokens in a row never come twice; 0 for no rule."
+        0, ge=0, le=10**5, description="Forbids repeating any n-gram of this size; 0 for no rule."
     )
     samples: int = Field(
         0,

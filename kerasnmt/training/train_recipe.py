@@ -274,7 +274,7 @@ def _train(
         with progress:
             if place.batch:  # what is left of an epoch
                 fit(place, place.epoch + 1)
-                # `fit` has ended with the moving average in the place of the weights.
+                # `fit` leaves the moving average in place of the weights.
                 place = checkpoint.restore(model)
             if not model.stop_training:
                 fit(place, recipe.training.epochs)

@@ -38,30 +38,43 @@ def test_a_large_body_is_refused_with_an_answer(start, rest_app):
         assert answer.json() == {"error": "Expected at most 20000 bytes in a request"}
 
 
-def test_what_is_being_answered_is_answered_before_the_end():
+@pytest.fixture
+def slow():
+    """A server that is answering a client: the server, both threads, the answers and what ends it."""
     begun, go_on = threading.Event(), threading.Event()
 
-    def slow(environ, start_response):
+    def app(environ, start_response):
         begun.set()
         assert go_on.wait(60)
         return Response(b"done")(environ, start_response)
 
-    server = development_server(slow, "127.0.0.1", 0)
+    server = development_server(app, "127.0.0.1", 0)
     serving = threading.Thread(target=server.serve_forever, args=(0.02,))
     serving.start()
     answers = []
-    url = f"http://127.0.0.1:{server.port}"
-    client = threading.Thread(target=lambda: answers.append(requests.get(url, timeout=60).text))
+
+    def ask():
+        answers.append(requests.get(f"http://127.0.0.1:{server.port}", timeout=60).text)
+
+    client = threading.Thread(target=ask)
     client.start()
     assert begun.wait(60)
+    yield server, serving, client, answers, go_on
+    go_on.set()
+    client.join()
+
+
+def test_what_is_being_answered_is_answered_before_the_end(slow):
+    server, serving, client, answers, go_on = slow
     server.shutdown()
     assert serving.is_alive() and not answers
     go_on.set()
     serving.join()
     client.join()
-    assert answers == ["done"]
     with pytest.raises(requests.ConnectionError):
-        requests.get(url, timeout=60)
+        requests.get(f"http://127.0.0.1:{server.port}", timeout=60)
+    assert answers == ["done"]
+    assert server.unanswered == 0
 
 
 def dripping(port, stop):
@@ -89,7 +102,7 @@ def read_app():
     return app, read
 
 
-def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app, capsys):
+def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app):
     monkeypatch.setattr("kerasnmt.serving.development_server._READING", 0.3)
     app, read = read_app
     url = start(app)
@@ -98,7 +111,7 @@ def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app, capsys):
     client.start()
     client.join(20)
     assert not client.is_alive() and len(read) == 1 and isinstance(read[0], str)
-    # Each request of a connection has its own time.
+    # Each request has a time of its own.
     with requests.Session() as session:
         for _ in range(3):
             assert session.post(url, data=b"abc", timeout=60).text == "done"
@@ -124,27 +137,12 @@ def test_slow_and_idle_clients_do_not_keep_the_server_from_its_end(read_app):
     assert ended and server.unanswered == 0
 
 
-def test_a_request_that_takes_too_long_is_counted(monkeypatch):
+def test_a_request_that_takes_too_long_is_counted(slow, monkeypatch):
     monkeypatch.setattr("kerasnmt.serving.development_server._ENDING", 0.1)
-    begun, go_on = threading.Event(), threading.Event()
-
-    def slow(environ, start_response):
-        begun.set()
-        assert go_on.wait(60)
-        return Response(b"done")(environ, start_response)
-
-    server = development_server(slow, "127.0.0.1", 0)
-    serving = threading.Thread(target=server.serve_forever, args=(0.02,))
-    serving.start()
-    url = f"http://127.0.0.1:{server.port}"
-    client = threading.Thread(target=lambda: requests.get(url, timeout=60))
-    client.start()
-    assert begun.wait(60)
+    server, serving, *_ = slow
     server.shutdown()
     serving.join(30)
     assert not serving.is_alive() and server.unanswered == 1
-    go_on.set()
-    client.join()
 
 
 def test_addresses(start):
