@@ -40,7 +40,7 @@ def test_a_large_body_is_refused_with_an_answer(start, rest_app):
 
 @pytest.fixture
 def slow():
-    """A server that is answering a client: the server, both threads, the answers and what ends it."""
+    """A server that is answering: itself, its thread, the client, the answers, what ends it."""
     begun, go_on = threading.Event(), threading.Event()
 
     def app(environ, start_response):
