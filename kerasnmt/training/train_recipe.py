@@ -270,6 +270,11 @@ def _train(
             callbacks=callbacks,
         )
 
+    if place.epoch and not place.batch:  # the epochs on record may have ended the training
+        for reaction in reactions:
+            reaction.set_model(model)
+            reaction.on_train_begin()
+
     with interruption:
         with progress:
             if place.batch:  # what is left of an epoch

@@ -92,6 +92,18 @@ def outcome(run: Path) -> tuple[list[dict], dict[str, bytes]]:
     return history, weights
 
 
+def difference(found: tuple[list, dict], expected: tuple[list, dict]) -> str:
+    """Say where two outcomes first differ."""
+    if len(found[0]) != len(expected[0]):
+        return f"{len(found[0])} epochs in place of {len(expected[0])}"
+    for epoch, (one, other) in enumerate(zip(found[0], expected[0], strict=True), start=1):
+        for name in other:
+            if one.get(name) != other[name]:
+                return f"epoch {epoch}: {name} {one.get(name)} in place of {other[name]}"
+    names = [name for name, weight in expected[1].items() if found[1].get(name) != weight]
+    return f"weights {', '.join(names)}"
+
+
 def killed(path: Path, run: Path, core: int, kills: int, seconds: float, rng: random.Random) -> str:
     """Kill and resume a training so often, then let it end; return what was done."""
     done = []
@@ -137,13 +149,16 @@ def main() -> None:
                 raise RuntimeError(whole.with_suffix(".log").read_text()[-2000:])
             seconds = time.perf_counter() - begun
             done = killed(path, run, given.core, given.kills // given.trainings, seconds, rng)
-            same = outcome(run) == outcome(whole)
+            found, expected = outcome(run), outcome(whole)
+            same = found == expected
         equal += same
         kills += len(done.split())
         options = {k: v for k, v in document["training"].items() if v not in (None, 0.0)}
         verdict = "equal" if same else "DIFFERS"
         print(f"{number + 1}/{given.trainings} {verdict}: {done}", flush=True)
         print(f"  {document['model']['name']} {json.dumps(options)}", flush=True)
+        if not same:
+            print(f"  {difference(found, expected)}", flush=True)
     print(f"{equal} of {given.trainings} trainings equal after {kills} kills")
     sys.exit(equal < given.trainings)
 

@@ -250,6 +250,16 @@ def test_means_of_training_go_together(tmp_path):
     assert train(asked, tmp_path / "run", resume=True) == results  # it is done
 
 
+def test_a_training_that_early_stopping_ended_trains_no_more(tmp_path):
+    """The results were not yet written when it was killed."""
+    asked = recipe(learning_rate=1e-30, early_stopping=1, monitor="loss")
+    results = train(asked, tmp_path / "run")
+    assert (results["epochs"], results["early_stopping"]) == (2, True)
+    (tmp_path / "run" / "results.json").unlink()
+    again = train(asked, tmp_path / "run", resume=True)
+    assert again == results
+
+
 def test_history_has_no_gap(finished):
     results = finished.results
     history = results["history"]
