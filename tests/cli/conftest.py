@@ -81,8 +81,9 @@ def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
 
     def run(*arguments, stdin=""):
         stdin = stdin.encode() if isinstance(stdin, str) else stdin
+        stdin = io.TextIOWrapper(io.BytesIO(stdin)) if isinstance(stdin, bytes) else stdin
         monkeypatch.setattr(sys, "argv", ["kerasnmt", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr(sys, "stdin", stdin)
         capfd.readouterr()
         with pytest.raises(SystemExit) as caught:
             main()

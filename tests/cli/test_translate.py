@@ -39,6 +39,17 @@ def test_a_line_for_each_line_in_order(kerasnmt, export_folder, translator, tmp_
     assert kerasnmt("translate", export_folder) == (0, "", "")
 
 
+def test_a_terminal_shows_what_to_type(kerasnmt, export_folder):
+    prompt = "Type a sentence and press Enter; Ctrl-D ends.\n"
+    master, terminal = os.openpty()
+    os.write(master, b"Zo\xc3\xab\n\x04")
+    with os.fdopen(terminal) as stream:
+        done = kerasnmt("translate", export_folder, stdin=stream)
+    os.close(master)
+    assert done.err == prompt and len(done.lines) == 1
+    assert prompt not in kerasnmt("translate", export_folder, stdin="no\n").err
+
+
 def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
     options = ("--scores", "--alignments")
     done = kerasnmt("translate", export_folder, *options, stdin=TEXT)
