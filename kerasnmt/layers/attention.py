@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.additive_score import AdditiveScore
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.cosine_score import CosineScore
 from kerasnmt.layers.dot_score import DotScore
 from kerasnmt.layers.general_score import GeneralScore
@@ -26,12 +27,10 @@ _SCORES = {
     "location": lambda units, dtype: LocationScore(dtype=dtype),
     "scaled_dot": lambda units, dtype: ScaledDotScore(dtype=dtype),
 }
-# The arguments of the constructor that are layers.
-_PARTS = ("score", "window", "coverage", "penalty")
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class Attention(keras.layers.Layer):
+class Attention(Composite, keras.layers.Layer):
     """A score, a window, coverage, a masked softmax and the weighted sum of the values.
 
         alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
@@ -262,22 +261,12 @@ class Attention(keras.layers.Layer):
             for name in self.history
         }
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        parts = {name: serialize(getattr(self, name)) for name in _PARTS}
+        config = super().get_config()
         if self._score_name is not None:
-            parts["score"] = self._score_name
-        return {**super().get_config(), **parts}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "Attention":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {k: deserialize(config.get(k)) for k in _PARTS}
-        if isinstance(config["score"], str):
-            parts["score"] = config["score"]
-        return cls(**{**config, **parts})
+            config["score"] = self._score_name
+        return config
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

@@ -104,14 +104,3 @@ class AttentionDecoderCell(DecoderCell):
         size = (*ops.shape(outputs)[:2], self.output_units)
         weights = ops.cast(outputs[..., self.output_units :], "float32")
         return ops.slice(outputs, (0, 0, 0), size), weights
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        attention = keras.saving.serialize_keras_object(self.attention)
-        return {**super().get_config(), "attention": attention}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "AttentionDecoderCell":
-        """Make the layer from `get_config`."""
-        attention = keras.saving.deserialize_keras_object(config["attention"])
-        return super().from_config({**config, "attention": attention})

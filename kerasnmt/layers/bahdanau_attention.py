@@ -31,16 +31,3 @@ class BahdanauAttention(Attention):
         score = AdditiveScore(units, dtype=kwargs.get("dtype"), name="score")
         super().__init__(score, coverage=coverage, penalty=penalty, **kwargs)
         self.units = units
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        config = super().get_config()
-        del config["score"], config["window"]
-        return {**config, "units": self.units}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "BahdanauAttention":
-        """Make the layer from `get_config`."""
-        parts = ("coverage", "penalty")
-        deserialize = keras.saving.deserialize_keras_object
-        return cls(**{k: deserialize(v) if k in parts else v for k, v in config.items()})

@@ -96,14 +96,3 @@ class ContextDecoderCell(BahdanauDecoderCell):
         )
         output, weights, states = super()._advance(inputs + found, states, source)
         return output, ops.concatenate([weights, context_weights], axis=-1), states
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        context_attention = keras.saving.serialize_keras_object(self.context_attention)
-        return {**super().get_config(), "context_attention": context_attention}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "ContextDecoderCell":
-        """Make the layer from `get_config`."""
-        context_attention = keras.saving.deserialize_keras_object(config["context_attention"])
-        return super().from_config({**config, "context_attention": context_attention})

@@ -9,11 +9,12 @@ from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.attention import weighted_sum
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.check_embedded import check_embedded
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.masked_softmax import masked_softmax
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class ContextEncoder(keras.layers.Layer):
+class ContextEncoder(Composite, keras.layers.Layer):
     """Read a source, and a context in the light of the source.
 
     One recurrent layer reads both texts alone. Each word of the context then looks for words of the
@@ -146,20 +147,6 @@ class ContextEncoder(keras.layers.Layer):
         )
         memory = {"source": source, "context": context}
         return memory, {"source": source_mask, "context": context_mask}, [states]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        parts = {name: serialize(getattr(self, name)) for name in self._parts}
-        return {**super().get_config(), **parts, "dropout": self.dropout}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "ContextEncoder":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        return cls(**{k: deserialize(v) if k in cls._parts else v for k, v in config.items()})
-
-    _parts = ("embedding", "layer", "context_layer")
 
 
 def _found(context: Any, source: Any, source_mask: Any) -> Any:

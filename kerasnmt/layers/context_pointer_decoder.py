@@ -75,9 +75,3 @@ class ContextPointerDecoder(PointerGeneratorDecoder):
             "context_probability": ops.exp(gate[..., 2]),
         }
         return ops.concatenate([gate[..., :1], log_copy], axis=-1), pointer, records
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        config = super().get_config()
-        del config["pointer"]
-        return config

@@ -5,11 +5,12 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.state_dropout import StateDropout
 
 
-class DecoderCell(keras.layers.Layer):
+class DecoderCell(Composite, keras.layers.Layer):
     """A recurrent cell in a decoder; a subclass says what it hears of the source, and when.
 
     What does not depend on the state is taken out of the time loop: `project_inputs` makes
@@ -144,14 +145,3 @@ class DecoderCell(keras.layers.Layer):
             `[batch, target_length, source_length]`, or None without attention.
         """
         raise NotImplementedError
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        cell = keras.saving.serialize_keras_object(self.cell)
-        return {**super().get_config(), "cell": cell, "state_dropout": self.state_dropout}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "DecoderCell":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        return cls(**{**config, "cell": deserialize(config["cell"])})

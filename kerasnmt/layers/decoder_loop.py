@@ -1,6 +1,6 @@
 """What the decoders around a decoder cell have in common."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import keras
 from keras import ops
@@ -8,10 +8,11 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.attention import weighted_sum
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.fused_cell import FusedCell
 
 
-class DecoderLoop(keras.layers.Layer):
+class DecoderLoop(Composite, keras.layers.Layer):
     """Run a decoder cell over target words; a subclass turns what it hears into predictions.
 
     What a position hears is (y_{t-1}, s_t, c_t): the embedded word before, the cell's output and
@@ -22,9 +23,6 @@ class DecoderLoop(keras.layers.Layer):
         cell: a `DecoderCell`, for example `BahdanauDecoderCell`.
         dropout: share of the embedded words' features that is dropped in training, in [0, 1).
     """
-
-    # The arguments of the constructor that are layers.
-    parts: ClassVar[tuple[str, ...]] = ("embedding", "cell")
 
     def __init__(
         self,
@@ -148,16 +146,3 @@ class DecoderLoop(keras.layers.Layer):
         real = ops.not_equal(target_ids, PAD_ID)
         parts = self.cell.attention.coverage, self.cell.attention.penalty
         return [part.loss(records["weights"], real) for part in parts if part is not None]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        parts = {
-            name: keras.saving.serialize_keras_object(getattr(self, name)) for name in self.parts
-        }
-        return {**super().get_config(), **parts, "dropout": self.dropout}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "DecoderLoop":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        return cls(**{k: deserialize(v) if k in cls.parts else v for k, v in config.items()})

@@ -6,10 +6,11 @@ import keras
 from keras import ops, tree
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class FusedCell(keras.layers.Layer):
+class FusedCell(Composite, keras.layers.Layer):
     """A recurrent layer of Keras as a recurrent cell.
 
     In a decoder cell that lets its recurrent cell run alone over a given target, as
@@ -60,12 +61,3 @@ class FusedCell(keras.layers.Layer):
         flat = [ops.reshape(value, (-1, value.shape[-1])) for value in (inputs, *states)]
         output, new_states = self.layer.cell(flat[0], flat[1:])
         return ops.reshape(output, shape), [ops.reshape(state, shape) for state in new_states]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "layer": keras.saving.serialize_keras_object(self.layer)}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "FusedCell":
-        """Make the layer from `get_config`."""
-        return cls(**{**config, "layer": keras.saving.deserialize_keras_object(config["layer"])})

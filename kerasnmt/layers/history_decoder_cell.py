@@ -136,14 +136,3 @@ class HistoryDecoderCell(BahdanauDecoderCell):
             memory_mask=rows(cache.mask, 1),
         )
         return ops.reshape(context, ops.shape(query))
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        history_attention = keras.saving.serialize_keras_object(self.history_attention)
-        return {**super().get_config(), "history_attention": history_attention}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "HistoryDecoderCell":
-        """Make the layer from `get_config`."""
-        history_attention = keras.saving.deserialize_keras_object(config["history_attention"])
-        return super().from_config({**config, "history_attention": history_attention})

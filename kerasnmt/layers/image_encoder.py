@@ -6,10 +6,11 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class ImageEncoder(keras.layers.Layer):
+class ImageEncoder(Composite, keras.layers.Layer):
     """The regions of an image as a memory: a_i, the features of a convolutional network at place i.
 
     The decoder's first states are to come from the mean of the features, (1 / L) sum_i a_i, with
@@ -88,16 +89,3 @@ class ImageEncoder(keras.layers.Layer):
         if self.positions is not None:
             memory = self.positions(memory)
         return memory, ops.ones_like(memory[:, :, 0], dtype="bool"), [[[ops.mean(memory, axis=1)]]]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        parts = {name: serialize(getattr(self, name)) for name in ("backbone", "positions")}
-        return {**super().get_config(), **parts}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "ImageEncoder":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {name: deserialize(config[name]) for name in ("backbone", "positions")}
-        return cls(**{**config, **parts})

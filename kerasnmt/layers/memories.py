@@ -6,9 +6,10 @@ import keras
 from keras import ops
 
 from kerasnmt.ids import PAD_ID
+from kerasnmt.layers.composite import Composite
 
 
-class Memories(keras.layers.Layer):
+class Memories(Composite, keras.layers.Layer):
     """The embeddings of a memory network: of questions, and of stories for every hop.
 
     A subclass makes the embeddings, and gives `pairs`, `question`, `next_state` and
@@ -74,24 +75,3 @@ class Memories(keras.layers.Layer):
     def last_embeddings(self) -> Any:
         """The words of C^K, `[vocabulary, embedding_dim]`, for an answer that is tied to them."""
         raise NotImplementedError
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        return {
-            **super().get_config(),
-            "hops": self.hops,
-            "vocabulary_size": self.vocabulary_size,
-            "embedding_dim": self.embedding_dim,
-            "encoding": serialize(self.encoding),
-            "ages": serialize(self.ages),
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "Memories":
-        """Make the layer from `get_config`."""
-        parts = {
-            name: keras.saving.deserialize_keras_object(config[name])
-            for name in ("encoding", "ages")
-        }
-        return cls(**{**config, **parts})

@@ -7,10 +7,11 @@ from keras import ops
 
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class MemoryEmbedding(keras.layers.Layer):
+class MemoryEmbedding(Composite, keras.layers.Layer):
     """m_i = sum_j l_j * A x_ij + T(i): one matrix A of words, and one, T, of ages.
 
     Both begin as normal numbers with a deviation of 0.1. Padding is the null vector.
@@ -70,19 +71,3 @@ class MemoryEmbedding(keras.layers.Layer):
         if ages is None or self.times is None:
             return encoded
         return encoded + self.times(ages)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "vocabulary_size": self.vocabulary_size,
-            "embedding_dim": self.embedding_dim,
-            "encoding": keras.saving.serialize_keras_object(self.encoding),
-            "max_sentences": self.max_sentences,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "MemoryEmbedding":
-        """Make the layer from `get_config`."""
-        encoding = keras.saving.deserialize_keras_object(config["encoding"])
-        return cls(**{**config, "encoding": encoding})

@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.copying import (
     IMPOSSIBLE,
     at_least_tiny,
@@ -17,7 +18,7 @@ from kerasnmt.layers.copying import (
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class PointerGeneratorDecoder(keras.layers.Layer):
+class PointerGeneratorDecoder(Composite, keras.layers.Layer):
     """Generate a word of the vocabulary, or copy one of the source.
 
         p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} a_{t,i}
@@ -226,16 +227,3 @@ class PointerGeneratorDecoder(keras.layers.Layer):
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return what training adds to the loss of the words; see `RecurrentDecoder`."""
         return self.decoder.added_losses(records, target_ids)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        parts = ("decoder", "gate", "pointer")
-        serialize = keras.saving.serialize_keras_object
-        return {**super().get_config(), **{name: serialize(getattr(self, name)) for name in parts}}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "PointerGeneratorDecoder":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = ("decoder", "gate", "pointer")
-        return cls(**{k: deserialize(v) if k in parts else v for k, v in config.items()})

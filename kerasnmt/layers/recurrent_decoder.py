@@ -26,7 +26,6 @@ class RecurrentDecoder(DecoderLoop):
             training, in [0, 1).
     """
 
-    parts = ("embedding", "cell", "readout", "generator")
     # Whether it predicts ids beyond its vocabulary, those of source words outside of it.
     copies = False
 

@@ -9,10 +9,11 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.check_embedded import check_embedded
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class RecurrentEncoder(keras.layers.Layer):
+class RecurrentEncoder(Composite, keras.layers.Layer):
     """Embedded words, read by a stack of recurrent layers.
 
     Args:
@@ -98,24 +99,3 @@ class RecurrentEncoder(keras.layers.Layer):
             memory = memory + outputs if adds else outputs
             states.insert(0, last)
         return memory, mask, states
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        return {
-            **super().get_config(),
-            "embedding": serialize(self.embedding),
-            "layers": [serialize(layer) for layer in self.layers],
-            "dropout": self.dropout,
-            "residual": self.residual,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "RecurrentEncoder":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {
-            "embedding": deserialize(config["embedding"]),
-            "layers": [deserialize(layer) for layer in config["layers"]],
-        }
-        return cls(**{**config, **parts})

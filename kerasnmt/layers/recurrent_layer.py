@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.state_dropout import StateDropout
 
 
-class RecurrentLayer(keras.layers.Layer):
+class RecurrentLayer(Composite, keras.layers.Layer):
     """Reads a sequence in one or two directions; a subclass says in which.
 
     The inputs of all directions are projected in one product before the loops.
@@ -85,14 +86,3 @@ class RecurrentLayer(keras.layers.Layer):
             outputs.append(ops.flip(output, axis=1) if loop.go_backwards else output)
             states.append(last[: len(self.cell.state_size)])
         return ops.concatenate(outputs, axis=-1), states
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        cell = keras.saving.serialize_keras_object(self.cell)
-        return {**super().get_config(), "cell": cell, "state_dropout": self.state_dropout}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "RecurrentLayer":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        return cls(**{**config, "cell": deserialize(config["cell"])})

@@ -6,11 +6,12 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class StackedCell(keras.layers.Layer):
+class StackedCell(Composite, keras.layers.Layer):
     """Several recurrent cells as one: each but the first reads the output of the one below.
 
     The states of the topmost cell come first, so that the first of all is the one that an
@@ -78,17 +79,6 @@ class StackedCell(keras.layers.Layer):
             if self.residual and number and below.shape[-1] == cell.units:
                 output = output + below
         return output, [*new_states, *new_masks]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        cells = [keras.saving.serialize_keras_object(cell) for cell in self.cells]
-        return {**super().get_config(), "cells": cells, "residual": self.residual}
-
-    @classmethod
-    def from_config(cls, config: dict) -> "StackedCell":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        return cls(**{**config, "cells": [deserialize(cell) for cell in config["cells"]]})
 
 
 def _without_last(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:

@@ -1,17 +1,18 @@
 """The Transformer's decoder."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import keras
 from keras import ops
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.time_cache import TimeCache
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class TransformerDecoder(keras.layers.Layer):
+class TransformerDecoder(Composite, keras.layers.Layer):
     """Predict a target word from the source and from all words before it.
 
     `call` runs over a whole given target at once, `step` over one position, with what the layers
@@ -36,7 +37,6 @@ class TransformerDecoder(keras.layers.Layer):
             [0, 1).
     """
 
-    parts: ClassVar[tuple[str, ...]] = ("embedding", "positions", "generator", "normalization")
     # Whether it predicts ids beyond its vocabulary, those of source words outside of it.
     copies = False
     # Whether the records of `call` and `step` hold attention weights.
@@ -221,21 +221,3 @@ class TransformerDecoder(keras.layers.Layer):
 
     def _records(self, weights: list[Any]) -> dict[str, Any]:
         return {"weights": ops.mean(weights[max(len(weights) - 2, 0)], axis=1)}
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        return {
-            **super().get_config(),
-            **{name: serialize(getattr(self, name)) for name in self.parts},
-            "layers": [serialize(layer) for layer in self.layers],
-            "dropout": self.dropout,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "TransformerDecoder":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {name: deserialize(config[name]) for name in cls.parts}
-        layers = [deserialize(layer) for layer in config["layers"]]
-        return cls(**{**config, **parts, "layers": layers})

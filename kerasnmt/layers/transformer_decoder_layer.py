@@ -7,11 +7,12 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.time_cache import TimeCache
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class TransformerDecoderLayer(keras.layers.Layer):
+class TransformerDecoderLayer(Composite, keras.layers.Layer):
     """Attention to the words before, to the source, and a feed-forward block.
 
     `call` runs over a whole target, `step` over one position, with the keys and values of the
@@ -25,8 +26,6 @@ class TransformerDecoderLayer(keras.layers.Layer):
         feed_forward: `FeedForward` of the same units.
         residuals: three of `PreNorm` or `PostNorm`, one around each.
     """
-
-    parts = ("self_attention", "cross_attention", "feed_forward")
 
     def __init__(
         self,
@@ -122,20 +121,3 @@ class TransformerDecoderLayer(keras.layers.Layer):
         words = around_cross_attention.after(words, context, training)
         outputs = self.feed_forward(around_feed_forward.before(words))
         return around_feed_forward.after(words, outputs, training), weights
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        return {
-            **super().get_config(),
-            **{name: serialize(getattr(self, name)) for name in self.parts},
-            "residuals": [serialize(residual) for residual in self.residuals],
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "TransformerDecoderLayer":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {name: deserialize(config[name]) for name in cls.parts}
-        residuals = [deserialize(residual) for residual in config["residuals"]]
-        return cls(**{**config, **parts, "residuals": residuals})

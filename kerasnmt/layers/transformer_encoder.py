@@ -9,10 +9,11 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.build_once import build_once
 from kerasnmt.layers.check_embedded import check_embedded
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class TransformerEncoder(keras.layers.Layer):
+class TransformerEncoder(Composite, keras.layers.Layer):
     """Embedded words with their positions, in a stack of self-attention.
 
     Embeddings are multiplied by the root of their size, see section 3.4 of the source; they should
@@ -30,8 +31,6 @@ class TransformerEncoder(keras.layers.Layer):
         dropout: share of the features of words and positions that is dropped in training, in
             [0, 1).
     """
-
-    parts = ("embedding", "positions", "normalization")
 
     # Of the inputs of a model, those that `call` takes, in order.
     reads = ("source_ids",)
@@ -106,21 +105,3 @@ class TransformerEncoder(keras.layers.Layer):
         real = ops.cast(mask, memory.dtype)[..., None]
         mean = ops.sum(real * memory, axis=1) / ops.maximum(ops.sum(real, axis=1), 1)
         return memory, mask, [[[mean]]]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        return {
-            **super().get_config(),
-            **{name: serialize(getattr(self, name)) for name in self.parts},
-            "layers": [serialize(layer) for layer in self.layers],
-            "dropout": self.dropout,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "TransformerEncoder":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {name: deserialize(config[name]) for name in cls.parts}
-        layers = [deserialize(layer) for layer in config["layers"]]
-        return cls(**{**config, **parts, "layers": layers})

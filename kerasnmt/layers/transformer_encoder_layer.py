@@ -6,10 +6,11 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.build_once import build_once
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class TransformerEncoderLayer(keras.layers.Layer):
+class TransformerEncoderLayer(Composite, keras.layers.Layer):
     """Self-attention, then a feed-forward block, each with a way around it.
 
     Source: Vaswani et al. (2017), section 3.1.
@@ -65,24 +66,3 @@ class TransformerEncoderLayer(keras.layers.Layer):
         words = around_attention.after(words, context, training)
         outputs = self.feed_forward(around_feed_forward.before(words))
         return around_feed_forward.after(words, outputs, training)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        serialize = keras.saving.serialize_keras_object
-        return {
-            **super().get_config(),
-            "attention": serialize(self.attention),
-            "feed_forward": serialize(self.feed_forward),
-            "residuals": [serialize(residual) for residual in self.residuals],
-        }
-
-    @classmethod
-    def from_config(cls, config: dict) -> "TransformerEncoderLayer":
-        """Make the layer from `get_config`."""
-        deserialize = keras.saving.deserialize_keras_object
-        parts = {
-            "attention": deserialize(config["attention"]),
-            "feed_forward": deserialize(config["feed_forward"]),
-            "residuals": [deserialize(residual) for residual in config["residuals"]],
-        }
-        return cls(**{**config, **parts})
