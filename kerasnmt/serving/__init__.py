@@ -1,30 +1,30 @@
-"""What TF Serving is given, the proof that it can serve it, and its clients."""
+"""Exports for TF Serving and LiteRT, their check, clients, and a server for development."""
 
 from importlib import import_module
 from typing import Any
 
-# Loaded when first asked for: the process that plays the server must not import TensorFlow.
+# Loaded on first use: the process that plays the server must not import TensorFlow.
 _HOMES = {
-    "CaptionModule": "kerasnmt.serving.caption_module",
-    "CheckReport": "kerasnmt.serving.check_report",
-    "ForcedDecoding": "kerasnmt.serving.forced_decoding",
-    "GrpcClient": "kerasnmt.serving.grpc_client",
-    "RestApp": "kerasnmt.serving.rest_app",
-    "RestClient": "kerasnmt.serving.rest_client",
-    "SentenceAttention": "kerasnmt.serving.sentence_attention",
-    "StoredWeights": "kerasnmt.serving.stored_weights",
-    "StoryModule": "kerasnmt.serving.story_module",
-    "ContextTextModule": "kerasnmt.serving.context_text_module",
-    "TextModule": "kerasnmt.serving.text_module",
-    "TransientError": "kerasnmt.serving.transient_error",
-    "Translator": "kerasnmt.serving.translator",
-    "check_export": "kerasnmt.serving.check",
-    "export_lite": "kerasnmt.serving.lite_export",
-    "export_model": "kerasnmt.serving.export",
-    "export_next_version": "kerasnmt.serving.export",
-    "load_export": "kerasnmt.serving.export",
-    "load_lite": "kerasnmt.serving.lite_export",
-    "write_server_config": "kerasnmt.serving.server_config",
+    "CaptionModule": "kerasnmt.serving.export.caption_module",
+    "CheckReport": "kerasnmt.serving.check.check_report",
+    "ForcedDecoding": "kerasnmt.serving.client.forced_decoding",
+    "GrpcClient": "kerasnmt.serving.client.grpc_client",
+    "RestApp": "kerasnmt.serving.server.rest_app",
+    "RestClient": "kerasnmt.serving.client.rest_client",
+    "SentenceAttention": "kerasnmt.serving.client.sentence_attention",
+    "StoredWeights": "kerasnmt.serving.export.stored_weights",
+    "StoryModule": "kerasnmt.serving.export.story_module",
+    "ContextTextModule": "kerasnmt.serving.export.context_text_module",
+    "TextModule": "kerasnmt.serving.export.text_module",
+    "TransientError": "kerasnmt.serving.client.serving_client",
+    "Translator": "kerasnmt.serving.client.translator",
+    "check_export": "kerasnmt.serving.check.check_export",
+    "export_lite": "kerasnmt.serving.export.litert",
+    "export_model": "kerasnmt.serving.export.saved_model",
+    "export_next_version": "kerasnmt.serving.export.saved_model",
+    "load_export": "kerasnmt.serving.export.saved_model",
+    "load_lite": "kerasnmt.serving.export.litert",
+    "write_server_config": "kerasnmt.serving.server.server_config",
 }
 
 __all__ = sorted(_HOMES)
