@@ -67,20 +67,9 @@ class ForcedDecoding:
         contexts: Sequence[str] | None = None,
         batch_size: int = 64,
     ) -> list[float]:
-        """Return the log-probability of each target, the end token included.
+        """Return the log-probability of each target, the end token included, in order.
 
-        Args:
-            sources: The source sentences.
-            targets: The translation of each source.
-            contexts: The context of each source, if the model reads contexts.
-            batch_size: Number of pairs in a batch.
-
-        Returns:
-            The log-probability of each target, in order.
-
-        Raises:
-            ValueError: If the numbers of sources, targets and contexts differ, or `batch_size` is
-                below 1.
+        The arguments are those of `attention`, and so are their errors.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> list[float]:
