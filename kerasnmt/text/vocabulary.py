@@ -1,21 +1,21 @@
-"""What the vocabularies that are plain lists have in common."""
+"""Functions of vocabularies that are plain lists."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 
 def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
-    """Returns the entries from id 4 on: the most frequent first, equals by code point.
+    """Return the entries with ids from 4: most frequent first, ties in the order of code points.
 
     Args:
-        counts: how often each entry occurs.
-        vocabulary_size: the most ids, with the four that every tokenizer has; None for all.
+        counts: The number of occurrences of each entry.
+        vocabulary_size: Maximum number of ids, with the four special ids; `None` for no maximum.
 
     Returns:
-        `vocabulary_size - 4` entries, or as many as there are.
+        At most `vocabulary_size - 4` entries.
 
     Raises:
-        ValueError: if `vocabulary_size` leaves no entry, or there is none.
+        ValueError: If `vocabulary_size` is below 5, or there are no entries.
     """
     if vocabulary_size is not None and vocabulary_size < 5:
         raise ValueError(
@@ -24,7 +24,7 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
         )
     if not counts:
         raise ValueError(
-            "Expected a corpus with something to count, found only spaces and reserved words. "
+            "Expected a corpus with text to count, found only spaces and reserved words. "
             f"Received: vocabulary_size={vocabulary_size}."
         )
     entries = sorted(counts, key=lambda entry: (-counts[entry], entry))
@@ -32,24 +32,27 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
 
 
 def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> list[int]:
-    """Returns how often each id occurred, the four first ones included.
+    """Return the number of occurrences of each id, from 0.
 
     Args:
-        counts: how often each entry occurs, those without an id as well.
-        entries: the entries from id 4 on.
-        sentences: number of sentences, each of which has an end.
+        counts: The number of occurrences of each entry, including entries without an id.
+        entries: The entries with ids from 4.
+        sentences: The number of sentences. Each has one end token.
+
+    Returns:
+        The counts, `[4 + len(entries)]`.
     """
     known = [counts[entry] for entry in entries]
     return [0, counts.total() - sum(known), 0, sentences, *known]
 
 
 def check_entries(name: str, entries: Sequence[str]) -> None:
-    """Raises a `ValueError` unless `entries`, the argument `name`, are distinct and any."""
+    """Check that `entries`, the argument called `name`, are distinct strings, at least one."""
     if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError(f"Expected a list of strings. Received: {name}={entries!r:.80}.")
     repeated = [entry for entry, count in Counter(entries).items() if count > 1]
     if repeated or not entries:
         raise ValueError(
-            f"Expected at least one entry, and none twice. Received: {name} with "
-            + (f"{repeated[0]!r} repeated." if repeated else "no entry.")
+            f"Expected at least one entry, and no duplicates. Received: {name} with "
+            + (f"{repeated[0]!r} repeated." if repeated else "no entries.")
         )
