@@ -1,24 +1,17 @@
 """A tokenizer of characters."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tokenizer import Tokenizer
-from kerasnmt.text.vocabulary import (
-    check_entries,
-    counts_of_ids,
-    most_frequent,
-)
+from kerasnmt.text.vocabulary import VocabularyTokenizer, check_entries
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class CharacterTokenizer(Tokenizer):
+class CharacterTokenizer(VocabularyTokenizer):
     """A tokenizer of Unicode characters (code points), spaces included.
 
     Models can copy any unknown character from the source; see `tokenize_source`.
@@ -57,36 +50,9 @@ class CharacterTokenizer(Tokenizer):
                 default_value=UNKNOWN_ID,
             )
 
-    @classmethod
-    def train(
-        cls,
-        dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int | None = None,
-        *,
-        sample: int = 1_000_000,
-    ) -> Self:
-        """Choose the most frequent characters; in a tie, those with the lowest code points.
-
-        Args:
-            dataset: See `Tokenizer.train`.
-            vocabulary_size: Maximum number of ids, with the four special ids; `None` for all
-                characters of the corpus.
-            sample: Maximum number of sentences, drawn at random. A character that occurs in none
-                of them stays unknown.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: If the corpus is empty or does not hold strings, or `vocabulary_size` is
-                below 5.
-        """
-        counts = Counter()
-        texts = sample_of_sentences(dataset, sample)
-        for text in texts:
-            counts.update(text)
-        characters = most_frequent(counts, vocabulary_size)
-        return cls(characters, counts_of_ids(counts, characters, len(texts)))
+    @staticmethod
+    def _units(text: str) -> str:
+        return text
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))

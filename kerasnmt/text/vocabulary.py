@@ -1,7 +1,56 @@
-"""Functions of vocabularies that are plain lists."""
+"""The base of tokenizers whose vocabulary is a list of words or characters."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+import tensorflow as tf
+
+from kerasnmt.text.sentences import sample_of_sentences
+from kerasnmt.text.tokenizer import Tokenizer
+
+
+class VocabularyTokenizer(Tokenizer):
+    """A tokenizer whose vocabulary is a list of entries, such as words or characters.
+
+    A subclass defines `_units`, and takes the list and its counts in its constructor.
+    """
+
+    @classmethod
+    def train(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        vocabulary_size: int | None = None,
+        *,
+        sample: int = 1_000_000,
+    ) -> Self:
+        """Choose the most frequent entries; in a tie, those first in the order of code points.
+
+        Args:
+            dataset: See `Tokenizer.train`.
+            vocabulary_size: Maximum number of ids, with the four special ids; `None` for all
+                entries of the corpus.
+            sample: Maximum number of sentences, drawn at random. An entry that occurs in none of
+                them stays unknown.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ValueError: If the corpus is empty or does not hold strings, or `vocabulary_size` is
+                below 5.
+        """
+        counts = Counter()
+        texts = sample_of_sentences(dataset, sample)
+        for text in texts:
+            counts.update(cls._units(text))
+        entries = most_frequent(counts, vocabulary_size)
+        return cls(entries, counts_of_ids(counts, entries, len(texts)))
+
+    @staticmethod
+    def _units(text: str) -> Iterable[str]:
+        """Return the possible entries of the vocabulary in a text, in order."""
+        raise NotImplementedError
 
 
 def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:

@@ -1,26 +1,19 @@
 """A tokenizer of whole words."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tokenizer import Tokenizer
-from kerasnmt.text.vocabulary import (
-    check_entries,
-    counts_of_ids,
-    most_frequent,
-)
+from kerasnmt.text.vocabulary import VocabularyTokenizer, check_entries
 
 _RESERVED = ("<pad>", "<unk>", "<s>", "</s>")
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class WordTokenizer(Tokenizer):
+class WordTokenizer(VocabularyTokenizer):
     """A tokenizer of words separated by spaces.
 
     The text should be tokenized already (`"Two dogs run ."`), like the corpora of older papers:
@@ -58,38 +51,10 @@ class WordTokenizer(Tokenizer):
                 default_value=UNKNOWN_ID,
             )
 
-    @classmethod
-    def train(
-        cls,
-        dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int | None = None,
-        *,
-        sample: int = 1_000_000,
-    ) -> Self:
-        """Choose the most frequent words; in a tie, those first in the order of code points.
-
-        Args:
-            dataset: See `Tokenizer.train`.
-            vocabulary_size: Maximum number of ids, with the four special ids; `None` for all words
-                of the corpus.
-            sample: Maximum number of sentences, drawn at random. A word that occurs in none of them
-                stays unknown.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: If the corpus is empty or does not hold strings, or `vocabulary_size` is
-                below 5.
-        """
-        counts = Counter()
-        texts = sample_of_sentences(dataset, sample)
-        for text in texts:
-            counts.update(word.decode() for word in text.encode().split())
-        for word in _RESERVED:
-            del counts[word]
-        words = most_frequent(counts, vocabulary_size)
-        return cls(words, counts_of_ids(counts, words, len(texts)))
+    @staticmethod
+    def _units(text: str) -> Iterator[str]:
+        words = (word.decode() for word in text.encode().split())
+        return (word for word in words if word not in _RESERVED)
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._tokenize_with_words(text)[0]
