@@ -116,7 +116,7 @@ class StoryModule(tf.Module):
         """Answer questions; see `kerasnmt.models.MemoryNetwork.answer`."""
         if isinstance(questions, str) or any(isinstance(story, str) for story in stories):
             raise ValueError(
-                "Expected a list of stories, each a list of sentences, and a list of questions. "
+                "Expected lists: the sentences of each story, and a question for each story. "
                 "Received: a string instead of a list."
             )
         if len(stories) != len(questions):
