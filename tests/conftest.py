@@ -71,6 +71,8 @@ def eagerly(monkeypatch):
 
     tf.config.run_functions_eagerly(True)
     # A `Translator` would keep the graph of a signature.
-    monkeypatch.setattr("kerasnmt.serving.translator._one_graph", lambda function: function)
+    from kerasnmt.serving import TextModule
+
+    monkeypatch.setattr(TextModule, "function", lambda module, name: module.signatures[name])
     yield
     tf.config.run_functions_eagerly(False)

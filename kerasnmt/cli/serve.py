@@ -40,10 +40,11 @@ def serve(
     speaks gRPC. Ctrl-C and SIGTERM stop it. It then finishes open requests for at most eight
     seconds, and exits with 1 if some remain.
     """
-    from kerasnmt.serving import RestApp, c_api
-    from kerasnmt.serving.development_server import development_server
-    from kerasnmt.serving.saved_model_session import SavedModelSession
-    from kerasnmt.serving.version_folder import chosen_version
+    from kerasnmt.serving import RestApp
+    from kerasnmt.serving.check import c_api
+    from kerasnmt.serving.check.saved_model_session import SavedModelSession
+    from kerasnmt.serving.export.version_folder import chosen_version
+    from kerasnmt.serving.server.development_server import development_server
 
     version = chosen_version(directory).absolute()
     refuse_run(directory)

@@ -1,36 +1,27 @@
-"""What TF Serving is given, the proof that it can serve it, and its clients."""
+"""Exports for TF Serving and LiteRT, their check, clients, and a server for development."""
 
-from importlib import import_module
-from typing import Any
+from kerasnmt.lazy_names import lazy_names
 
-# Loaded when first asked for: the process that plays the server must not import TensorFlow.
-_HOMES = {
-    "CaptionModule": "kerasnmt.serving.caption_module",
-    "CheckReport": "kerasnmt.serving.check_report",
-    "ForcedDecoding": "kerasnmt.serving.forced_decoding",
-    "GrpcClient": "kerasnmt.serving.grpc_client",
-    "RestApp": "kerasnmt.serving.rest_app",
-    "RestClient": "kerasnmt.serving.rest_client",
-    "SentenceAttention": "kerasnmt.serving.sentence_attention",
-    "StoredWeights": "kerasnmt.serving.stored_weights",
-    "StoryModule": "kerasnmt.serving.story_module",
-    "ContextTextModule": "kerasnmt.serving.context_text_module",
-    "TextModule": "kerasnmt.serving.text_module",
-    "TransientError": "kerasnmt.serving.transient_error",
-    "Translator": "kerasnmt.serving.translator",
-    "check_export": "kerasnmt.serving.check",
-    "export_lite": "kerasnmt.serving.lite_export",
-    "export_model": "kerasnmt.serving.export",
-    "export_next_version": "kerasnmt.serving.export",
-    "load_export": "kerasnmt.serving.export",
-    "load_lite": "kerasnmt.serving.lite_export",
-    "write_server_config": "kerasnmt.serving.server_config",
-}
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+# The process that plays the server must not import TensorFlow.
+__all__, __getattr__ = lazy_names(
+    __name__,
+    {
+        "check.check_export": ["check_export"],
+        "check.check_report": ["CheckReport"],
+        "client.forced_decoding": ["ForcedDecoding"],
+        "client.grpc_client": ["GrpcClient"],
+        "client.rest_client": ["RestClient"],
+        "client.sentence_attention": ["SentenceAttention"],
+        "client.serving_client": ["TransientError"],
+        "client.translator": ["Translator"],
+        "export.caption_module": ["CaptionModule"],
+        "export.context_text_module": ["ContextTextModule"],
+        "export.litert": ["export_lite", "load_lite"],
+        "export.saved_model": ["export_model", "export_next_version", "load_export"],
+        "export.stored_weights": ["StoredWeights"],
+        "export.story_module": ["StoryModule"],
+        "export.text_module": ["TextModule"],
+        "server.rest_app": ["RestApp"],
+        "server.server_config": ["write_server_config"],
+    },
+)

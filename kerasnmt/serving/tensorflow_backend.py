@@ -1,4 +1,4 @@
-"""What needs TensorFlow under Keras."""
+"""The check that Keras runs on TensorFlow."""
 
 import keras
 

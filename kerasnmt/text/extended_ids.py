@@ -1,7 +1,7 @@
-"""Ids for words outside the vocabulary, which hold for one example: those of its source.
+"""Ids of the words outside the vocabulary in the source of an example.
 
-All of it runs in the graph, on flat values. Words are compared within their row by `tf.unique`, a
-hash table, so that a source may be of any length.
+All functions run in a graph, on flat values. They find equal words of a row with `tf.unique`, a
+hash table, so a source may have any length.
 """
 
 import tensorflow as tf
@@ -10,20 +10,21 @@ from kerasnmt.ids import UNKNOWN_ID
 
 
 def find_unknown_words(ids: tf.RaggedTensor, words: tf.RaggedTensor) -> tf.RaggedTensor:
-    """Collects the unknown words of each row.
+    """Collect the unknown words of each row.
 
     Args:
-        ids: int32 `[batch, (length)]`.
-        words: string, as long in each row: how the text writes each id; "" where an unknown one
-            is not to be copied.
+        ids: Ids, int32 `[batch, (length)]`.
+        words: The text of each id, string `[batch, (length)]`; "" for an unknown id that cannot be
+            copied.
 
     Returns:
-        string `[batch, (unknown)]`, in order of first appearance, none twice in a row.
+        The distinct unknown words of each row in order of first appearance, string
+        `[batch, (unknown)]`.
     """
     _, rows, words = _unknown(ids, words)
     unique, index = tf.unique(_keys(rows, words))
     first = tf.math.unsorted_segment_min(tf.range(tf.size(index)), index, tf.size(unique))
-    # Rows come one after the other, and so do their words.
+    # The words are sorted by row, as `from_value_rowids` requires.
     return tf.RaggedTensor.from_value_rowids(
         tf.gather(words, first), tf.gather(rows, first), ids.nrows(), validate=False
     )
@@ -35,23 +36,23 @@ def extended_ids(
     unknown_words: tf.RaggedTensor,
     vocabulary_size: int,
 ) -> tf.RaggedTensor:
-    """Gives an id to each unknown word that is among those of its row.
+    """Replace unknown ids by extended ids, if their words are among the unknown words of the row.
 
     Args:
-        ids: int32 `[batch, (length)]`.
-        words: string, as long in each row: how the text writes each id; "" where an unknown one
-            is not to be copied.
-        unknown_words: string `[batch, (unknown)]`, none twice in a row.
-        vocabulary_size: the id of the first word of each row.
+        ids: Ids, int32 `[batch, (length)]`.
+        words: The text of each id, string `[batch, (length)]`; "" for an unknown id that cannot be
+            copied.
+        unknown_words: The distinct unknown words of each row, string `[batch, (unknown)]`.
+        vocabulary_size: The extended id of the first unknown word of each row.
 
     Returns:
-        int32, as long in each row as `ids`.
+        The extended ids, int32 `[batch, (length)]`.
     """
     places, rows, words = _unknown(ids, words)
     count = tf.size(unknown_words.flat_values, tf.int64)
     keys = [_keys(unknown_words.value_rowids(), unknown_words.flat_values), _keys(rows, words)]
     _, index = tf.unique(tf.concat(keys, axis=0), tf.int64)
-    index = index[count:]  # the first ones are 0, 1, 2, …, because none is twice in a row
+    index = index[count:]  # the first ones are 0, 1, 2, …, as the words of a row are distinct
     rank = index - tf.gather(unknown_words.row_starts(), rows)
     found = tf.where(index < count, vocabulary_size + rank, UNKNOWN_ID)
     flat = tf.tensor_scatter_nd_update(
@@ -63,16 +64,16 @@ def extended_ids(
 def words_of_extended_ids(
     ids: tf.Tensor, rows: tf.Tensor, unknown_words: tf.RaggedTensor, vocabulary_size: int
 ) -> tf.Tensor:
-    """Looks up the unknown words that ids stand for.
+    """Look up the unknown words of extended ids.
 
     Args:
-        ids: integer, of any shape.
-        rows: integer, of a shape that broadcasts: which row each id belongs to.
-        unknown_words: string `[batch, (unknown)]`.
-        vocabulary_size: the id of the first word of each row.
+        ids: Integers of any shape.
+        rows: The row of each id, integers of a shape that broadcasts to that of `ids`.
+        unknown_words: The unknown words of each row, string `[batch, (unknown)]`.
+        vocabulary_size: The extended id of the first unknown word of each row.
 
     Returns:
-        string, of the shape of `ids`; "" where an id stands for no unknown word.
+        The words, string of the shape of `ids`; "" where an id is not the id of an unknown word.
     """
     rank = tf.cast(ids, tf.int64) - vocabulary_size
     within = (rank >= 0) & (rank < tf.gather(unknown_words.row_lengths(), rows))
@@ -84,15 +85,15 @@ def words_of_extended_ids(
 def _unknown(
     ids: tf.RaggedTensor, words: tf.RaggedTensor
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """The unknown words: their places among the flat values, their rows, and themselves."""
+    """Return the indices of unknown words in the flat values, their rows, and the words."""
     unknown = (ids.flat_values == UNKNOWN_ID) & (words.flat_values != "")
     places = tf.where(unknown)[:, 0]
     words = tf.gather(words.flat_values, places)
-    # They will be written as text: bytes that are not UTF-8 become U+FFFD.
+    # The words may be written as text, so bytes that are not UTF-8 become U+FFFD.
     words = tf.strings.unicode_transcode(words, "UTF-8", "UTF-8")
     return places, tf.gather(ids.value_rowids(), places), words
 
 
 def _keys(rows: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """Strings that are equal where both the row and the word are."""
+    """Return strings that are equal only if both the row and the word are equal."""
     return tf.strings.join([tf.strings.as_string(rows), words], "\t")

@@ -1,4 +1,4 @@
-"""A tokenized source with ids for its unknown words."""
+"""A tokenized source with extended ids for its unknown words."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,15 @@ import tensorflow as tf
 
 
 class ExtendedSource(NamedTuple):
-    """What a tokenizer's `tokenize_source` makes of a batch of texts.
+    """The result of a tokenizer's `tokenize_source` for a batch of texts.
 
     Attributes:
-        ids: int32 `[batch, (length)]`, as `tokenize` gives them, all below the vocabulary's size.
-        extended_ids: int32, as long in each row: the same, but a word outside the vocabulary has
-            an id from the vocabulary's size on.
-        unknown_words: string `[batch, (unknown)]`, the words of these ids, in their order.
+        ids: The ids that `tokenize` returns, int32 `[batch, (length)]`, all below the vocabulary
+            size.
+        extended_ids: The same ids, int32 `[batch, (length)]`, but each word outside the vocabulary
+            has an id of at least the vocabulary size.
+        unknown_words: The words of these extended ids, in the order of the ids, string
+            `[batch, (unknown)]`.
     """
 
     ids: tf.RaggedTensor

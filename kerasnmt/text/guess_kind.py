@@ -1,22 +1,22 @@
-"""What a sentence's tokens are, where nobody says it."""
+"""Guess the kind of a sentence's tokens."""
 
 from collections.abc import Sequence
 
 
 def guess_kind(text: str, tokens: Sequence[str]) -> str:
-    """Tells from a text and its tokens how `word_indices` is to read them.
+    """Guess the kind of tokens for `word_indices`, from a text and its tokens.
 
-    Pieces and characters write the spaces between words as "▁"; whole words do not. So tokens of a
-    text of several words, none with "▁", are whole words. (Words of a corpus that has "▁" itself
-    are taken for pieces.)
+    Pieces and characters write the spaces between words as "▁", whole words do not. So if a text
+    has several words and no token has a "▁", the tokens are whole words. The guess is wrong for
+    whole words of a corpus that contains "▁".
 
     Args:
-        text: the text that the tokens write.
-        tokens: its tokens as a tokenizer's `tokens` writes them.
+        text: The text of the tokens.
+        tokens: The tokens as a tokenizer's `tokens` writes them.
 
     Returns:
-        `"words"`, or `"sentencepiece"`, as which characters are read too; for a single word both
-        give the same indices.
+        `"words"`, or `"sentencepiece"` for pieces and characters. For a single word, both give the
+        same indices.
     """
-    several = len(text.encode().split()) > 1  # as `WordTokenizer` splits
+    several = len(text.encode().split()) > 1  # the same split as that of `WordTokenizer`
     return "words" if several and not any("▁" in token for token in tokens) else "sentencepiece"

@@ -1,4 +1,4 @@
-"""Whole words in lower case, without the punctuation around them."""
+"""A tokenizer of lowercase words without the punctuation around them."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -14,20 +14,20 @@ _AROUND = r"^[\pP\pS]+|[\pP\pS]+$"
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PlainWordTokenizer(WordTokenizer):
-    """Words between spaces, in lower case and without the signs before and after them.
+    """A tokenizer of words separated by spaces, in lowercase and without surrounding punctuation.
 
-    "Where is Mary?" is read as `where is mary`. Signs inside a word stay: "football,apple" is one
-    word, and so is "don't". What holds signs alone is no word. Texts are expected as people write
-    them. Bytes that are not UTF-8, and control characters, count as spaces.
+    "Where is Mary?" becomes `where is mary`. Punctuation inside a word stays: "football,apple" is
+    one word, and so is "don't". A sequence of punctuation alone is not a word. The text should not
+    be tokenized. Control characters and bytes that are not UTF-8 count as spaces.
 
     Args:
-        words: the words from id 4 on, in the order of their ids, as they are read.
-        counts: how often each id occurred in the text that the vocabulary is from, the four first
-            ones included; None if not known.
+        words: The words with ids from 4, in the order of their ids, as the tokenizer makes them.
+        counts: The number of occurrences of each id, from 0, in the training text; `None` if
+            unknown.
 
     Raises:
-        ValueError: if `words` holds a word twice, an empty or reserved one, or one with a space, or
-            there is not a count for each id.
+        ValueError: If `words` has duplicates, empty or reserved words, or words with spaces, or the
+            number of counts differs from the number of ids.
     """
 
     @classmethod
@@ -38,19 +38,7 @@ class PlainWordTokenizer(WordTokenizer):
         *,
         sample: int = 1_000_000,
     ) -> Self:
-        """Takes the most frequent words; among equals, those first by code point.
-
-        Args:
-            dataset: see `WordTokenizer.train`.
-            vocabulary_size: see `WordTokenizer.train`.
-            sample: see `WordTokenizer.train`.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: see `WordTokenizer.train`.
-        """
+        """Choose the most frequent words; see `WordTokenizer.train`."""
         words = _plain_words(tf.constant(sample_of_sentences(dataset, sample)))
         texts = tf.strings.reduce_join(words, axis=-1, separator=" ").numpy()
         return super().train([text.decode() for text in texts], vocabulary_size)
@@ -61,8 +49,8 @@ class PlainWordTokenizer(WordTokenizer):
 
 
 def _plain_words(text: Any) -> tf.RaggedTensor:
-    """Splits text `[batch]` into words `[batch, (length)]`."""
-    # `lower` would end at a null byte.
+    """Split text `[batch]` into words `[batch, (length)]`."""
+    # `tf.strings.lower` would drop everything after a null byte.
     text = tf.strings.unicode_transcode(
         text, "UTF-8", "UTF-8", replacement_char=ord(" "), replace_control_characters=True
     )

@@ -1,8 +1,8 @@
-"""The tokenizers that a file may hold."""
+"""Register the tokenizers with Keras."""
 
 
 def register_tokenizers() -> None:
-    """Let Keras know all tokenizers of `kerasnmt.text`, to read them from a file."""
+    """Import all tokenizers of `kerasnmt.text`, so that Keras can load them from a file."""
     from kerasnmt.text import (  # noqa: F401
         CharacterTokenizer,
         PlainWordTokenizer,

@@ -1,4 +1,4 @@
-"""The pairs of a corpus, whatever type it has."""
+"""Read the rows of a corpus of any type."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -13,25 +13,25 @@ _WAYS = (
 
 
 def rows(corpus: Any, source_key: str = "source", target_key: str = "target") -> Iterable[Any]:
-    """Return the rows of a corpus: its pairs of sentences, or its sentences.
+    """Return the rows of a corpus: pairs of sentences, or single sentences.
 
     Args:
-        corpus: one of
-            - a tuple of two lists (or arrays of one axis), the sources and the targets;
-            - an array of strings `[n, 2]`, or `[n]` of sentences;
+        corpus: One of
+            - a tuple of two lists (or arrays with one axis), the sources and the targets;
+            - an array of pairs, string `[n, 2]`, or of sentences, string `[n]`;
             - a pandas DataFrame with the columns `source_key` and `target_key`;
             - an iterable of dicts with these keys;
-            - any other iterable, whose elements stay as they are: `(source, target)` tuples, which
-              may hold more, or sentences.
-        source_key: the column or key of the sources.
-        target_key: the column or key of the targets.
+            - any other iterable. Its elements are returned as they are: `(source, target)` tuples,
+              which may have more entries, or sentences.
+        source_key: The column or key of the sources.
+        target_key: The column or key of the targets.
 
     Returns:
-        An iterable of `(source, target)` tuples, or of sentences.
+        An iterable of `(source, target)` tuples or of sentences.
 
     Raises:
-        ValueError: columns differ in length or are missing, an array has another shape, or two
-            lists could be two columns or two pairs.
+        ValueError: If columns differ in length or are missing, an array has another shape, or two
+            lists could be either two columns or two pairs.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(corpus, pandas.DataFrame):
@@ -64,7 +64,7 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
 
 
 def _is_column(side: Any) -> bool:
-    """Whether this is a list, tuple or array of nothing but strings."""
+    """Return whether this is a list, tuple or array of strings."""
     if isinstance(side, np.ndarray):
         return side.ndim == 1
     return isinstance(side, tuple | list) and all(isinstance(text, str) for text in side)

@@ -1,4 +1,4 @@
-"""SentencePiece."""
+"""A tokenizer of SentencePiece subwords."""
 
 import base64
 import copy
@@ -19,21 +19,21 @@ from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 
-# So many sentences tell the frequencies well enough.
+# This number of sentences is enough to estimate frequencies.
 _COUNTED = 20_000
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SentencePieceTokenizer(Tokenizer):
-    """Pieces of words, learnt from raw text, which needs no tokenizing beforehand.
+    """A tokenizer of subword pieces, learned from raw text.
 
-    Text is normalised (Unicode NFKC, runs of spaces made one), so a translation comes back as it
-    is usually written: of the captions of Multi30k, 99.6% (German) and 99.9% (English) of the lines
-    come back from their ids unchanged.
+    The text is normalized (Unicode NFKC, single spaces) but otherwise restored exactly: 99.6%
+    (German) and 99.9% (English) of the captions of Multi30k are unchanged after tokenizing and
+    detokenizing.
 
-    Copying is copying of pieces: what `tokenize_source` gives is what `tokenize` gives, without
-    unknown words, because rare words are spelt in pieces that have ids. A character outside the
-    vocabulary stays unknown.
+    Models copy pieces: `tokenize_source` returns the ids of `tokenize` and no unknown words,
+    because rare words consist of pieces that have ids. A character outside the vocabulary stays
+    unknown.
 
     ```python
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=8000)
@@ -46,12 +46,13 @@ class SentencePieceTokenizer(Tokenizer):
         for the unigram model.
 
     Args:
-        model: the bytes of a SentencePiece model with the ids of `kerasnmt.ids`; `train` makes one.
-        counts: how often each id occurred in text like that which the model was trained on, the
-            four first ones included; None if not known.
+        model: The bytes of a SentencePiece model with the ids of `kerasnmt.ids`; see `train`.
+        counts: The number of occurrences of each id, from 0, in text like the training text;
+            `None` if unknown.
 
     Raises:
-        ValueError: if `model` is no such model, or there is not a count for each id.
+        ValueError: If `model` is not such a model, or the number of counts differs from the number
+            of ids.
     """
 
     kind = "sentencepiece"
@@ -68,7 +69,7 @@ class SentencePieceTokenizer(Tokenizer):
         if ids != (PAD_ID, UNKNOWN_ID, START_ID, END_ID):
             raise ValueError(
                 "Expected a SentencePiece model trained with pad_id=0, unk_id=1, bos_id=2, "
-                f"eos_id=3. Received: a model with {ids}. Train it anew with these four options."
+                f"eos_id=3. Received: a model with {ids}. Train it again with these four options."
             )
         super().__init__([processor.id_to_piece(i) for i in range(4, len(processor))], counts)
         self._model = model
@@ -85,23 +86,23 @@ class SentencePieceTokenizer(Tokenizer):
         character_coverage: float = 1.0,
         sample: int = 250_000,
     ) -> Self:
-        """Trains a unigram model; the same corpus always gives the same one.
+        """Train a unigram model. The same corpus always gives the same model.
 
         Args:
-            dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
-                of `str` or of pairs of `str`. Of pairs, both sides count.
-            vocabulary_size: the number of ids, with the four that every tokenizer has.
-            character_coverage: the share of the text's characters to be known; below 1 the rarest
-                become unknown, as suits scripts of many thousand characters (0.9995).
-            sample: from a larger corpus, this many sentences are drawn at random. Training takes
-                some 2 KB of memory for each.
+            dataset: See `Tokenizer.train`.
+            vocabulary_size: Number of ids, with the four special ids.
+            character_coverage: The share of the text's characters that the vocabulary covers. Below
+                1, the rarest characters become unknown; 0.9995 suits scripts with thousands of
+                characters.
+            sample: Maximum number of sentences, drawn at random. Training takes about 2 KB of
+                memory for each sentence.
 
         Returns:
             The tokenizer.
 
         Raises:
-            ValueError: if the corpus is empty or not of strings, or too small for so large a
-                vocabulary, or too rich in characters for so small a one.
+            ValueError: If the corpus is empty or does not hold strings, is too small for the
+                vocabulary size, or has too many characters for it.
         """
         corpus = sample_of_sentences(dataset, sample)
         model = io.BytesIO()
@@ -117,8 +118,8 @@ class SentencePieceTokenizer(Tokenizer):
                 bos_id=START_ID,
                 eos_id=END_ID,
                 unk_surface="⁇",
-                max_sentence_length=2**30,  # longer ones would be left out in silence
-                num_threads=2,  # fixed: sums over another number of threads round differently
+                max_sentence_length=2**30,  # longer sentences would be skipped silently
+                num_threads=2,  # fixed, because the rounding of sums depends on it
                 minloglevel=2,
             )
         except (RuntimeError, OSError) as error:
@@ -129,42 +130,43 @@ class SentencePieceTokenizer(Tokenizer):
         return self._pieces.tokenize(text)
 
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
-        """Turns text into ids as `tokenize` does, but cuts it into pieces at random.
+        """Turn text into ids of randomly sampled pieces.
 
-        Training on another cut of the same sentence in every epoch (subword regularization) makes
-        a model more robust, most of all where there is little data. The numbers are
-        SentencePiece's own: no seed makes them the same again, and a dataset must not cache them.
+        Training on different segmentations of a sentence in each epoch (subword regularization)
+        makes a model more robust, especially with little data. SentencePiece draws its own random
+        numbers: no seed repeats them. A dataset must not cache the ids.
 
         References:
             Kudo, 2018, "Subword Regularization: Improving Neural Network Translation Models with
-            Multiple Subword Candidates", section 3, sampling from all cuts.
+            Multiple Subword Candidates", section 3, sampling from all segmentations.
 
         Args:
-            text: string, `[batch]`; or a list of `str`.
-            alpha: a cut of probability p is drawn in proportion to p^alpha: 0 draws all alike, 1 as
-                the unigram model has them, large numbers the best one nearly always. Of a BPE model
-                that was trained elsewhere, the share of merges that is left out.
+            text: The texts, string `[batch]` or a list of `str`.
+            alpha: A segmentation with probability p is drawn in proportion to p^alpha: 0 gives the
+                uniform distribution, 1 the distribution of the unigram model, and large values
+                nearly always the best segmentation. For a BPE model that was trained elsewhere,
+                alpha is the dropout rate of merges.
 
         Returns:
-            int32, `[batch, (length)]`.
+            The ids, int32 `[batch, (length)]`.
 
         Raises:
-            ValueError: if `alpha` is below 0.
+            ValueError: If `alpha` is below 0.
         """
         if alpha < 0:
             raise ValueError(f"Expected alpha >= 0; a usual value is 0.1. Received: alpha={alpha}")
-        # The best cut and the others come of one model: only these two arguments differ.
+        # Both tokenizers share one model: only these two arguments differ.
         drawn = copy.copy(self._pieces)
         drawn.nbest_size, drawn.alpha = -1, alpha
         return drawn.tokenize(tf.convert_to_tensor(text, tf.string))
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the model's bytes, in base64, so that JSON can hold them, and the counts."""
+        """Return the model in base64, so that JSON can hold it, and the counts."""
         return {"model": base64.b64encode(self._model).decode("ascii"), "counts": self.counts}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the tokenizer that `get_config` describes."""
+        """Create a tokenizer from its config."""
         return cls(**{**config, "model": base64.b64decode(config["model"])})
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
@@ -172,7 +174,7 @@ class SentencePieceTokenizer(Tokenizer):
 
 
 def _counts(model: bytes, corpus: list[str]) -> list[int]:
-    """Counts the ids of sentences, an end token for each."""
+    """Count the ids of sentences, with an end token for each sentence."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     counts = Counter({END_ID: len(corpus)})
     for ids in processor.encode(corpus):
@@ -181,27 +183,27 @@ def _counts(model: bytes, corpus: list[str]) -> list[int]:
 
 
 def _explanation(message: str, vocabulary_size: int) -> str:
-    """Says in the reader's terms why SentencePiece would not train."""
+    """Turn an error message of SentencePiece into an explanation for users."""
     received = f"Received: vocabulary_size={vocabulary_size}."
     if largest := re.search(r"value <= (\d+)", message):
         return (
-            f"Expected a vocabulary_size of at most {largest[1]}, the most that this corpus "
-            f"supports. {received} Ask for fewer, or train on more text."
+            f"Expected a vocabulary_size of at most {largest[1]}, the maximum for this corpus. "
+            f"{received} Choose a smaller one, or train on more text."
         )
     if smallest := re.search(r"required_chars.*? \d+ vs (\d+)", message):
         return (
-            f"Expected a vocabulary_size of at least {smallest[1]}, to hold each character of this "
-            f"corpus. {received} Ask for more, or for a character_coverage below 1."
+            f"Expected a vocabulary_size of at least {smallest[1]}, for all characters of this "
+            f"corpus. {received} Choose a larger one, or a character_coverage below 1."
         )
     return f"SentencePiece could not train on this corpus: {message}. {received}"
 
 
 def _outlive_seeding(pieces: tensorflow_text.SentencepieceTokenizer, model: bytes) -> None:
-    """Keeps a tokenizer alive when TensorFlow is seeded.
+    """Keep a tokenizer alive when TensorFlow is seeded.
 
-    TensorFlow Text leaves the model to the kernel that made it, and `tf.random.set_seed` throws all
-    kernels away; every later call, in functions traced before as well, would fail with "Resource
-    … does not exist". A resource with a name of its own belongs to the device and stays.
+    In TensorFlow Text, the kernel that loads a model also owns it, and `tf.random.set_seed` deletes
+    all kernels. Every later call, even in functions traced before, would fail with "Resource … does
+    not exist". A resource with a shared name belongs to the device and stays.
     """
     pieces._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
         model=model, shared_name=f"kerasnmt_{uuid.uuid4().hex}"

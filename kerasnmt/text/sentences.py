@@ -1,4 +1,4 @@
-"""Plain sentences out of whatever a vocabulary is trained on."""
+"""Read and sample the sentences of a corpus, to train a vocabulary."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -10,18 +10,18 @@ from kerasnmt.text.rows import rows
 
 
 def sentences(dataset: Any) -> Iterator[str]:
-    """Yields every sentence of a corpus that is not blank, of all sides, in the corpus' order.
+    """Yield every sentence of a corpus that is not blank, in order, sources and targets alike.
 
     Args:
-        dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; or
-            any iterable of `str`, or pairs as `rows` takes them: tuples of `str`, which may hold
-            more after these two, two columns, an array or a DataFrame.
+        dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; an
+            iterable of `str`; or pairs in a form that `rows` accepts: tuples of `str`, which may
+            have more entries, two columns, an array or a DataFrame.
 
     Yields:
-        The sentences as `str`; bytes that are not UTF-8 become U+FFFD.
+        The sentences as `str`. Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        ValueError: if `dataset` holds anything but strings, never ends, or has no sentence.
+        ValueError: If `dataset` holds anything but strings, is infinite, or has no sentences.
     """
     empty = True
     for text in _from_dataset(dataset) if isinstance(dataset, tf.data.Dataset) else _flat(dataset):
@@ -36,23 +36,23 @@ def sentences(dataset: Any) -> Iterator[str]:
 
 
 def sample_of_sentences(dataset: Any, sample: int) -> list[str]:
-    """Draws sentences of a corpus at random, the same ones for the same corpus.
+    """Draw sentences of a corpus at random. The same corpus always gives the same sentences.
 
     Args:
-        dataset: see `sentences`.
-        sample: how many to draw; of a smaller corpus all are taken, in order.
+        dataset: See `sentences`.
+        sample: Number of sentences to draw. A smaller corpus is returned completely, in order.
 
     Returns:
         The sentences.
 
     Raises:
-        ValueError: if `sample` is below 1, or `dataset` is none that `sentences` takes.
+        ValueError: If `sample` is below 1, or `sentences` does not accept `dataset`.
     """
     if sample < 1:
         raise ValueError(f"Expected a sample of at least 1 sentence. Received: sample={sample}.")
     drawn, draw = [], random.Random(0)
     for seen, text in enumerate(sentences(dataset), start=1):
-        # Reservoir sampling: each sentence is as likely to stay, whatever the corpus' order.
+        # Reservoir sampling: each sentence is equally likely, whatever the order of the corpus.
         if seen <= sample:
             drawn.append(text)
         elif (place := draw.randrange(seen)) < sample:
@@ -69,11 +69,11 @@ def _from_dataset(dataset: tf.data.Dataset) -> Iterator[str]:
         )
     if dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError(
-            "Expected a dataset that ends. Received: an infinite dataset. Take a part of it with "
-            "dataset.take(count), or leave out the repeat()."
+            "Expected a finite dataset. Received: an infinite dataset. Take a part of it with "
+            "dataset.take(count), or remove the repeat()."
         )
     if all(spec.shape.rank == 0 for spec in specs):
-        dataset = dataset.batch(1024)  # one at a time costs more than the training
+        dataset = dataset.batch(1024)  # single elements would cost more time than the training
     for element in dataset.as_numpy_iterator():
         for side in tf.nest.flatten(element):
             for text in side.ravel():

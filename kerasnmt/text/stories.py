@@ -1,4 +1,4 @@
-"""Stories as ids: of each the sentences, of each sentence the words."""
+"""Turn stories into the ids of their words, and pad them."""
 
 import tensorflow as tf
 
@@ -8,15 +8,16 @@ from kerasnmt.text.tokenizer import Tokenizer
 def story_ids(
     tokenizer: Tokenizer, stories: tf.RaggedTensor, max_sentences: int | None
 ) -> tf.RaggedTensor:
-    """Turns stories into ids, inside a TensorFlow graph or outside.
+    """Turn stories into ids, eagerly or in a graph.
 
     Args:
-        tokenizer: makes ids of the sentences.
-        stories: the sentences of each story, string `[batch, (sentences)]`.
-        max_sentences: of a longer story the last ones are taken; None for all.
+        tokenizer: The tokenizer of the sentences.
+        stories: The sentences of each story, string `[batch, (sentences)]`.
+        max_sentences: Maximum number of sentences. A longer story is cut to its last sentences.
+            `None` for no limit.
 
     Returns:
-        int32 `[batch, (sentences), (words)]`; sentences without words are left out.
+        The ids of all sentences with words, int32 `[batch, (sentences), (words)]`.
     """
     ids = stories.with_values(tokenizer.tokenize(stories.values))
     said = stories.with_values(ids.values.row_lengths() > 0)
@@ -25,13 +26,13 @@ def story_ids(
 
 
 def padded(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Pads ids on the right with 0, to a size of at least 1 on each axis but the batch's.
+    """Pad ids on the right with 0, to a size of at least 1 on each axis but the first.
 
     Args:
-        ids: int32 `[batch, (words)]` or `[batch, (sentences), (words)]`.
+        ids: Ids, int32 `[batch, (words)]` or `[batch, (sentences), (words)]`.
 
     Returns:
-        int32 `[batch, words]` or `[batch, sentences, words]`.
+        The padded ids, int32 `[batch, words]` or `[batch, sentences, words]`.
     """
     sizes = tf.maximum(ids.bounding_shape()[1:], 1)
     return ids.to_tensor(shape=tf.concat([[ids.nrows()], sizes], axis=0))

@@ -1,4 +1,4 @@
-"""What every tokenizer offers."""
+"""The base of all tokenizers."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
@@ -13,29 +13,29 @@ from kerasnmt.text.word_indices import word_indices
 
 
 class Tokenizer(tf.Module):
-    """Text to ids and back, inside a TensorFlow graph.
+    """Turn text into ids and back, inside a TensorFlow graph.
 
-    A tokenizer holds everything that it needs, so `keras.saving` writes it whole into a
-    `model.keras`, and as a `tf.Module` it travels in a SavedModel. It runs eagerly, under
-    `tf.function` and in `tf.data`.
+    A tokenizer contains its complete vocabulary: `keras.saving` stores it in a `model.keras`, and
+    as a `tf.Module` it is part of a SavedModel. It runs eagerly, under `tf.function` and in
+    `tf.data`.
 
-    Every vocabulary begins with the four ids of `kerasnmt.ids`: padding, unknown, start and end.
-    No text is ever tokenized to padding, start or end.
+    Every vocabulary begins with the four special ids of `kerasnmt.ids`: padding, unknown, start and
+    end. Text is never tokenized to padding, start or end.
 
-    For models that copy, `tokenize_source` and `tokenize_target` extend the vocabulary for each
-    example by the unknown words of its source, and `detokenize` writes them.
+    For models that copy, `tokenize_source` and `tokenize_target` extend the vocabulary of each
+    example by the unknown words of its source, and `detokenize` writes these words.
 
-    A subclass gives `kind`, `_tokenize`, `_detokenize`, `get_config` and `train`, and hands its
-    entries and counts to this constructor; `_tokenize_with_words` as well, where unknown words can
-    be copied.
+    A subclass defines `kind`, `_tokenize`, `_detokenize`, `get_config` and `train`, and passes its
+    entries and counts to this constructor. It also defines `_tokenize_with_words` if unknown words
+    can be copied.
 
     Args:
-        entries: how each id from 4 on is written, in the order of the ids.
-        counts: how often each id occurred in the text that the vocabulary was trained on, the four
-            first ones included; None if not known.
+        entries: The text of each id from 4, in the order of the ids.
+        counts: The number of occurrences of each id, from 0, in the training text; `None` if
+            unknown.
 
     Raises:
-        ValueError: if there is not a count for each id.
+        ValueError: If the number of counts differs from the number of ids.
     """
 
     kind: ClassVar[str]
@@ -48,7 +48,7 @@ class Tokenizer(tf.Module):
                 f"Received: counts of length {len(counts)}."
             )
         self._counts = counts
-        # Made outside any graph, where each function that uses it captures the one constant.
+        # A constant outside any graph, which all functions capture.
         with tf.init_scope(), tf.device("CPU"):
             self._written = tf.constant(["", "<unk>", "<s>", "</s>", *entries])
 
@@ -61,14 +61,14 @@ class Tokenizer(tf.Module):
 
     @property
     def vocabulary_size(self) -> int:
-        """The number of ids, with the four that every tokenizer has."""
+        """The number of ids, with the four special ids."""
         return self._written.shape[0]
 
     @property
     def log_frequencies(self) -> np.ndarray | None:
-        """How often each id stands in text, float32 `[vocabulary_size]`, or None if not known.
+        """The log of each id's frequency, float32 `[vocabulary_size]`; `None` if unknown.
 
-        The natural logarithms of the counts' shares, where no count is taken for half of one.
+        These are natural logarithms of the relative counts. A count of 0 is replaced by 0.5.
         """
         if self._counts is None:
             return None
@@ -77,42 +77,42 @@ class Tokenizer(tf.Module):
 
     @property
     def counts(self) -> list[int] | None:
-        """How often each id occurred in training, or None if not known."""
+        """The number of occurrences of each id in the training text; `None` if unknown."""
         return None if self._counts is None else list(self._counts)
 
     def tokenize(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
-        """Turns text into ids, without start and end.
+        """Turn text into ids, without start and end.
 
-        Any bytes will do: what is not UTF-8 or not in the vocabulary becomes the unknown id, and
-        text that holds nothing becomes an empty row.
+        The text may hold any bytes. Words outside the vocabulary and bytes that are not UTF-8
+        become the unknown id. A text without tokens becomes an empty row.
 
         Args:
-            text: string, `[batch]`; or a list of `str`.
+            text: The texts, string `[batch]` or a list of `str`.
 
         Returns:
-            int32, `[batch, (length)]`.
+            The ids, int32 `[batch, (length)]`.
         """
         return self._tokenize(tf.convert_to_tensor(text, tf.string))
 
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
-        """Turns text into ids, cut into pieces at random; see `SentencePieceTokenizer.sample`.
+        """Turn text into ids of randomly sampled pieces; see `SentencePieceTokenizer.sample`.
 
         Raises:
-            ValueError: if this tokenizer knows one cut only.
+            ValueError: If this tokenizer has only one way to split a text.
         """
         raise ValueError(
-            "Expected a SentencePieceTokenizer, which can cut a text in several ways. Received: a "
-            f"tokenizer of kind {self.kind!r}, which knows one way only."
+            "Expected a SentencePieceTokenizer, which can split a text in several ways. Received: "
+            f"a tokenizer of kind {self.kind!r}, which has only one way."
         )
 
     def tokenize_source(
         self, text: tf.Tensor | Sequence[str], *, max_length: int | None = None
     ) -> ExtendedSource:
-        """Turns source text into ids, and gives ids to the words outside the vocabulary.
+        """Turn source text into ids, with extended ids for words outside the vocabulary.
 
-        The words of a row that `tokenize` makes the unknown id get the ids `vocabulary_size`,
-        `vocabulary_size + 1`, … in order of first appearance, equal words the same one. They hold
-        in this row alone. Bytes that are not UTF-8 are read as U+FFFD.
+        The distinct unknown words of a row get the ids `vocabulary_size`, `vocabulary_size + 1`, …
+        in order of first appearance. These ids are valid only in this row. Bytes that are not UTF-8
+        are read as U+FFFD.
 
         ```python
         tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
@@ -128,8 +128,8 @@ class Tokenizer(tf.Module):
             Networks", section 2.2, the extended vocabulary.
 
         Args:
-            text: string, `[batch]`; or a list of `str`.
-            max_length: the most ids of a text; None for no limit.
+            text: The texts, string `[batch]` or a list of `str`.
+            max_length: Maximum number of ids of a text; `None` for no limit.
 
         Returns:
             The ids, the extended ids and the unknown words.
@@ -140,25 +140,26 @@ class Tokenizer(tf.Module):
     def tokenize_together(
         self, *texts: tf.Tensor | Sequence[str], max_lengths: Sequence[int | None] | None = None
     ) -> tuple[ExtendedSource, ...]:
-        """Turns several texts for each row into ids, as a source and its context.
+        """Turn several texts per row into ids, such as a source and its context.
 
-        A word outside the vocabulary has one id in all texts of a row. The texts are cut first, so
-        that every extended id occurs in a text.
+        A word outside the vocabulary has the same extended id in all texts of a row. The texts are
+        cut first, so every extended id occurs in one of the texts.
 
         ```python
         tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
         source, context = tokenizer.tokenize_together(["x a"], ["y x b"])
         source.extended_ids  # [[6, 4]]
         context.extended_ids  # [[7, 6, 5]]
-        source.unknown_words  # [[b"x", b"y"]], as those of context
+        source.unknown_words  # [[b"x", b"y"]], the same as context.unknown_words
         ```
 
         Args:
-            *texts: string, `[batch]`, each; or lists of `str`.
-            max_lengths: the most ids of each text; None for no limit.
+            *texts: The texts, each string `[batch]` or a list of `str`.
+            max_lengths: Maximum number of ids of each text; `None` for no limit.
 
         Returns:
-            Of each what `tokenize_source` returns, with the unknown words of all of them, in order.
+            The result of `tokenize_source` for each text. The unknown words are those of all texts
+            of a row, in order.
         """
         read = []
         for text, length in zip(texts, max_lengths or [None] * len(texts), strict=True):
@@ -172,14 +173,14 @@ class Tokenizer(tf.Module):
         )
 
     def words(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
-        """Says how text writes each of its ids.
+        """Return the part of the text that each id stands for.
 
         Args:
-            text: string, `[batch]`; or a list of `str`.
+            text: The texts, string `[batch]` or a list of `str`.
 
         Returns:
-            string, `[batch, (length)]`, as long as what `tokenize` returns; "" for a piece, which
-            is no word of its own. Bytes that are not UTF-8 become U+FFFD.
+            The words, string `[batch, (length)]`, one for each id of `tokenize`; "" for pieces,
+            which are not whole words. Bytes that are not UTF-8 become U+FFFD.
         """
         words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))[1]
         return words.with_flat_values(
@@ -189,16 +190,16 @@ class Tokenizer(tf.Module):
     def tokenize_target(
         self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor
     ) -> tf.RaggedTensor:
-        """Turns target text into ids, with those that the source gave to its unknown words.
+        """Turn target text into ids, with the extended ids of the unknown words of the source.
 
         Args:
-            text: string, `[batch]`; or a list of `str`.
-            unknown_words: string, `[batch, (unknown)]`, none twice in a row: those that the same
-                tokenizer's `tokenize_source` found in the sources.
+            text: The texts, string `[batch]` or a list of `str`.
+            unknown_words: The distinct unknown words of each source, string `[batch, (unknown)]`,
+                from `tokenize_source` of the same tokenizer.
 
         Returns:
-            int32, `[batch, (length)]`. A word that is in neither vocabulary nor source is the
-            unknown id.
+            The ids, int32 `[batch, (length)]`. A word that is neither in the vocabulary nor in the
+            source becomes the unknown id.
         """
         ids, words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
         return extended_ids(ids, words, unknown_words, self.vocabulary_size)
@@ -206,22 +207,22 @@ class Tokenizer(tf.Module):
     def detokenize(
         self, ids: tf.RaggedTensor | tf.Tensor, unknown_words: tf.RaggedTensor | None = None
     ) -> tf.Tensor:
-        """Turns ids into text.
+        """Turn ids into text.
 
-        Padding, start and end are left out; the unknown id, and any id outside the vocabulary, is
-        written "⁇". No id raises an error.
+        Padding, start and end are left out. The unknown id and ids outside the vocabulary are
+        written as "⁇". No id raises an error.
 
         Args:
-            ids: integer, `[batch, (length)]` ragged or `[batch, length]` padded.
-            unknown_words: string, `[batch, (unknown)]`, of `tokenize_source`: what is written for
-                the ids from `vocabulary_size` on, in each row its own.
+            ids: Integers, `[batch, (length)]` ragged or `[batch, length]` padded.
+            unknown_words: The unknown words of each source, string `[batch, (unknown)]`, from
+                `tokenize_source`. They are written for the extended ids.
 
         Returns:
-            string, `[batch]`.
+            The texts, string `[batch]`.
         """
         if not isinstance(ids, tf.RaggedTensor):
             ids = tf.RaggedTensor.from_tensor(ids)
-        # On the flat values, because eager operations on ragged tensors are a hundred times slower.
+        # These are flat values: eager operations on ragged tensors are a hundred times slower.
         flat = self._inside(ids.flat_values)
         written = ids.with_flat_values((flat == UNKNOWN_ID) | (flat > END_ID))
         inside = tf.ragged.boolean_mask(ids.with_flat_values(flat), written)
@@ -234,17 +235,17 @@ class Tokenizer(tf.Module):
         return self._detokenize(inside, copied)
 
     def tokens(self, ids: tf.Tensor, unknown_words: tf.RaggedTensor | None = None) -> tf.Tensor:
-        """Shows how each id is written.
+        """Return the readable form of each id.
 
         Args:
-            ids: integer, of any shape; `[batch, …]` with `unknown_words`.
-            unknown_words: string, `[batch, (unknown)]`, of `tokenize_source`: what is shown for
-                the ids from `vocabulary_size` on, in each row its own.
+            ids: Integers of any shape; `[batch, …]` with `unknown_words`.
+            unknown_words: The unknown words of each source, string `[batch, (unknown)]`, from
+                `tokenize_source`. They are shown for the extended ids.
 
         Returns:
-            string, of the same shape: "" for padding, "<unk>" for the unknown id and any outside
-            the vocabulary, "<s>" and "</s>" for start and end; a space is shown as "▁". An unknown
-            word that reads "<s>" or "</s>" is shown as "<unk>", since it is neither start nor end.
+            The tokens, string of the same shape: "" for padding, "<unk>" for the unknown id and ids
+            outside the vocabulary, "<s>" and "</s>" for start and end. A space is shown as "▁". An
+            unknown word "<s>" or "</s>" is shown as "<unk>", as it is neither start nor end.
         """
         ids = tf.convert_to_tensor(ids)
         tokens = tf.gather(self._written, self._inside(ids))
@@ -256,23 +257,23 @@ class Tokenizer(tf.Module):
         return tf.where(as_it_was, tokens, tf.where(copied == " ", "▁", copied))
 
     def word_indices(self, tokens: Sequence[str]) -> list[int]:
-        """Tells which word each token belongs to; see `kerasnmt.text.word_indices`.
+        """Return the index of the word of each token; see `kerasnmt.text.word_indices`.
 
         Args:
-            tokens: the tokens of one sentence, as `tokens` writes them.
+            tokens: The tokens of one sentence, as `tokens` writes them.
 
         Returns:
-            One 0-based index for each token; −1 for padding, start, end and bare spaces.
+            A 0-based index for each token; −1 for padding, start, end and single spaces.
         """
         return word_indices(tokens, self.kind)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments that make this tokenizer again, fit for JSON."""
+        """Return the constructor arguments of this tokenizer as values for JSON."""
         raise NotImplementedError
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the tokenizer that `get_config` describes."""
+        """Create a tokenizer from its config."""
         return cls(**config)
 
     @classmethod
@@ -283,43 +284,44 @@ class Tokenizer(tf.Module):
         *,
         sample: int = 1_000_000,
     ) -> Self:
-        """Learns a vocabulary; the same corpus always gives the same one.
+        """Learn a vocabulary. The same corpus always gives the same vocabulary.
 
         Args:
-            dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
-                of `str` or of pairs of `str`. Of pairs, both sides count.
-            vocabulary_size: the number of ids, with the four that every tokenizer has.
-            sample: from a larger corpus, this many sentences are drawn at random.
+            dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
+                of `str` or of pairs of `str`. Both sides of pairs count.
+            vocabulary_size: Number of ids, with the four special ids.
+            sample: Maximum number of sentences, drawn at random.
 
         Returns:
             The tokenizer.
 
         Raises:
-            ValueError: if the corpus is empty or not of strings, or does not suit the size.
+            ValueError: If the corpus is empty or does not hold strings, or it does not suit the
+                vocabulary size.
         """
         raise NotImplementedError
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Turns text `[batch]` into int32 ids `[batch, (length)]`."""
+        """Turn text `[batch]` into int32 ids `[batch, (length)]`."""
         raise NotImplementedError
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-        """Turns text `[batch]` into ids, as `_tokenize`, and how the text writes each of them.
+        """Turn text `[batch]` into ids, as `_tokenize` does, and the text of each id.
 
-        The words are strings `[batch, (length)]`, "" for what is not to be copied when it is
-        unknown: here all.
+        The words are strings `[batch, (length)]`; "" for ids that cannot be copied if they are
+        unknown, which by default are all.
         """
         ids = self._tokenize(text)
         return ids, ids.with_flat_values(tf.fill(tf.shape(ids.flat_values), ""))
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
-        """Writes int32 ids `[batch, (length)]` that hold only text and unknowns as `[batch]`.
+        """Turn int32 ids `[batch, (length)]` without padding, start and end into text `[batch]`.
 
-        `copied`, string of the same shape, is written instead of the ids where it is not "".
+        `copied`, string of the same shape, replaces the text of ids where it is not "".
         """
         raise NotImplementedError
 
     def _inside(self, ids: tf.Tensor) -> tf.Tensor:
-        """Ids as int32, with the unknown id in the place of each outside the vocabulary."""
+        """Return ids as int32, with the unknown id instead of ids outside the vocabulary."""
         inside = (ids >= 0) & (ids < self.vocabulary_size)
         return tf.cast(tf.where(inside, ids, tf.cast(UNKNOWN_ID, ids.dtype)), tf.int32)

@@ -1,21 +1,70 @@
-"""What the vocabularies that are plain lists have in common."""
+"""The base of tokenizers whose vocabulary is a list of words or characters."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+import tensorflow as tf
+
+from kerasnmt.text.sentences import sample_of_sentences
+from kerasnmt.text.tokenizer import Tokenizer
+
+
+class VocabularyTokenizer(Tokenizer):
+    """A tokenizer whose vocabulary is a list of entries, such as words or characters.
+
+    A subclass defines `_units`, and takes the list and its counts in its constructor.
+    """
+
+    @classmethod
+    def train(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        vocabulary_size: int | None = None,
+        *,
+        sample: int = 1_000_000,
+    ) -> Self:
+        """Choose the most frequent entries; in a tie, those first in the order of code points.
+
+        Args:
+            dataset: See `Tokenizer.train`.
+            vocabulary_size: Maximum number of ids, with the four special ids; `None` for all
+                entries of the corpus.
+            sample: Maximum number of sentences, drawn at random. An entry that occurs in none of
+                them stays unknown.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ValueError: If the corpus is empty or does not hold strings, or `vocabulary_size` is
+                below 5.
+        """
+        counts = Counter()
+        texts = sample_of_sentences(dataset, sample)
+        for text in texts:
+            counts.update(cls._units(text))
+        entries = most_frequent(counts, vocabulary_size)
+        return cls(entries, counts_of_ids(counts, entries, len(texts)))
+
+    @staticmethod
+    def _units(text: str) -> Iterable[str]:
+        """Return the possible entries of the vocabulary in a text, in order."""
+        raise NotImplementedError
 
 
 def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
-    """Returns the entries from id 4 on: the most frequent first, equals by code point.
+    """Return the entries with ids from 4: most frequent first, ties in the order of code points.
 
     Args:
-        counts: how often each entry occurs.
-        vocabulary_size: the most ids, with the four that every tokenizer has; None for all.
+        counts: The number of occurrences of each entry.
+        vocabulary_size: Maximum number of ids, with the four special ids; `None` for no maximum.
 
     Returns:
-        `vocabulary_size - 4` entries, or as many as there are.
+        At most `vocabulary_size - 4` entries.
 
     Raises:
-        ValueError: if `vocabulary_size` leaves no entry, or there is none.
+        ValueError: If `vocabulary_size` is below 5, or there are no entries.
     """
     if vocabulary_size is not None and vocabulary_size < 5:
         raise ValueError(
@@ -24,7 +73,7 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
         )
     if not counts:
         raise ValueError(
-            "Expected a corpus with something to count, found only spaces and reserved words. "
+            "Expected a corpus with text to count, found only spaces and reserved words. "
             f"Received: vocabulary_size={vocabulary_size}."
         )
     entries = sorted(counts, key=lambda entry: (-counts[entry], entry))
@@ -32,24 +81,27 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
 
 
 def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> list[int]:
-    """Returns how often each id occurred, the four first ones included.
+    """Return the number of occurrences of each id, from 0.
 
     Args:
-        counts: how often each entry occurs, those without an id as well.
-        entries: the entries from id 4 on.
-        sentences: number of sentences, each of which has an end.
+        counts: The number of occurrences of each entry, including entries without an id.
+        entries: The entries with ids from 4.
+        sentences: The number of sentences. Each has one end token.
+
+    Returns:
+        The counts, `[4 + len(entries)]`.
     """
     known = [counts[entry] for entry in entries]
     return [0, counts.total() - sum(known), 0, sentences, *known]
 
 
 def check_entries(name: str, entries: Sequence[str]) -> None:
-    """Raises a `ValueError` unless `entries`, the argument `name`, are distinct and any."""
+    """Check that `entries`, the argument called `name`, are distinct strings, at least one."""
     if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError(f"Expected a list of strings. Received: {name}={entries!r:.80}.")
     repeated = [entry for entry, count in Counter(entries).items() if count > 1]
     if repeated or not entries:
         raise ValueError(
-            f"Expected at least one entry, and none twice. Received: {name} with "
-            + (f"{repeated[0]!r} repeated." if repeated else "no entry.")
+            f"Expected at least one entry, and no duplicates. Received: {name} with "
+            + (f"{repeated[0]!r} repeated." if repeated else "no entries.")
         )

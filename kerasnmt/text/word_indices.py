@@ -1,4 +1,4 @@
-"""From pieces back to whole words, for alignments that are read by people and by other tools."""
+"""Find the whole words of tokens, for alignments between words."""
 
 from collections.abc import Sequence
 
@@ -7,25 +7,26 @@ _KINDS = ("sentencepiece", "words", "characters")
 
 
 def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
-    """Tells for each token of one sentence which word it belongs to.
+    """Return the index of the word that each token of a sentence belongs to.
 
-    Words are what `str.split` finds in the text that the tokens write. An unknown token continues
-    the word that it stands in, except among whole words, where it is one. A whole word that is
-    written as several belongs to the first of them.
+    Words are the results of `str.split` on the text of the tokens. An unknown token belongs to the
+    word around it, but among whole words it is a word of its own. A whole word that a dictionary
+    wrote as several words belongs to the first of them.
 
     ```python
     word_indices(["▁Two", "▁dog", "s", ".", "</s>"], "sentencepiece")  # [0, 1, 1, 1, -1]
     ```
 
     Args:
-        tokens: the tokens of one sentence as a tokenizer's `tokens` writes them, "▁" for a space.
-        kind: what the tokens are: `"sentencepiece"`, `"words"` or `"characters"`.
+        tokens: The tokens of one sentence as a tokenizer's `tokens` writes them, with "▁" for a
+            space.
+        kind: The kind of the tokens: `"sentencepiece"`, `"words"` or `"characters"`.
 
     Returns:
-        One 0-based index for each token; −1 for padding, start, end and bare spaces.
+        A 0-based index for each token; −1 for padding, start, end and single spaces.
 
     Raises:
-        ValueError: if `kind` is none of the three.
+        ValueError: If `kind` is unknown.
     """
     if kind not in _KINDS:
         raise ValueError(f"Expected kind to be one of {_KINDS}. Received: kind={kind!r}.")
@@ -45,6 +46,6 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
         word += at_boundary
         at_boundary = False
         indices.append(word)
-        if kind == "words":  # one that a dictionary wrote as several
+        if kind == "words":  # a dictionary may have written several words
             word += len(text.split()) - 1
     return indices

@@ -1,41 +1,34 @@
-"""Whole words."""
+"""A tokenizer of whole words."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tokenizer import Tokenizer
-from kerasnmt.text.vocabulary import (
-    check_entries,
-    counts_of_ids,
-    most_frequent,
-)
+from kerasnmt.text.vocabulary import VocabularyTokenizer, check_entries
 
 _RESERVED = ("<pad>", "<unk>", "<s>", "</s>")
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class WordTokenizer(Tokenizer):
-    """Words as they stand between spaces.
+class WordTokenizer(VocabularyTokenizer):
+    """A tokenizer of words separated by spaces.
 
-    The text is expected to be tokenized beforehand (`"Two dogs run ."`), as the corpora of the
-    older papers are: words are split at ASCII whitespace and nowhere else. The words "<pad>",
-    "<unk>", "<s>" and "</s>" of such corpora are read as the unknown id. Any unknown word can be
-    copied from a source, see `tokenize_source`, these four as well.
+    The text should be tokenized already (`"Two dogs run ."`), like the corpora of older papers:
+    words are split only at ASCII whitespace. The words "<pad>", "<unk>", "<s>" and "</s>" of such
+    corpora become the unknown id. Models can copy any unknown word from the source, including these
+    four; see `tokenize_source`.
 
     Args:
-        words: the words from id 4 on, in the order of their ids.
-        counts: how often each id occurred in the text that the vocabulary is from, the four first
-            ones included; None if not known.
+        words: The words with ids from 4, in the order of their ids.
+        counts: The number of occurrences of each id, from 0, in the training text; `None` if
+            unknown.
 
     Raises:
-        ValueError: if `words` holds a word twice, an empty or reserved one, or one with a space, or
-            there is not a count for each id.
+        ValueError: If `words` has duplicates, empty or reserved words, or words with spaces, or the
+            number of counts differs from the number of ids.
     """
 
     kind = "words"
@@ -45,7 +38,7 @@ class WordTokenizer(Tokenizer):
         for word in words:
             if word in _RESERVED or [word.encode()] != word.encode().split():
                 raise ValueError(
-                    f"Expected words without whitespace, none empty and none of {_RESERVED}. "
+                    f"Expected words without whitespace, not empty and not one of {_RESERVED}. "
                     f"Received: words with {word!r}."
                 )
         super().__init__(words, counts)
@@ -58,38 +51,10 @@ class WordTokenizer(Tokenizer):
                 default_value=UNKNOWN_ID,
             )
 
-    @classmethod
-    def train(
-        cls,
-        dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int | None = None,
-        *,
-        sample: int = 1_000_000,
-    ) -> Self:
-        """Takes the most frequent words; among equals, those first by code point.
-
-        Args:
-            dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
-                of `str` or of pairs of `str`. Of pairs, both sides count.
-            vocabulary_size: the most ids, with the four that every tokenizer has; None for all
-                words of the corpus.
-            sample: from a larger corpus, this many sentences are drawn at random; words in none
-                of them stay unknown.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: if the corpus is empty or not of strings, or `vocabulary_size` is below 5.
-        """
-        counts = Counter()
-        texts = sample_of_sentences(dataset, sample)
-        for text in texts:
-            counts.update(word.decode() for word in text.encode().split())
-        for word in _RESERVED:
-            del counts[word]
-        words = most_frequent(counts, vocabulary_size)
-        return cls(words, counts_of_ids(counts, words, len(texts)))
+    @staticmethod
+    def _units(text: str) -> Iterator[str]:
+        words = (word.decode() for word in text.encode().split())
+        return (word for word in words if word not in _RESERVED)
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._tokenize_with_words(text)[0]
@@ -99,11 +64,11 @@ class WordTokenizer(Tokenizer):
         return self._ids.lookup(words), words
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the words and their counts."""
+        """Return the words and their counts."""
         return {"words": self._words, "counts": self.counts}
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
-        flat = ids.flat_values  # a choice among ragged tensors would broadcast: hundreds of ops
+        flat = ids.flat_values  # `tf.where` of ragged tensors would broadcast: hundreds of ops
         words = tf.where(flat == UNKNOWN_ID, "⁇", tf.gather(self._written, flat))
         if copied is not None:
             words = tf.where(copied.flat_values == "", words, copied.flat_values)

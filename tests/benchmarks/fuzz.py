@@ -29,8 +29,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import numpy as np
 
-from kerasnmt.serving.session_process import SessionProcess
-from kerasnmt.serving.version_folder import chosen_version, read_description
+from kerasnmt.serving.check.session_process import SessionProcess
+from kerasnmt.serving.export.version_folder import chosen_version, read_description
 
 # First and last code point of what a line is drawn from.
 _RANGES = {

@@ -169,8 +169,8 @@ def loaded_model(run_folder, load_run_once):
 def server(export_folder):
     """The export behind a server, in this process."""
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.development_server import development_server
-    from kerasnmt.serving.saved_model_session import SavedModelSession
+    from kerasnmt.serving.check.saved_model_session import SavedModelSession
+    from kerasnmt.serving.server.development_server import development_server
 
     with SavedModelSession(export_folder) as session:
         app = RestApp(session, "tiny", 1)

@@ -17,7 +17,7 @@ SMALL = [
 @pytest.fixture
 def steps(monkeypatch, run_folder, export_folder, load_run_once):
     """The steps of the main job, done before: the run, its export and the check of that."""
-    from kerasnmt.serving.check_report import CheckReport, CheckRow
+    from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 
     steps = {"passed": True, "translations": None}
 

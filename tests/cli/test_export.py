@@ -51,7 +51,7 @@ def test_lite(kerasnmt, run_folder, loaded_model, tmp_path, lite_folder, monkeyp
     folder = tmp_path / "en_de"
     options = ("--lite", "--beam-size", 1, "--weights", "int8")
     core = (lite_folder / "model.tflite").read_bytes()  # made once, as it takes seconds
-    monkeypatch.setattr("kerasnmt.serving.lite_export._core", lambda *_: core)
+    monkeypatch.setattr("kerasnmt.serving.export.litert._core", lambda *_: core)
     assert kerasnmt("export", run_folder, folder, *options) == (0, f"{folder}\n", "")
     assert sorted(os.listdir(folder)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
     description = json.loads((folder / "kerasnmt.json").read_text())

@@ -101,7 +101,7 @@ def test_a_model_that_does_not_translate(tmp_path):
         with pytest.raises(ValueError, match=re.escape(str(tmp_path / message))):
             load(tmp_path)
     model.export(tmp_path / "qa" / "1")
-    message = "expected an export that translates. Received: one of a memory network"
+    message = "expected an export that translates. Received: an export of a memory network"
     with pytest.raises(ValueError, match=message):
         load_translator(tmp_path / "qa")
 

@@ -333,20 +333,20 @@ def test_bad_usage_of_a_server(kerasnmt, server, arguments, line):
 @pytest.mark.parametrize("scheme", ["http", "grpc"])
 def test_nobody_is_there(kerasnmt, monkeypatch, scheme):
     waits = []
-    monkeypatch.setattr("kerasnmt.serving.serving_client.time.sleep", waits.append)
+    monkeypatch.setattr("kerasnmt.serving.client.serving_client.time.sleep", waits.append)
     done = kerasnmt(
         "translate", "--server", f"{scheme}://127.0.0.1:1", "--model", "x", stdin="no\n"
     )
     assert (done.code, done.out, len(waits)) == (2, "", 4)
     assert re.fullmatch(
-        rf"error: Expected an answer of {scheme}://127.0.0.1:1. Received: .*Connection refused.*; "
-        r"5 tries\.\n",
+        rf"error: Expected an answer from {scheme}://127.0.0.1:1. "
+        r"Received: .*Connection refused.*; 5 tries\.\n",
         done.err,
     )
 
 
 def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
-    monkeypatch.delitem(sys.modules, "kerasnmt.serving.grpc_client", raising=False)
+    monkeypatch.delitem(sys.modules, "kerasnmt.serving.client.grpc_client", raising=False)
     monkeypatch.setitem(sys.modules, "tensorflow_serving", None)
     for name in [name for name in sys.modules if name.startswith("tensorflow_serving.")]:
         monkeypatch.delitem(sys.modules, name)

@@ -321,7 +321,7 @@ def test_sentences_are_cut_anew_in_each_epoch():
     message = r"with subword_sampling, .*\. Received: cache=True, extended_vocabulary=False\.$"
     with pytest.raises(ValueError, match=message):
         batches(pairs, tokenizer, subword_sampling=0.2, cache=True)
-    with pytest.raises(ValueError, match="of kind 'words', which knows one way only"):
+    with pytest.raises(ValueError, match="of kind 'words', which has only one way"):
         batches(pairs, WordTokenizer.train(pairs, 100), subword_sampling=0.2)
 
 

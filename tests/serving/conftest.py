@@ -94,10 +94,48 @@ def served_folder(word_model, tmp_path_factory):
 @pytest.fixture(scope="session")
 def served_session(served_folder):
     """That export, loaded as a server loads it."""
-    from kerasnmt.serving.saved_model_session import SavedModelSession
+    from kerasnmt.serving.check.saved_model_session import SavedModelSession
 
     with SavedModelSession(served_folder / "3") as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def saved_model(tmp_path_factory):
+    """Words of a text, looked up in a table: a tf-text op, a resource, outputs of many dtypes."""
+    import tensorflow as tf
+    import tensorflow_text as tf_text
+
+    class Lookup(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokenizer = tf_text.WhitespaceTokenizer()
+            entries = tf.lookup.KeyValueTensorInitializer(["hello"], ["bonjour"])
+            self.table = tf.lookup.StaticHashTable(entries, "?")
+            self.bias = tf.Variable(0.5)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        def words(self, text):
+            words = self.tokenizer.tokenize(text)
+            found = words.with_flat_values(self.table.lookup(words.flat_values))
+            return {
+                "echo": text,
+                "words": found.to_tensor(""),
+                "lengths": tf.cast(words.row_lengths(), tf.int32),
+                "score": tf.cast(tf.strings.length(text), tf.float32) + self.bias,
+                "constant": tf.constant(["a constant longer than twenty-two bytes"]),
+            }
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.int32, name="ids")])
+        def double(self, ids):
+            tf.debugging.assert_non_negative(ids, message="no negative ids, please")
+            return {"ids": 2 * ids}
+
+    module = Lookup()
+    path = str(tmp_path_factory.mktemp("export") / "1")
+    signatures = {"serving_default": module.words, "double": module.double}
+    tf.saved_model.save(module, path, signatures=signatures)
+    return path
 
 
 class ServedHere:
@@ -108,12 +146,12 @@ class ServedHere:
 
     @functools.cached_property
     def session(self):
-        from kerasnmt.serving.saved_model_session import SavedModelSession
+        from kerasnmt.serving.check.saved_model_session import SavedModelSession
 
         return SavedModelSession(self.directory)
 
     def op_support(self):
-        from kerasnmt.serving.op_support import op_support
+        from kerasnmt.serving.check.c_api import op_support
 
         return op_support(self.directory)
 
@@ -140,10 +178,10 @@ class ServedHere:
 @pytest.fixture
 def served_here(monkeypatch):
     """The check of exports in this process; gives the class that stands for the other process."""
-    from kerasnmt.serving import check
+    from kerasnmt.serving.check import check_export
 
     here = type("ServedHere", (ServedHere,), {})
-    monkeypatch.setattr(check, "SessionProcess", here)
+    monkeypatch.setattr(check_export, "SessionProcess", here)
     return here
 
 
@@ -168,7 +206,7 @@ def rest_app(served_session):
 @pytest.fixture
 def start():
     """Start a server on a WSGI application; gives its URL."""
-    from kerasnmt.serving.development_server import development_server
+    from kerasnmt.serving.server.development_server import development_server
 
     servers = []
 

@@ -39,7 +39,7 @@ def test_a_sample_is_drawn_from_all_of_the_corpus():
 
 
 def test_a_corpus_without_a_word_is_refused():
-    with pytest.raises(ValueError, match=r"something to count.*Received: vocabulary_size=5"):
+    with pytest.raises(ValueError, match=r"text to count.*Received: vocabulary_size=5"):
         WordTokenizer.train(["<s> </s>"], 5)
 
 
@@ -59,8 +59,8 @@ def test_the_signs_of_the_four_ids_are_no_words():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["a", "b", "a"], "none twice. Received: words with 'a' repeated"),
-        ([], "at least one entry, .* words with no entry"),
+        (["a", "b", "a"], "no duplicates. Received: words with 'a' repeated"),
+        ([], "at least one entry, .* words with no entries"),
         (["a", "b c"], "Expected words without whitespace, .* words with 'b c'"),
         (["a", ""], "words with ''"),
         (["</s>"], "words with '</s>'"),

@@ -1,0 +1,457 @@
+"""The check that TF Serving can serve an export, and that it gives the model's answers."""
+
+import functools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerasnmt.serving.check.check_report import CheckReport, CheckRow
+from kerasnmt.serving.check.session_process import SessionProcess
+from kerasnmt.serving.contract.export_contract import ExportContract, Outputs, Row
+from kerasnmt.serving.contract.kinds import described_contract, likeliest_contract
+from kerasnmt.serving.contract.translation_contract import TranslationContract
+from kerasnmt.serving.export.version_folder import (
+    DESCRIPTION,
+    chosen_version,
+    model_folders,
+    read_description,
+)
+from kerasnmt.serving.export.warmup import (
+    MOST_WARMUP_REQUESTS,
+    WARMUP_REQUESTS,
+    decode_warmup_request,
+)
+from kerasnmt.serving.protocol.meta_graph import MetaGraph, Signature
+
+_SINGLES = 16
+# The number of timed requests by batch size, and the seconds after which no more start.
+_LATENCY_REQUESTS = {1: 50, 32: 20}
+_LATENCY_LIMIT = 10.0
+_MOST_GROWTH = 64_000_000  # bytes
+
+
+def check_export(
+    directory: str | Path,
+    texts: Sequence[str] | None = None,
+    expected: Sequence[str] | None = None,
+    *,
+    timeout: float = 300.0,
+) -> CheckReport:
+    """Check an export in a process that loads it as TF Serving does.
+
+    A child process without TensorFlow's Python package loads the SavedModel through the TensorFlow
+    C API and runs requests on the CPU. The answers must fulfil the contract of the export's kind,
+    such as `TranslationContract`, `StoryContract` or `CaptionContract`. The kind is found from the
+    description of the export or, without a description, from its inputs. The report has the rows:
+
+    - `saved_model`: The folder holds a SavedModel.
+    - `ops`: Every op has a definition and a CPU kernel in TensorFlow or tf-text, so none needs
+      Python, a GPU or cuDNN.
+    - `load`: The child loads the model.
+    - `signatures`: Names, dtypes and batch-first shapes follow the contract.
+    - `requests`: Each signature answers a batch, in the shapes of the contract.
+    - `n_best` (translations): The output is a ranking with finite scores that starts with the
+      answer of `serving_default`.
+    - `attention` (translations and captions): Tokens are padded, the weights sum to at most 1 over
+      the source, and the generation probabilities of a pointer-generator are from 0 to 1.
+    - `batch_of_one`: Each of the first 16 rows gets the same answer and score alone as in the
+      batch.
+    - `odd_inputs`: The same holds for unusual inputs, and every signature answers them in UTF-8 and
+      finite numbers: empty texts, 10,000 characters, emoji, bytes that are not UTF-8, null bytes,
+      line breaks; stories without sentences and with 1,000; files that are not images, are broken
+      or claim to be huge. Each unusual input is combined with ordinary other inputs.
+    - `warmup`: The warm-up file, which a server replays before it reports ready, can be read and
+      has at most 1,000 requests, and all are answered.
+    - `python`: TensorFlow in this process gives the same outputs.
+    - `description`: `assets.extra/kerasnmt.json`, which clients read, agrees with the graph, for
+      example on the beam size.
+    - `expected`: The translations, answers or captions are the expected ones. Without given texts,
+      these are the model's own answers, which were written with the export.
+    - `latency`: The median (p50) and 95th percentile (p95) of the time of requests of one row and
+      of 32, measured in the child after all requests above.
+    - `memory`: The resident memory of the child after these requests, and its growth. A growth of
+      more than 64 MB is a leak.
+
+    Texts are compared exactly, scores and weights to 1e-4. The check ends if `load`, `signatures`
+    or `requests` fails. A child that crashes or hangs makes a failed row.
+
+    Args:
+        directory: The folder of a version, `<name>/<version>`; or `<name>`, to check its newest
+            version, which a server would choose.
+        texts: Sentences to translate in one batch, for an export that translates; if `None`, the
+            examples in the description of the export.
+        expected: The translations of the given texts by `model.translate`; `None` if they should
+            not be compared.
+        timeout: Seconds to wait for each answer of the child.
+
+    Returns:
+        The report.
+
+    Raises:
+        ValueError: If `texts` is empty, or the number of expected translations differs.
+    """
+    if texts is not None and not texts:
+        raise ValueError(f"Expected at least one text to translate. Received: {texts=}")
+    if texts is None and expected is not None:
+        raise ValueError("Expected the texts of the given translations. Received: texts=None")
+    if expected is not None and len(expected) != len(texts):
+        raise ValueError(
+            "Expected one translation for each text. "
+            f"Received: {len(expected)} translations of {len(texts)} texts"
+        )
+    version = chosen_version(Path(directory))
+    return CheckReport(version, tuple(_rows(version, texts, expected, timeout)))
+
+
+def _rows(
+    version: Path, texts: Sequence[str] | None, expected: Sequence[str] | None, timeout: float
+) -> Iterator[CheckRow]:
+    row = _row("saved_model", _check_saved_model, version)
+    yield row
+    if not row.passed:
+        return
+    if texts is not None:
+        contract, rows = TranslationContract(), tuple((text,) for text in texts)
+    else:
+        try:
+            contract, rows, expected = _own_examples(version)
+        except ValueError as error:
+            yield CheckRow("expected", False, str(error))
+            return
+    with SessionProcess(version, timeout) as process:
+        served = _Served(version, contract, rows, process)
+        yield _row("ops", _check_ops, served)
+        for name, check in (
+            ("load", _check_load),
+            ("signatures", _check_signatures),
+            ("requests", _check_requests),
+        ):
+            row = _row(name, check, served)
+            yield row
+            if not row.passed:
+                return
+        for name, check in contract.further_checks().items():
+            if name in served.signatures:
+                yield _row(name, _check_further, served, name, check)
+        yield _row("batch_of_one", _check_batch_of_one, served)
+        yield _row("odd_inputs", _check_odd_inputs, served)
+        yield _row("warmup", _check_warmup, served)
+        yield _row("python", _check_python, served)
+        yield _row("description", _check_description, served)
+        if expected:
+            yield _row("expected", _check_expected, served, expected)
+        elif texts is None:
+            detail = "not compared with the model: the export holds no examples"
+            yield CheckRow("expected", True, detail)
+        load = functools.cache(lambda: _load(served))
+        yield _row("latency", _check_latency, contract, load)
+        yield _row("memory", _check_memory, load)
+
+
+def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
+    """Return the contract of an export, rows to try, and the expected answers.
+
+    If the description has no examples, the rows are those of the contract, without answers.
+    """
+    description = read_description(version)
+    contract = described_contract(description)
+    if contract is None:
+        default = MetaGraph.from_saved_model(version).signatures.get("serving_default")
+        contract = likeliest_contract(default.inputs if default else ())
+    rows, answers = contract.described_examples(description)
+    return contract, rows or contract.example_rows, answers
+
+
+class _Served:
+    """An export and the process that serves it. Repeated requests are answered from a cache.
+
+    Args:
+        version: The folder of the export.
+        contract: The contract of the export's kind.
+        rows: The rows to try.
+        process: The process.
+    """
+
+    def __init__(
+        self,
+        version: Path,
+        contract: ExportContract,
+        rows: tuple[Row, ...],
+        process: SessionProcess,
+    ) -> None:
+        self.version, self.contract, self.rows, self.process = version, contract, rows, process
+        self._answers: dict[tuple[str, tuple[Row, ...]], Outputs] = {}
+
+    @functools.cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """All signatures, by name."""
+        return self.process.signatures()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the signatures that belong to the contract."""
+        return self.contract.served(self.signatures)
+
+    @functools.cached_property
+    def loaded(self) -> Any:
+        """The export, loaded by TensorFlow in this process.
+
+        Raises:
+            RuntimeError: If TensorFlow cannot load it.
+        """
+        import tensorflow as tf
+        import tensorflow_text  # noqa: F401  (registers its ops)
+
+        try:
+            with tf.device("/CPU:0"):
+                return tf.saved_model.load(str(self.version))
+        except (tf.errors.OpError, OSError, TypeError) as error:
+            raise RuntimeError(f"TensorFlow in Python cannot load it: {error}") from error
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the graph was made with, as it states them.
+
+        Raises:
+            RuntimeError: If TensorFlow cannot load the export, or its graph has no description.
+        """
+        loaded = self.loaded
+        try:
+            description = loaded.description  # TensorFlow's object has it only if the export has
+        except AttributeError as error:
+            message = "the graph does not say what it was made with; export again"
+            raise RuntimeError(message) from error
+        return json.loads(description().numpy())
+
+    def ask(self, signature: str, rows: tuple[Row, ...]) -> Outputs:
+        """Return the outputs of a signature."""
+        request = signature, rows
+        if request not in self._answers:
+            self._answers[request] = self.process.run(signature, self.contract.columns(rows))
+        return self._answers[request]
+
+
+def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
+    """Run a check. It returns its findings, or raises an error about the problem."""
+    try:
+        return CheckRow(name, True, check(*arguments))
+    except (RuntimeError, ValueError) as error:
+        return CheckRow(name, False, " ".join(str(error).split()))
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise RuntimeError("; ".join(problems))
+
+
+def _check_saved_model(version: Path) -> str:
+    if (version / "model.tflite").exists():
+        raise ValueError(
+            "Expected an export for TF Serving, with a saved_model.pb. "
+            f"Received: {version}, an export for LiteRT; `kerasnmt translate {version}` runs it."
+        )
+    if not (version / "saved_model.pb").exists() and (models := model_folders(version)):
+        raise ValueError(
+            "Expected the folder of an export, <name>/<version> or <name>. "
+            f"Received: {version}; did you mean {' or '.join(map(str, models))}?"
+        )
+    MetaGraph.from_saved_model(version)
+    return str(version)
+
+
+def _check_ops(served: _Served) -> str:
+    support = served.process.op_support()
+    _refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
+    return f"{len(support)} ops, each with a definition and a CPU kernel"
+
+
+def _check_load(served: _Served) -> str:
+    served.process.signatures()
+    memory = _megabytes(served.process.resident_memory())
+    return f"loaded without Python's TensorFlow, {memory} resident"
+
+
+def _check_signatures(served: _Served) -> str:
+    _refuse(served.contract.signature_problems(served.signatures))
+    return ", ".join(served.names)
+
+
+def _check_requests(served: _Served) -> str:
+    problems = []
+    for name in served.names:
+        outputs = served.ask(name, served.rows)
+        problems += served.contract.shape_problems(name, outputs, len(served.rows))
+    _refuse(problems)
+    signatures = "1 signature" if len(served.names) == 1 else f"{len(served.names)} signatures"
+    return f"{signatures} answered {len(served.rows)} {served.contract.rows}"
+
+
+def _check_further(
+    served: _Served, name: str, check: Callable[[Outputs, Outputs], tuple[list[str], str]]
+) -> str:
+    default, outputs = (served.ask(asked, served.rows) for asked in ("serving_default", name))
+    problems, found = check(default, outputs)
+    _refuse(problems)
+    return found
+
+
+def _check_batch_of_one(served: _Served) -> str:
+    together = served.ask("serving_default", served.rows)
+    singles = [served.ask("serving_default", (row,)) for row in served.rows[:_SINGLES]]
+    first = {name: values[:_SINGLES] for name, values in together.items()}
+    alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
+    _refuse(served.contract.differences(first, alone))
+    return f"{len(singles)} {served.contract.rows} alone as in the batch"
+
+
+def _check_odd_inputs(served: _Served) -> str:
+    contract = served.contract
+    odd_rows = contract.odd_rows
+    rows = tuple(odd_rows.values())
+    problems = []
+    for signature in served.names:
+        together = served.ask(signature, rows)
+        found = contract.shape_problems(signature, together, len(rows))
+        found = found or contract.encoding_problems(together)
+        problems += [f"{signature}: {problem}" for problem in found]
+    _refuse(problems)
+    together = served.ask("serving_default", rows)
+    for index, (name, row) in enumerate(odd_rows.items()):
+        try:
+            alone = served.ask("serving_default", (row,))
+        except RuntimeError as error:
+            raise RuntimeError(f"{name}, alone: {error}") from error
+        among = {output: values[index : index + 1] for output, values in together.items()}
+        problems += [f"{name}, alone: {problem}" for problem in contract.differences(among, alone)]
+    _refuse(problems)
+    first, *_, last = odd_rows
+    return (
+        f"{len(rows)} odd {contract.rows}, from {first} to {last}: answered in UTF-8, alone as in "
+        "a batch"
+    )
+
+
+def _check_warmup(served: _Served) -> str:
+    if not (served.version / WARMUP_REQUESTS).exists():
+        return "no warm-up requests: the first clients of a server will wait longer"
+    requests = [decode_warmup_request(record) for record in _warmup_records(served.version)]
+    if len(requests) > MOST_WARMUP_REQUESTS:
+        raise RuntimeError(
+            f"{len(requests)} warm-up requests where a server takes at most {MOST_WARMUP_REQUESTS}"
+        )
+    for signature, inputs in requests:
+        outputs = served.process.run(signature, inputs)
+        if signature in served.names:
+            size = len(next(iter(inputs.values())))
+            _refuse(served.contract.shape_problems(signature, outputs, size))
+    names = ", ".join(dict.fromkeys(request.signature for request in requests))
+    return f"{len(requests)} requests answered, of {names}"
+
+
+def _warmup_records(version: Path) -> list[bytes]:
+    import tensorflow as tf
+
+    try:
+        with tf.device("/CPU:0"):
+            records = tf.data.TFRecordDataset(str(version / WARMUP_REQUESTS))
+            return list(records.as_numpy_iterator())
+    except tf.errors.OpError as error:
+        raise RuntimeError(f"{version / WARMUP_REQUESTS} cannot be read: {error}") from error
+
+
+def _check_python(served: _Served) -> str:
+    problems = []
+    for name, outputs in _python_outputs(served).items():
+        found = served.contract.differences(outputs, served.ask(name, served.rows))
+        problems += [f"{name} {problem}" for problem in found]
+    _refuse(problems)
+    return "same outputs from TensorFlow in Python"
+
+
+def _python_outputs(served: _Served) -> dict[str, Outputs]:
+    import tensorflow as tf
+
+    loaded = served.loaded
+    try:
+        # On the CPU, like the child: a GPU may round differently.
+        with tf.device("/CPU:0"):
+            columns = served.contract.columns(served.rows)
+            inputs = {name: tf.constant(values) for name, values in columns.items()}
+            answers = {name: loaded.signatures[name](**inputs) for name in served.names}
+    except (tf.errors.OpError, OSError, TypeError) as error:
+        raise RuntimeError(f"TensorFlow in Python cannot run it: {error}") from error
+    return {name: {k: v.numpy() for k, v in answer.items()} for name, answer in answers.items()}
+
+
+def _check_description(served: _Served) -> str:
+    written = read_description(served.version)
+    if not written:
+        raise RuntimeError(f"{served.version / DESCRIPTION} is missing; export again")
+    made_with = served.settings()
+    differing = sorted(
+        name
+        for name in made_with.keys() | written.keys() - {"examples"}
+        if made_with.get(name) != written.get(name)
+    )
+    _refuse(
+        [
+            f"{name} is {written.get(name)!r} where the graph was made with {made_with.get(name)!r}"
+            for name in differing
+        ]
+    )
+    return f"{len(made_with)} settings agree with the graph"
+
+
+def _check_expected(served: _Served, expected: Sequence[str]) -> str:
+    contract = served.contract
+    wanted = np.array([answer.encode() for answer in expected], object)
+    received = served.ask("serving_default", served.rows)[contract.answer]
+    _refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
+    return f"{len(expected)} {contract.answers} as expected"
+
+
+class _Load(NamedTuple):
+    """The cost of many requests: seconds of each, by batch size, and bytes of memory."""
+
+    seconds: dict[int, list[float]]
+    before: int
+    after: int
+
+
+def _load(served: _Served) -> _Load:
+    """Measure requests of one row and of many rows. Consecutive requests have different rows."""
+    rows = [row for row in served.rows if all(value.strip() for value in row)]
+    rows = rows or served.contract.example_rows[:1]
+    before = served.process.resident_memory()
+    seconds = {}
+    for size, count in _LATENCY_REQUESTS.items():
+        requests = [
+            served.contract.columns([rows[(start + place) % len(rows)] for place in range(size)])
+            for start in range(count)
+        ]
+        seconds[size] = served.process.time("serving_default", requests, _LATENCY_LIMIT)
+    return _Load(seconds, before, served.process.resident_memory())
+
+
+def _check_latency(contract: ExportContract, load: Callable[[], _Load]) -> str:
+    found = []
+    for size, seconds in load().seconds.items():
+        p50, p95 = np.percentile(seconds, [50, 95]) * 1e3
+        what = f"{size} {contract.row if size == 1 else contract.rows}"
+        found.append(f"{what}: p50 {p50:.1f} ms, p95 {p95:.1f} ms ({len(seconds)} requests)")
+    return "; ".join(found)
+
+
+def _check_memory(load: Callable[[], _Load]) -> str:
+    seconds, before, after = load()
+    count = sum(map(len, seconds.values()))
+    found = f"{_megabytes(before)} resident, {_megabytes(after - before, '+')} by {count} requests"
+    if after - before > _MOST_GROWTH:
+        raise RuntimeError(f"{found}, where at most {_megabytes(_MOST_GROWTH, '+')} is expected")
+    return found
+
+
+def _megabytes(count: int, sign: str = "") -> str:
+    return f"{count / 1e6:{sign}.0f} MB"

@@ -1,0 +1,161 @@
+"""A SavedModel that a child process serves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerasnmt.serving.check.json_arrays import from_json
+from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+
+# The inputs of a request: the batch of each input by name.
+Inputs = Mapping[str, Sequence[str | bytes]]
+
+
+class SessionProcess:
+    """A child process that loads a SavedModel through the TensorFlow C API and runs requests.
+
+    Like a server, the child does not import TensorFlow's Python package, and it sees no GPU. If it
+    crashes or does not answer, the waiting call raises an error; the parent lives on.
+
+    Args:
+        directory: The folder that holds `saved_model.pb`. The first request that needs the model
+            loads it.
+        timeout: Seconds to wait for each answer. A child that takes longer is killed. The first
+            answer includes the start of Python and the loading of the libraries.
+
+    Raises:
+        RuntimeError: From every method, if the child reports an error, has died (with the end of
+            its stderr) or does not answer in time.
+    """
+
+    def __init__(self, directory: str | Path, timeout: float = 300.0) -> None:
+        self.directory = Path(directory)
+        self.timeout = timeout
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (close() closes it)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "kerasnmt.serving.check.session_runner", str(directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="ascii",
+            env=_environment(),
+        )
+
+    def op_support(self) -> dict[str, str]:
+        """Return why a server cannot run each op of the model; empty strings if it can."""
+        return self._ask("op_support")
+
+    def signatures(self) -> dict[str, Signature]:
+        """Return the model's signatures by name."""
+        return {
+            name: Signature(
+                {key: TensorInfo(**info) for key, info in signature["inputs"].items()},
+                {key: TensorInfo(**info) for key, info in signature["outputs"].items()},
+            )
+            for name, signature in self._ask("signatures").items()
+        }
+
+    def run(self, signature: str, inputs: Inputs) -> dict[str, np.ndarray]:
+        """Run a signature whose inputs are strings.
+
+        Args:
+            signature: The signature's name.
+            inputs: The batch of each input, by name.
+
+        Returns:
+            The outputs by name. Strings are `bytes` in an array of dtype `object`.
+        """
+        outputs = self._ask("run", signature=signature, inputs=_decoded(inputs))
+        return {name: from_json(array) for name, array in outputs.items()}
+
+    def time(self, signature: str, requests: Sequence[Inputs], limit: float) -> list[float]:
+        """Run a signature for each request, and measure the time of each in the child.
+
+        Args:
+            signature: The signature's name.
+            requests: The inputs of each request, as `run` takes them.
+            limit: Seconds after which no further request starts.
+
+        Returns:
+            The seconds of each request, at least one, without the transfer between the processes.
+        """
+        requests = [_decoded(inputs) for inputs in requests]
+        return self._ask("time", signature=signature, requests=requests, limit=limit)
+
+    def resident_memory(self) -> int:
+        """Return the resident memory of the child in bytes."""
+        return self._ask("resident_memory")
+
+    def close(self) -> None:
+        """End the child."""
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+    def __enter__(self) -> "SessionProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(self, method: str, **arguments: Any) -> Any:
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(self.timeout, give_up)
+        timer.start()
+        try:
+            print(json.dumps({"method": method, **arguments}), file=self._process.stdin, flush=True)
+            line = self._process.stdout.readline()
+        except OSError:  # A broken pipe: the child is dead.
+            line = ""
+        finally:
+            timer.cancel()
+        if not line:
+            ending = (
+                f"gave no answer within {self.timeout:g} s" if late.is_set() else self._ending()
+            )
+            raise RuntimeError(f"The serving process {ending} (request {method!r})")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer["result"]
+
+    def _ending(self) -> str:
+        """Return how the child died, with the last lines of its stderr."""
+        code = self._process.wait()
+        how = (
+            f"crashed with {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        )
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f"{how}: {' | '.join(lines[-5:]) or 'nothing on stderr'}"
+
+
+def _decoded(inputs: Inputs) -> dict[str, list[str]]:
+    return {
+        name: [
+            value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+            for value in values
+        ]
+        for name, values in inputs.items()
+    }
+
+
+def _environment() -> dict[str, str]:
+    root = str(Path(__file__).parents[3])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "2"}
+    return {**quiet, **os.environ, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "-1"}

@@ -1,0 +1,123 @@
+"""The child process of `SessionProcess`, which serves a SavedModel to its parent.
+
+Run it as `python -m kerasnmt.serving.check.session_runner DIRECTORY`. Each line of stdin is a JSON
+object with a `method` and its arguments. Each line of stdout is the answer, `{"result": …}` or
+`{"error": message}`. The methods and their results:
+
+- `op_support` maps each op to the reason why a server cannot run it, or to an empty string.
+- `signatures` maps each name to `{"inputs", "outputs"}`, which map names to `{"tensor", "dtype",
+  "shape"}`. It loads the model, as the first `run` does.
+- `run` takes `signature` and `inputs`, which map names to strings. It maps output names to arrays,
+  as `json_arrays` writes them.
+- `time` takes `signature`, `requests` and `limit`. It runs the requests until `limit` seconds have
+  passed, and lists the seconds of each.
+- `resident_memory` is the resident memory of this process in bytes.
+"""
+
+import functools
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from kerasnmt.serving.check.c_api import op_support
+from kerasnmt.serving.check.json_arrays import to_json
+from kerasnmt.serving.check.saved_model_session import SavedModelSession
+
+_Inputs = dict[str, list[str]]
+
+
+def main() -> None:
+    """Answer the requests on stdin until it ends.
+
+    Raises:
+        SystemExit: If Python's TensorFlow is imported, with a message.
+    """
+    _refuse_python_tensorflow()
+    directory = sys.argv[1]
+    answers = _take_stdout()
+    session = functools.cache(lambda: SavedModelSession(directory))
+    methods = {
+        "op_support": lambda: op_support(directory),
+        "signatures": lambda: _signatures(session()),
+        "run": lambda signature, inputs: _run(session(), signature, inputs),
+        "time": lambda signature, requests, limit: _time(session(), signature, requests, limit),
+        "resident_memory": _resident_memory,
+    }
+    for line in sys.stdin:
+        print(json.dumps(_answer(methods, line)), file=answers, flush=True)
+
+
+def _answer(methods: dict[str, Callable[..., Any]], line: str) -> dict[str, Any]:
+    request = json.loads(line)
+    try:
+        result = methods[request.pop("method")](**request)
+    except (RuntimeError, ValueError) as error:
+        return {"error": str(error)}
+    _refuse_python_tensorflow()
+    return {"result": result}
+
+
+def _signatures(session: SavedModelSession) -> dict[str, Any]:
+    return {
+        name: {
+            "inputs": {key: info._asdict() for key, info in signature.inputs.items()},
+            "outputs": {key: info._asdict() for key, info in signature.outputs.items()},
+        }
+        for name, signature in session.signatures.items()
+    }
+
+
+def _run(session: SavedModelSession, signature: str, inputs: _Inputs) -> dict[str, Any]:
+    outputs = session.run(signature, _encoded(inputs))
+    return {name: to_json(array) for name, array in outputs.items()}
+
+
+def _time(
+    session: SavedModelSession, signature: str, requests: list[_Inputs], limit: float
+) -> list[float]:
+    seconds = []
+    begin = time.perf_counter()
+    for inputs in map(_encoded, requests):
+        start = time.perf_counter()
+        session.run(signature, inputs)
+        seconds.append(time.perf_counter() - start)
+        if time.perf_counter() - begin > limit:
+            break
+    return seconds
+
+
+def _resident_memory() -> int:
+    """Return the resident memory of this process in bytes, or its peak where only that is known."""
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _encoded(inputs: _Inputs) -> dict[str, list[bytes]]:
+    return {
+        name: [value.encode("utf-8", "surrogateescape") for value in values]
+        for name, values in inputs.items()
+    }
+
+
+def _take_stdout() -> TextIO:
+    """Return the real stdout, and redirect the output of libraries to stderr."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+def _refuse_python_tensorflow() -> None:
+    if "tensorflow" in sys.modules:
+        sys.exit("Expected a process without Python's TensorFlow, but something has imported it")
+
+
+if __name__ == "__main__":
+    main()

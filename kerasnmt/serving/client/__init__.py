@@ -1,0 +1,1 @@
+"""Many texts through a model, an export or a server."""

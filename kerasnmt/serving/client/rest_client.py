@@ -1,0 +1,140 @@
+"""A client of a model server over HTTP."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import requests
+
+from kerasnmt.serving.client.serving_client import ServingClient, TransientError
+from kerasnmt.serving.contract.translation_contract import TranslationContract
+from kerasnmt.serving.protocol.meta_graph import Signature
+from kerasnmt.serving.protocol.rest_metadata import read_metadata
+
+_BUSY = (429, 502, 503, 504)
+_MOST_SAID = 300  # characters, as a server may quote the whole request
+
+
+class RestClient(ServingClient):
+    """A model behind the REST API of TF Serving; see `ServingClient`. It needs no TensorFlow.
+
+    The connection stays open between requests. It uses the proxies of the environment, as
+    `requests` does. Redirects are not followed.
+
+    Args:
+        server: `http://host:port` or `https://…`, with the path before `/v1` if there is one.
+        model: The name under which the server serves the model.
+        version: The version of the model; `None` for the server's choice.
+        **options: Options of `ServingClient`.
+
+    Example:
+    ```python
+    with RestClient("http://localhost:8501", "en_de") as client:
+        Translator(client).translate(["Two dogs run."])
+    ```
+    """
+
+    def __init__(self, server: str, model: str, version: int | None = None, **options) -> None:
+        self._session = requests.Session()
+        self._url = f"{server.rstrip('/')}/v1/models/{quote(model, safe='')}"
+        if version is not None:
+            self._url += f"/versions/{version}"
+        super().__init__(server, model, version, **options)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+
+    def _declared(self) -> Mapping[str, Signature]:
+        answer = self._send("GET", "/metadata")
+        try:
+            return read_metadata(answer)
+        except ValueError as error:
+            raise self._refused("an answer that is not its metadata") from error
+
+    def _predict(self, signature: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
+        request = {"signature_name": signature, "inputs": {"text": texts}}
+        answer = self._send("POST", ":predict", request)
+        try:
+            return _arrays(answer["outputs"], signature)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._refused(f"an answer that is not of {signature!r}") from error
+
+    def _send(self, method: str, path: str, request: Any = None) -> Any:
+        try:
+            response = self._session.request(
+                method,
+                self._url + path,
+                json=request,
+                timeout=self._timeout,
+                allow_redirects=False,
+            )
+        except requests.exceptions.SSLError as error:
+            raise self._refused(_reason(error)) from error
+        except requests.Timeout as error:
+            raise TransientError(f"none within {self._timeout:g} s") from error
+        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+            raise TransientError(_reason(error)) from error
+        except requests.RequestException as error:
+            raise self._refused(str(error)) from error
+        if response.status_code in _BUSY:
+            raise TransientError(_said(response))
+        if response.status_code != 200:
+            raise self._refused(_said(response))
+        try:
+            # This keeps bytes that are not UTF-8.
+            return json.loads(response.content.decode("utf-8", "surrogateescape"))
+        except ValueError as error:
+            raise self._refused(f"an answer that is not JSON, {_said(response)}") from error
+
+
+def _arrays(values: Mapping[str, Any], signature: str) -> dict[str, np.ndarray]:
+    """Convert the outputs of the contract to arrays of its dtypes."""
+    arrays, sizes = {}, {}
+    for name, (dtype, axes) in TranslationContract.outputs[signature].items():
+        if name not in values:
+            continue
+        array = _strings(values[name]) if dtype == "string" else _numbers(values[name], dtype)
+        if not array.size:  # nested lists lose the axes after an empty one
+            missing = [sizes.get(axis, 0) for axis in axes[array.ndim :]]
+            array = array.reshape(*array.shape, *missing)
+        sizes.update(zip(axes, array.shape, strict=False))
+        arrays[name] = array
+    return arrays
+
+
+def _strings(value: Any) -> np.ndarray:
+    array = np.array(value, object)
+    for place, text in enumerate(array.flat):
+        if not isinstance(text, str):
+            raise ValueError(f"Expected strings. Received: {text!r}")
+        array.flat[place] = text.encode("utf-8", "surrogateescape")
+    return array
+
+
+def _numbers(value: Any, dtype: str) -> np.ndarray:
+    array = np.array(value)
+    if array.dtype.kind not in "if":
+        raise ValueError(f"Expected numbers. Received: dtype {array.dtype}")
+    return array.astype(dtype)
+
+
+def _said(response: requests.Response) -> str:
+    """Return the message of an answer in one short line."""
+    try:
+        text = response.json()["error"]
+    except (ValueError, KeyError, TypeError):
+        text = response.text
+    text = " ".join(str(text).split())
+    text = text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]}…"
+    return f"{response.status_code} {response.reason}: {text}"
+
+
+def _reason(error: BaseException) -> str:
+    """Return the message of the first error in a chain, without those of other libraries."""
+    while error.__context__ is not None:
+        error = error.__context__
+    reason = error.strerror if isinstance(error, OSError) else None
+    return reason or str(error) or type(error).__name__

@@ -1,0 +1,1 @@
+"""What each kind of export promises to its clients."""

@@ -1,0 +1,112 @@
+"""The contract of exports that caption images, and the images of its examples."""
+
+import base64
+import struct
+import zlib
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from kerasnmt.serving.contract.export_contract import ExportContract, Outputs, weight_problems
+
+
+def encode_png(width: int, height: int, colour: tuple[int, ...] = (0,)) -> bytes:
+    """Encode an image of one colour as PNG, without TensorFlow.
+
+    Args:
+        width: Width in pixels.
+        height: Height in pixels.
+        colour: Grey, or red, green and blue, each from 0 to 255.
+
+    Returns:
+        The bytes of the file.
+    """
+    kind = {1: 0, 3: 2}[len(colour)]
+    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
+    rows = (b"\0" + bytes(colour) * width) * height  # each row begins with the number of its filter
+    return encode_png_of(header, zlib.compress(rows, 9))
+
+
+def encode_png_of(header: bytes, data: bytes) -> bytes:
+    """Assemble a PNG from its header and compressed rows, even where the two do not fit."""
+    chunks = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in chunks
+    )
+
+
+_ORDINARY = encode_png(40, 30, (200, 40, 40))
+_HUGE = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+
+
+class CaptionContract(ExportContract):
+    """The contract of a `CaptionModule`: the caption of each image, its score, the attention.
+
+    The input is the bytes of PNG or JPEG files. The examples of a description hold them in base64,
+    because JSON has no bytes.
+    """
+
+    kind = "an export that captions images"
+    inputs: ClassVar = {"image": "images"}
+    outputs: ClassVar = {
+        "serving_default": {"caption": ("string", ("batch",)), "score": ("float32", ("batch",))},
+        "attention": {
+            "target_tokens": ("string", ("batch", "target_length")),
+            "weights": ("float32", ("batch", "target_length", "regions")),
+        },
+    }
+    answer = "caption"
+    answers = "captions"
+    row = "image"
+    # Several sizes, a grey image, a single pixel, and no image.
+    example_rows = (
+        (_ORDINARY,),
+        (encode_png(64, 64, (30, 60, 200)),),
+        (encode_png(300, 200, (128,)),),
+        (encode_png(1, 1, (0, 255, 0)),),
+        (b"",),
+    )
+    odd_values: ClassVar = {
+        "image": {
+            "no bytes": b"",
+            "text": b"two dogs run .",
+            "bytes that are not UTF-8": b"\xff\xfe\0\0 \xed\xa0\x80",
+            "one pixel": encode_png(1, 1, (255, 0, 0)),
+            "a line of 1,000 pixels": encode_png(1000, 1, (0, 0, 255)),
+            "a grey image": encode_png(64, 64, (90,)),
+            "2,000 by 2,000 pixels": encode_png(2000, 2000, (10, 200, 30)),
+            "a claim of 60,000 by 60,000 pixels": encode_png_of(_HUGE, zlib.compress(b"\0" * 99)),
+            "the beginning of a PNG": _ORDINARY[:20],
+            "a PNG without its end": _ORDINARY[:-24],
+            "a PNG with a wrong checksum": _ORDINARY[:50] + b"\0\0\0" + _ORDINARY[53:],
+            "the beginning of a JPEG": b"\xff\xd8\xff\xe0\0\x10JFIF\0",
+            "a JPEG without sense": b"\xff\xd8\xff" + bytes(range(256)),
+            "a GIF": b"GIF89a\1\0\1\0\0\0\0;",
+        }
+    }
+
+    def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
+        """Return the check of `attention`."""
+        return {"attention": self._check_attention}
+
+    def to_json(self, value: bytes) -> str:
+        """Return the bytes of an image as base64."""
+        return base64.b64encode(value).decode()
+
+    def from_json(self, value: str) -> bytes:
+        """Return the bytes of an image that a description holds as base64.
+
+        Raises:
+            ValueError: If the text is not base64.
+        """
+        return base64.b64decode(value, validate=True)
+
+    def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
+        real = attention["target_tokens"] != b""
+        regions = np.ones_like(attention["weights"][:, 0], bool)
+        problems = weight_problems(attention["weights"], real, regions)
+        if (real[:, 1:] & ~real[:, :-1]).any():
+            problems.append("target_tokens has an empty string before a token")
+        return problems, "weights sum to at most 1 over the regions, 0 on padding"

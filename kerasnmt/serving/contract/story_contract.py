@@ -1,0 +1,37 @@
+"""The contract of exports that answer questions about stories."""
+
+from typing import ClassVar
+
+from kerasnmt.serving.contract.export_contract import ODD_TEXTS, ExportContract
+
+_LINE = "John went to the hallway.\n"
+
+
+class StoryContract(ExportContract):
+    """The contract of a `StoryModule`: the answer to each story and question, and its score."""
+
+    kind = "an export of a memory network, which answers questions"
+    inputs: ClassVar = {"story": "stories", "question": "questions"}
+    outputs: ClassVar = {
+        "serving_default": {"answer": ("string", ("batch",)), "score": ("float32", ("batch",))}
+    }
+    answer = "answer"
+    answers = "answers"
+    row = "question"
+    # Several lengths, for padding; an empty story, an empty question, both empty; sentences without
+    # words; characters that no vocabulary holds.
+    example_rows = (
+        ("Mary moved to the bathroom.\nJohn went to the hallway.", "Where is Mary?"),
+        ("", "Where is John?"),
+        ("\n \nnaïve 🙂", ""),
+        ("John went to the hallway.\n\nMary took the milk there .\n" * 5, "Who has the milk?"),
+        ("", ""),
+    )
+    odd_values: ClassVar = {
+        "story": {
+            **ODD_TEXTS,
+            "sentences without words": b"\n \n\t\n...\n",
+            "1,000 sentences": _LINE.encode() * 1000,
+        },
+        "question": ODD_TEXTS,
+    }

@@ -1,0 +1,198 @@
+"""The contracts of exports that translate, with or without a context."""
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from kerasnmt.serving.contract.export_contract import (
+    ODD_TEXTS,
+    WEIGHT_TOLERANCE,
+    ExportContract,
+    Outputs,
+    weight_problems,
+)
+
+# An export holds the translations of these texts for its check: several lengths, for padding;
+# nothing to translate; characters that no vocabulary holds.
+EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
+
+ABSENT_SCORE = -1e9
+
+
+class TranslationContract(ExportContract):
+    """The contract of a `TextModule`: the translation of each text, the n best, the attention."""
+
+    kind = "an export that translates"
+    inputs: ClassVar = {"text": "texts"}
+    outputs: ClassVar = {
+        "serving_default": {
+            "translation": ("string", ("batch",)),
+            "score": ("float32", ("batch",)),
+        },
+        "n_best": {
+            "translations": ("string", ("batch", "beam")),
+            "scores": ("float32", ("batch", "beam")),
+        },
+        "attention": {
+            "source_tokens": ("string", ("batch", "source_length")),
+            "target_tokens": ("string", ("batch", "target_length")),
+            "weights": ("float32", ("batch", "target_length", "source_length")),
+            "generate_probability": ("float32", ("batch", "target_length")),
+        },
+    }
+    answer = "translation"
+    answers = "translations"
+    row = "text"
+    example_rows = tuple((text,) for text in EXAMPLE_TEXTS)
+    odd_values: ClassVar = {"text": ODD_TEXTS}
+    optional_signatures = frozenset({"attention"})  # a model without attention lacks it
+    optional_outputs = frozenset({"generate_probability"})  # only a pointer-generator has it
+
+    def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
+        """Return the checks of `n_best` and of `attention`."""
+        return {"n_best": self._check_n_best, "attention": self._check_attention}
+
+    def n_best_problems(
+        self, default: Mapping[str, np.ndarray], n_best: Mapping[str, np.ndarray]
+    ) -> list[str]:
+        """Check that `n_best` is a ranking that starts with the output of `serving_default`.
+
+        Args:
+            default: The outputs of `serving_default`: `translation` and `score`, `[batch]`.
+            n_best: The outputs of `n_best` for the same texts: `translations` and `scores`,
+                `[batch, beam]`.
+
+        Returns:
+            Scores that are not finite or not in descending order, a first translation that differs
+            from the default one, and absent hypotheses other than an empty text with -1e9.
+        """
+        translations, scores = n_best["translations"], n_best["scores"]
+        if not scores.shape[1]:
+            return ["n_best has no hypotheses"]
+        absent = scores <= ABSENT_SCORE / 2
+        problems = []
+        if not (np.isfinite(scores).all() and np.isfinite(default["score"]).all()):
+            problems.append("scores are not finite")
+        if (scores[:, 1:] > scores[:, :-1]).any():
+            problems.append("n_best is not in the order of its scores")
+        if (translations[absent] != b"").any() or (
+            scores[absent] != np.float32(ABSENT_SCORE)
+        ).any():
+            problems.append("absent hypotheses of n_best are not written as an empty text and -1e9")
+        if absent[:, :1].any():
+            problems.append("n_best has no hypothesis at all for a text")
+        best = {"translation": translations[:, 0], "score": scores[:, 0]}
+        problems += [f"best of n_best, {problem}" for problem in self.differences(default, best)]
+        return problems
+
+    def attention_problems(self, attention: Mapping[str, np.ndarray]) -> list[str]:
+        """Check that tokens are right-padded and that weights are shares of the source.
+
+        Args:
+            attention: The outputs of `attention`: `source_tokens` `[batch, source_length]`,
+                `target_tokens` `[batch, target_length]`, `weights` `[batch, target_length,
+                source_length]` and, for a pointer-generator, `generate_probability` `[batch,
+                target_length]`.
+
+        Returns:
+            Real tokens after padding, and the problems that `weight_problems` finds. Of
+            `generate_probability`, values outside [0, 1], to 1e-3, and values of padding other
+            than 0.
+        """
+        weights = attention["weights"]
+        real = {side: attention[f"{side}_tokens"] != b"" for side in ("source", "target")}
+        problems = [
+            f"{side}_tokens has an empty string before a token"
+            for side, mask in real.items()
+            if (mask[:, 1:] & ~mask[:, :-1]).any()
+        ]
+        problems += weight_problems(weights, real["target"], real["source"])
+        if "generate_probability" in attention:
+            probability = attention["generate_probability"]
+            wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]
+            if wrong.size:
+                problems.append(f"generate_probability has {wrong[0]:.4f} where 0 to 1 is expected")
+            if (probability[~real["target"]] != 0).any():
+                problems.append("generate_probability of padding is not 0")
+        return problems
+
+    def _check_n_best(self, default: Outputs, n_best: Outputs) -> tuple[list[str], str]:
+        found = f"beam of {n_best['scores'].shape[1]}, best first"
+        return self.n_best_problems(default, n_best), found
+
+    def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
+        found = "weights sum to at most 1 over the source"
+        if "generate_probability" in attention:
+            found += ", generate_probability is from 0 to 1"
+        return self.attention_problems(attention), f"{found}, 0 on padding"
+
+
+_DEFAULT, _N_BEST, _ATTENTION = TranslationContract.outputs.values()
+# The text of the contexts among the examples.
+_STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
+
+
+class ContextContract(TranslationContract):
+    """The contract of a `ContextTextModule`: translation of texts that each have a context."""
+
+    kind = "an export that reads a context"
+    inputs: ClassVar = {"text": "texts", "context": "contexts"}
+    outputs: ClassVar = {
+        "serving_default": _DEFAULT,
+        "n_best": _N_BEST,
+        "attention": {
+            **_ATTENTION,
+            "context_tokens": ("string", ("batch", "context_length")),
+            "context_weights": ("float32", ("batch", "target_length", "context_length")),
+            "context_probability": ("float32", ("batch", "target_length")),
+        },
+    }
+    # Several lengths, for padding; an empty text, an empty context, both empty; characters that no
+    # vocabulary holds.
+    example_rows = (
+        ("Where is Mary ?", _STORY),
+        ("Where is John ?", ""),
+        ("", _STORY),
+        ("Who is naïve 🙂 ?", f"{_STORY} Daniel is naïve 🙂 ." * 3),
+        ("   ", " "),
+    )
+    odd_values: ClassVar = {
+        "text": ODD_TEXTS,
+        "context": {**ODD_TEXTS, "100,000 characters": b"Mary went to the bathroom . " * 3600},
+    }
+    optional_outputs = frozenset({"generate_probability", "context_probability"})
+
+    def attention_problems(self, attention: Mapping[str, np.ndarray]) -> list[str]:
+        """Check the weights of the source and of the context; see `TranslationContract`.
+
+        Args:
+            attention: The outputs of `attention`: those of a translation; `context_tokens`
+                `[batch, context_length]` and `context_weights` `[batch, target_length,
+                context_length]`; and, for a model that copies, `context_probability` `[batch,
+                target_length]`.
+
+        Returns:
+            The problems with the weights of both texts, and probabilities of generating and of
+            copying from the context that sum to more than 1, to 1e-3.
+        """
+        problems = super().attention_problems(attention)
+        context = {
+            "source_tokens": attention["context_tokens"],
+            "target_tokens": attention["target_tokens"],
+            "weights": attention["context_weights"],
+        }
+        found = super().attention_problems(context)
+        problems += [f"of the context, {one}" for one in found]
+        if {"context_probability", "generate_probability"} <= attention.keys():
+            probability = attention["context_probability"]
+            wrong = probability < 0
+            wrong |= probability + attention["generate_probability"] > 1 + WEIGHT_TOLERANCE
+            if wrong.any():
+                problems.append(
+                    f"context_probability has {probability[wrong][0]:.4f} where 0 to 1, less "
+                    "generate_probability, is expected"
+                )
+            if (probability[attention["target_tokens"] == b""] != 0).any():
+                problems.append("context_probability of padding is not 0")
+        return problems

@@ -1,0 +1,203 @@
+"""Write and load exports for LiteRT, whose core takes and returns token ids."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.ids import END_ID
+from kerasnmt.serving.contract.served_model import ServedModel
+from kerasnmt.serving.export.stored_weights import StoredWeights
+from kerasnmt.serving.export.text_module import TextModule
+from kerasnmt.serving.export.version_folder import refuse_existing, write_folder
+from kerasnmt.text import register_tokenizers
+
+CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
+
+
+def export_lite(
+    model: keras.Model,
+    directory: str | Path,
+    *,
+    weights: str = "float32",
+    **options,
+) -> str:
+    """Write a model's search for LiteRT, which runs on small devices, completely or not at all.
+
+    The folder holds `model.tflite`, the core, which uses only LiteRT's own ops; `tokenizers.json`,
+    the serialized tokenizers with their vocabularies; and `kerasnmt.json`, the options. The core's
+    signature, `serving_default`, takes one sentence:
+
+    - `source_ids`, int32 `[1, source_length]`, of any length, unpadded, with the end token;
+    - `extended_source_ids`, of the same shape, if the model copies.
+
+    It returns `ids`, int32 `[1, max_length]`, the best translation with its end token, padded with
+    0, and `score`, float32 `[1]`, the log-probability divided by the length penalty.
+
+    Args:
+        model: A `kerasnmt.models.SearchModel` with tokenizers.
+        directory: The folder to write. It must not exist; its parents may.
+        weights: "float32"; "float16" for half the size, which is slow, because LiteRT converts the
+            weights to float32 in each step; or "int8" for a quarter of the size, which is fast,
+            because LiteRT computes with int8. LiteRT leaves small matrices in float32.
+        **options: Options of `kerasnmt.decoding.SearchOptions`, fixed in the core.
+
+    Returns:
+        The directory.
+
+    Raises:
+        ValueError: If the directory exists, the model has no tokenizers or computes in half
+            precision, or an option is out of range.
+        OSError: If it cannot be written.
+    """
+    directory = Path(directory)
+    refuse_existing(directory)
+    if model.compute_dtype != "float32":
+        raise ValueError(
+            f"Expected a model that computes in float32, for LiteRT. Received: {model.name} with "
+            f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
+            "has the same weights."
+        )
+    if model.reads_context:
+        raise ValueError(
+            "Expected a model that reads only a source, for LiteRT. Received: "
+            f"{model.name}, which reads a context too. model.export writes it for TF Serving."
+        )
+    description = TextModule(model, weights=weights, **options).description  # rejects bad options
+    tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
+    if model.target_tokenizer is not model.source_tokenizer:
+        tokenizers["target"] = keras.saving.serialize_keras_object(model.target_tokenizer)
+    core = _core(model, weights, options)
+
+    def write(folder: Path) -> None:
+        (folder / CORE).write_bytes(core)
+        for name, document in ((TOKENIZERS, tokenizers), (DESCRIPTION, description)):
+            text = json.dumps(document, ensure_ascii=False, indent=2)
+            (folder / name).write_text(text + "\n", encoding="utf-8")
+
+    return str(write_folder(directory, write))
+
+
+def load_lite(directory: str | Path) -> ServedModel:
+    """Load an export for LiteRT, with its tokenizers, for `Translator`.
+
+    It needs the package ai-edge-litert (the extra `litert`). It translates one text at a time, and
+    must not be used from several threads.
+
+    Args:
+        directory: The folder that `export_lite` wrote.
+
+    Returns:
+        The export. Its only signature is `serving_default`.
+
+    Raises:
+        ValueError: If the folder was not written by `export_lite`, it cannot be loaded, or the
+            package is not installed.
+    """
+    directory = Path(directory)
+    if missing := [n for n in (CORE, TOKENIZERS, DESCRIPTION) if not (directory / n).exists()]:
+        raise ValueError(
+            f"Expected a folder that export_lite wrote. Received: directory='{directory}', without "
+            f"{' and '.join(missing)}."
+        )
+    try:
+        return _LiteModule(directory)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
+
+
+class _LiteModule(ServedModel):
+    """A core with its tokenizers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.description = json.loads((directory / DESCRIPTION).read_bytes())
+        register_tokenizers()
+        tokenizers = {
+            side: keras.saving.deserialize_keras_object(config)
+            for side, config in json.loads((directory / TOKENIZERS).read_bytes()).items()
+        }
+        self._source_tokenizer = tokenizers["source"]
+        self._target_tokenizer = tokenizers.get("target", self._source_tokenizer)
+        self._search = _interpreter(str(directory / CORE)).get_signature_runner()
+        self._copies = "extended_source_ids" in self._search.get_input_details()
+        self.signatures = {"serving_default": self._translate}
+
+    def source_lengths(self, text: Sequence[str]) -> tf.Tensor:
+        """Count the tokens of each whole text, the end token included."""
+        return tf.cast(self._source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
+
+    def _translate(self, text: Sequence[str]) -> dict[str, tf.Tensor]:
+        rows = tf.constant(text)[:, None]
+        translations, scores = zip(*map(self._translate_one, rows), strict=True)
+        return {"translation": tf.stack(translations), "score": tf.constant(scores, tf.float32)}
+
+    def _translate_one(self, text: tf.Tensor) -> tuple[tf.Tensor, float]:
+        ids, extended_ids, unknown_words = self._read(text)
+        if ids.shape[1] == 1:  # only the end token
+            return tf.constant(""), 0.0
+        inputs = {"source_ids": ids.numpy()}
+        if self._copies:
+            inputs["extended_source_ids"] = extended_ids.numpy()
+        found = self._search(**inputs)
+        return self._write(found["ids"], unknown_words)[0], found["score"][0]
+
+    @tf.function(input_signature=[tf.TensorSpec([1], tf.string)], autograph=False)
+    def _read(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.RaggedTensor]:
+        source = self._source_tokenizer.tokenize_source(text)
+        most = self.description["max_length"] - 1
+        ids, extended_ids = (
+            tf.concat([ragged[:, :most].to_tensor(), [[END_ID]]], axis=1)
+            for ragged in (source.ids, source.extended_ids)
+        )
+        return ids, extended_ids, source.unknown_words
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([1, None], tf.int32),
+            tf.RaggedTensorSpec([1, None], tf.string),
+        ],
+        autograph=False,
+    )
+    def _write(self, ids: tf.Tensor, unknown_words: tf.RaggedTensor) -> tf.Tensor:
+        return self._target_tokenizer.detokenize(ids, unknown_words if self._copies else None)
+
+
+def _interpreter(path: str) -> Any:
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            "Expected the package ai-edge-litert, which runs exports for LiteRT. Received: it is "
+            "not installed. Install it: pip install 'kerasnmt[litert]'"
+        ) from error
+    return Interpreter(path)
+
+
+def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
+    stored = StoredWeights(model)
+    on_stored = stored.applied(model.search)
+    names = ("source_ids", "extended_source_ids")[: 1 + model.copies]
+
+    # The batch size is 1, because LiteRT needs lists of tensors in which only the length is
+    # unknown.
+    @tf.function(
+        input_signature=[tf.TensorSpec([1, None], tf.int32, name=name) for name in names],
+        autograph=False,
+    )
+    def best(*ids: tf.Tensor) -> dict[str, tf.Tensor]:
+        found = on_stored(dict(zip(names, ids, strict=True)), **search)
+        return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
+
+    with tf.device("CPU"):
+        converter = tf.lite.TFLiteConverter.from_concrete_functions(
+            [best.get_concrete_function()], stored
+        )
+        converter.experimental_enable_resource_variables = False  # weights become constants
+        if weights != "float32":
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if weights == "float16":
+            converter.target_spec.supported_types = [tf.float16]
+        return converter.convert()

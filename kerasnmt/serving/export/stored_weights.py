@@ -1,0 +1,108 @@
+"""The weights of a model in the number format of its export."""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+
+class StoredWeights(tf.Module):
+    """A model's weights in a small number format, and the model's functions on these weights.
+
+    Only matrices are stored in the small format. Vectors, such as biases, stay the model's own
+    variables. The stored values are copies, made when this object is made. Functions compute in the
+    model's own precision: each call converts the values to float32 once, before any loops.
+
+    - `float32`: The model's own variables.
+    - `float16`: Half the size.
+    - `int8`: A quarter of the size. A value is an integer from -127 to 127 times a float32 scale.
+      Each row of a matrix has a scale, or each column, whichever loses less.
+
+    Args:
+        model: A Keras model.
+        kind: "float32", "float16" or "int8".
+
+    Raises:
+        ValueError: If the kind is unknown, or a weight is too large for float16.
+    """
+
+    def __init__(self, model: keras.Model, kind: str = "float32") -> None:
+        super().__init__(name="weights")
+        if kind not in _KINDS:
+            raise ValueError(
+                f"Expected weights to be one of {', '.join(_KINDS)}. Received: weights={kind!r}"
+            )
+        self.kind = kind
+        self._stored = [_storage(weight, kind) for weight in model.weights]
+        # Only TensorFlow's own variables are tracked, not the model, so its optimizer stays out.
+        # This is a closure, because a `tf.Module` would track Keras variables in an attribute.
+        weights, stored = model.weights, self._stored
+        self._values = lambda: [(w, value()) for w, value in zip(weights, stored, strict=True)]
+
+    def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that runs the given one, such as `model.search`, on these weights."""
+
+        def on_stored(*arguments: Any, **options) -> Any:
+            with keras.StatelessScope(state_mapping=self._values()):
+                return function(*arguments, **options)
+
+        return on_stored
+
+
+def _storage(weight: keras.Variable, kind: str) -> tf.Module:
+    is_matrix = sum(size > 1 for size in weight.shape) > 1
+    return (_KINDS[kind] if is_matrix else _Own)(weight)
+
+
+class _Own(tf.Module):
+    """A variable of the model itself."""
+
+    def __init__(self, weight: keras.Variable) -> None:
+        super().__init__()
+        self.variable = weight.value
+
+    def __call__(self) -> tf.Tensor:
+        return tf.convert_to_tensor(self.variable)
+
+
+class _Float16(tf.Module):
+    def __init__(self, weight: keras.Variable) -> None:
+        super().__init__()
+        values = keras.ops.convert_to_numpy(weight)
+        most = np.finfo("float16").max
+        if np.abs(values).max() > most:
+            raise ValueError(
+                f"Expected weights of at most {most:,.0f}, for float16. Received: {weight.path} "
+                f"with {np.abs(values).max():,.0f}. Export with weights='float32'."
+            )
+        self.half = tf.Variable(values.astype("float16"), trainable=False)
+
+    def __call__(self) -> tf.Tensor:
+        return tf.cast(self.half, tf.float32)
+
+
+class _Int8(tf.Module):
+    def __init__(self, weight: keras.Variable) -> None:
+        super().__init__()
+        values = keras.ops.convert_to_numpy(weight)
+        first, last = 0, values.ndim - 1
+        quantized = [_quantized(values, kept) for kept in (last, first)]
+        whole, scales = min(quantized, key=lambda pair: np.square(pair[0] * pair[1] - values).sum())
+        self.whole = tf.Variable(whole, trainable=False)
+        self.scales = tf.Variable(scales, trainable=False)
+
+    def __call__(self) -> tf.Tensor:
+        return tf.cast(self.whole, tf.float32) * self.scales
+
+
+def _quantized(values: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return int8 values and their float32 scales, one for each index of the axis `kept`."""
+    others = tuple(axis for axis in range(values.ndim) if axis != kept)
+    scales = np.abs(values).max(axis=others, keepdims=True) / 127
+    scales = np.where(scales == 0, 1, scales).astype("float32")
+    return np.round(values / scales).astype("int8"), scales
+
+
+_KINDS = {"float32": _Own, "float16": _Float16, "int8": _Int8}

@@ -1,0 +1,1 @@
+"""How signatures and requests are written: protobuf, SavedModel graphs, REST metadata."""

@@ -1,0 +1,96 @@
+"""Read and write the protobuf wire format without message classes.
+
+The message classes of TensorFlow come with its Python package, which the process that plays the
+server must not import. Those of TF Serving come with a package that an export does not need. So
+the few fields that this library uses are read from the encoded bytes and written as such. Source:
+the protobuf encoding guide (varints, tags, lengths).
+"""
+
+from collections.abc import Iterator
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+
+
+def fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """Yield the fields of an encoded message, in their order.
+
+    Args:
+        message: The encoded message.
+
+    Yields:
+        The field's number and its value: an unsigned `int` for a varint, otherwise a `memoryview`
+        of its bytes. Where the bytes hold a message, pass them to `fields` again.
+
+    Raises:
+        ValueError: If the bytes are not an encoded message.
+    """
+    view = memoryview(message)
+    position = 0
+    while position < len(view):
+        tag, position = _varint(view, position)
+        kind = tag & 7
+        if kind == _VARINT:
+            value, position = _varint(view, position)
+        else:
+            if kind == _LENGTH:
+                size, position = _varint(view, position)
+            elif kind in (_FIXED32, _FIXED64):
+                size = 4 if kind == _FIXED32 else 8
+            else:
+                raise ValueError(
+                    f"Expected an encoded protobuf message. Received: wire type {kind}"
+                )
+            if position + size > len(view):
+                raise ValueError("Expected an encoded protobuf message. Received: cut-off bytes")
+            value, position = view[position : position + size], position + size
+        yield tag >> 3, value
+
+
+def repeated(message: bytes | memoryview, number: int) -> list[int | memoryview]:
+    """Return the values of every field with this number, in their order."""
+    return [value for found, value in fields(message) if found == number]
+
+
+def text(message: bytes | memoryview, number: int) -> str:
+    """Return the last field with this number as text, or an empty string if there is none."""
+    values = repeated(message, number)
+    return str(values[-1], "utf-8") if values else ""
+
+
+def field(number: int, value: int | bytes | str) -> bytes:
+    """Encode one field. A message is the concatenation of its fields.
+
+    Args:
+        number: The field's number.
+        value: A non-negative `int`, written as a varint; `bytes`, such as an encoded message; or
+            text, written as UTF-8.
+
+    Returns:
+        The encoded field.
+    """
+    if isinstance(value, int):
+        return _encoded_varint(number << 3 | _VARINT) + _encoded_varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return _encoded_varint(number << 3 | _LENGTH) + _encoded_varint(len(value)) + value
+
+
+def _encoded_varint(value: int) -> bytes:
+    """Return the varint of a non-negative number."""
+    low = bytearray()
+    while value > 0x7F:
+        low.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*low, value])
+
+
+def _varint(view: memoryview, position: int) -> tuple[int, int]:
+    """Return the varint at `position`, and the position after it."""
+    value = shift = 0
+    while position < len(view):
+        byte = view[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    raise ValueError("Expected an encoded protobuf message. Received: cut-off bytes")

@@ -1,0 +1,130 @@
+"""A threaded server for the development of a WSGI application."""
+
+import io
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
+
+_SILENCE = 30.0  # seconds to wait for a request to begin, and to send a response
+_READING = 30.0  # seconds to read a whole request
+_ENDING = 8.0  # seconds to finish open requests when the server stops
+
+
+class _Reader(io.RawIOBase):
+    """Read the request of a connection within a limited time.
+
+    The limit is for the whole request. With a limit for each read, a client could keep a connection
+    forever by sending single bytes.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__()
+        self._connection = connection
+        self._deadline: float | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = _SILENCE if self._deadline is None else self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(f"The request was not read within {_READING:.0f} seconds.")
+        self._connection.settimeout(left)
+        try:
+            count = self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(_SILENCE)
+        if self._deadline is None:
+            self._deadline = time.monotonic() + _READING
+        return count
+
+
+class _Handler(WSGIRequestHandler):
+    """Answer one request; then Werkzeug closes the connection."""
+
+    timeout = _SILENCE
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Reader(self.connection))
+
+
+class _Server(ThreadedWSGIServer):
+    """A server that ends within a few seconds, whatever its clients do."""
+
+    daemon_threads = True  # otherwise `socketserver` could wait for them forever
+
+    def __init__(self, *arguments: Any) -> None:
+        self._connections: dict[threading.Thread, socket.socket] = {}
+        super().__init__(*arguments)
+
+    @property
+    def unanswered(self) -> int:
+        """The number of requests in progress, also after the server has stopped."""
+        return len(self._connections)
+
+    def process_request(self, request: socket.socket, client_address: Any) -> None:
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
+        self._connections[thread] = request
+        thread.start()
+
+    def process_request_thread(self, request: socket.socket, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            del self._connections[threading.current_thread()]
+
+    def server_close(self) -> None:
+        """Accept no more connections and requests, and wait for requests in progress."""
+        super().server_close()
+        connections = dict(self._connections)
+        for connection in connections.values():
+            with suppress(OSError):  # the client has gone
+                connection.shutdown(socket.SHUT_RD)
+        end = time.monotonic() + _ENDING
+        for thread in connections:
+            if thread.ident is None:  # a signal came before the thread started
+                del self._connections[thread]
+            else:
+                thread.join(max(end - time.monotonic(), 0.0))
+
+
+def development_server(app: Any, host: str, port: int) -> BaseWSGIServer:
+    """Return a server that answers each connection in a thread of its own.
+
+    Its `serve_forever` ends when another thread calls `shutdown` or the process is interrupted. It
+    then finishes open requests for at most eight seconds, and drops requests that it has not read
+    completely. A client that is silent for 30 seconds, or takes longer to send one request, is
+    disconnected.
+
+    Args:
+        app: The WSGI application.
+        host: The address to listen at.
+        port: The port, or 0 for a free port. The server's `port` is the actual number.
+
+    Returns:
+        The server, which is already listening. After its end, `unanswered` is the number of
+        requests that it did not finish.
+
+    Raises:
+        ValueError: If it cannot listen at this address.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise ValueError(
+            f"Expected an address to listen at. Received: host {host}, port {port}: "
+            f"{reason or error}. Choose another one; port 0 finds a free port."
+        ) from error
+    # Werkzeug copies this socket. If it opened its own, a failure would end the process.
+    with listening:
+        return _Server(host, port, app, _Handler, False, None, listening.fileno())

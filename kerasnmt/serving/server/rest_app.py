@@ -1,0 +1,229 @@
+"""The REST API of TF Serving, for development."""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from werkzeug.exceptions import (
+    BadRequest,
+    HTTPException,
+    InternalServerError,
+    MethodNotAllowed,
+    NotFound,
+    RequestEntityTooLarge,
+)
+from werkzeug.wrappers import Request, Response
+
+from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.protocol.rest_metadata import write_metadata
+
+_PATH = re.compile(
+    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|/metadata)"
+)
+
+
+class RestApp:
+    """One version of a model behind the routes of TF Serving's REST API, as a WSGI application.
+
+    For NAME, or NAME/versions/VERSION, after `/v1/models/`:
+
+    - `POST NAME:predict` runs a signature on `instances` (row format) or `inputs` (column format).
+    - `GET NAME` returns the state of the version, `GET NAME/metadata` its signatures.
+
+    Answers follow TF Serving's documentation. An error is `{"error": message}` with the status 400
+    (the request is wrong), 404 (there is no such model, version or path), 405 (the method is
+    wrong), 413 (the body is too large) or 500 (the model failed). Labels, `classify`, `regress` and
+    binary outputs are not supported.
+
+    Args:
+        session: An open `SavedModelSession`, or another object with its `signatures` and `run`. It
+            must support several runs at a time.
+        name: The model's name.
+        version: The model's version.
+        max_body_bytes: Maximum number of bytes of a request.
+        max_batch: Maximum number of texts in a request.
+        max_text_bytes: Maximum number of UTF-8 bytes of each text. The model cuts long texts, but
+            it tokenizes them first, which takes about 200 bytes of memory for each byte of a word.
+            Images are limited only by the size of the request.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        name: str,
+        version: int,
+        *,
+        max_body_bytes: int = 8 << 20,
+        max_batch: int = 1024,
+        max_text_bytes: int = 64 << 10,
+    ) -> None:
+        self._session = session
+        self._name, self._version = name, version
+        self._max_body_bytes, self._max_batch = max_body_bytes, max_batch
+        self._max_text_bytes = max_text_bytes
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one WSGI request."""
+        request = Request(environ)
+        # One more than allowed, because a chunked body is silently cut at this length.
+        request.max_content_length = self._max_body_bytes + 1
+        try:
+            response = _response(self._answer(request))
+        except HTTPException as error:
+            response = _response({"error": error.description}, error.code)
+            if isinstance(error, MethodNotAllowed):
+                response.allow.update(error.valid_methods)
+        return response(environ, start_response)
+
+    def _answer(self, request: Request) -> dict[str, Any]:
+        path = _PATH.fullmatch(request.path)
+        if path is None:
+            raise NotFound(f"Expected /v1/models/{self._name}:predict. Received: {request.path}")
+        method = "POST" if path["what"] == ":predict" else "GET"
+        if request.method != method:
+            raise MethodNotAllowed([method], f"Expected {method}. Received: {request.method}")
+        name, version = path["name"], path["version"]
+        if name != self._name or version not in (None, str(self._version)):
+            asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+            raise NotFound(f"Servable not found for request: {asked}")
+        if path["what"] == ":predict":
+            return self._predict(request)
+        if path["what"] == "/metadata":
+            return write_metadata(self._name, self._version, self._session.signatures)
+        status = {"error_code": "OK", "error_message": ""}
+        state = {"version": str(self._version), "state": "AVAILABLE", "status": status}
+        return {"model_version_status": [state]}
+
+    def _predict(self, request: Request) -> dict[str, Any]:
+        asked = self._document(request)
+        name = asked.get("signature_name") or "serving_default"
+        if not isinstance(name, str) or name not in self._session.signatures:
+            raise BadRequest(f'Serving signature name: "{name}" not found in signature def')
+        signature = self._session.signatures[name]
+        if ("instances" in asked) == ("inputs" in asked):
+            raise BadRequest("Expected one of the keys 'instances' and 'inputs'")
+        in_rows = "instances" in asked
+        columns = _of_rows(asked["instances"], signature) if in_rows else asked["inputs"]
+        if not isinstance(columns, dict) or _is_binary(columns):
+            columns = {_only_input(signature): columns}
+        if missing := signature.inputs.keys() - columns.keys():
+            raise BadRequest(f"Expected the inputs {sorted(signature.inputs)}. Missing: {missing}")
+        inputs = {key: _tensor(columns[key], key, info) for key, info in signature.inputs.items()}
+        for key, array in inputs.items():
+            if len(array) > self._max_batch:
+                raise BadRequest(
+                    f"Expected at most {self._max_batch} rows in a request. "
+                    f"Received: {len(array)} of {key!r}"
+                )
+            if array.dtype == object and key != "image":
+                self._check_lengths(key, array)
+        try:
+            outputs = self._session.run(name, inputs)
+        except RuntimeError as error:
+            raise InternalServerError(str(error)) from error
+        written = {key: _written(array) for key, array in outputs.items()}
+        if len(written) == 1:
+            (written,) = written.values()
+        elif in_rows:
+            rows = zip(*written.values(), strict=True)
+            written = [dict(zip(written, row, strict=True)) for row in rows]
+        return {"predictions" if in_rows else "outputs": written}
+
+    def _check_lengths(self, key: str, texts: np.ndarray) -> None:
+        for number, text in enumerate(texts.ravel()):
+            if len(text) > self._max_text_bytes:
+                raise BadRequest(
+                    f"Expected texts of at most {self._max_text_bytes} bytes. "
+                    f"Received: {len(text)} bytes in row {number} of {key!r}"
+                )
+
+    def _document(self, request: Request) -> dict[str, Any]:
+        too_large = f"Expected at most {self._max_body_bytes} bytes in a request"
+        try:
+            body = request.get_data()
+        except RequestEntityTooLarge as error:
+            raise RequestEntityTooLarge(too_large) from error
+        if len(body) > self._max_body_bytes:
+            raise RequestEntityTooLarge(too_large)
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"JSON Parse error: {error}") from error
+        if not isinstance(document, dict):
+            raise BadRequest("Expected a JSON object")
+        return document
+
+
+def _of_rows(rows: Any, signature: Signature) -> Any:
+    """Turn rows with named inputs into columns. Rows of plain values stay as they are."""
+    if not isinstance(rows, list) or not rows:
+        raise BadRequest("Expected a list of at least one row under 'instances'")
+    named = [isinstance(row, dict) and not _is_binary(row) for row in rows]
+    if not any(named):
+        return rows
+    names = signature.inputs.keys()
+    for number, row in enumerate(rows):
+        if not named[number] or row.keys() != names:
+            raise BadRequest(f"Expected an object with the keys {sorted(names)} in row {number}")
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _only_input(signature: Signature) -> str:
+    if len(signature.inputs) != 1:
+        raise BadRequest(f"Expected values by name, of the inputs {sorted(signature.inputs)}")
+    return next(iter(signature.inputs))
+
+
+def _tensor(value: Any, name: str, info: TensorInfo) -> np.ndarray:
+    """Return an array of the dtype and shape of the signature."""
+    try:
+        if info.dtype == "string":
+            array = np.array(_bytes(value), object)
+        else:
+            array = np.array(value, info.dtype)
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: nested too deeply
+        raise BadRequest(f"Expected {info.dtype} for the input {name!r}") from error
+    strings = info.dtype != "string" or all(isinstance(item, bytes) for item in array.ravel())
+    shape = info.shape or array.shape
+    fits = len(shape) == array.ndim and all(
+        size in (-1, actual) for size, actual in zip(shape, array.shape, strict=True)
+    )
+    if not (strings and fits and array.ndim):
+        raise BadRequest(f"Expected {info.dtype} of shape {info.shape} for the input {name!r}")
+    return array
+
+
+def _bytes(value: Any) -> Any:
+    """Replace the strings of nested lists, plain or in base64, by their bytes."""
+    if isinstance(value, list):
+        return [_bytes(item) for item in value]
+    if _is_binary(value):
+        return base64.b64decode(value["b64"], validate=True)
+    if isinstance(value, str):
+        return value.encode()
+    raise TypeError(f"Expected a string. Received: {value!r}")
+
+
+def _is_binary(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"b64"} and isinstance(value["b64"], str)
+
+
+def _written(array: np.ndarray) -> list:
+    """Return an array as nested lists for JSON."""
+    if array.dtype == object:  # this keeps bytes that are not UTF-8
+        values = [text.decode("utf-8", "surrogateescape") for text in array.flat]
+        return np.array(values, object).reshape(array.shape).tolist()
+    if array.dtype == np.float32:  # writes 0.2, not 0.20000000298
+        array = array.astype(str).astype(float)
+    return array.tolist()
+
+
+def _response(document: Any, status: int | None = 200) -> Response:
+    try:
+        body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a surrogate pair, quoted from the request
+        body = json.dumps(document, indent=1).encode()
+    return Response(body, status, content_type="application/json")

@@ -1,0 +1,77 @@
+"""The configuration files with which TF Serving serves all models of a folder."""
+
+from pathlib import Path
+
+from kerasnmt.atomic_write import atomic_write
+from kerasnmt.serving.export.version_folder import model_folders
+from kerasnmt.serving.export.warmup import WARMUP_BATCH_SIZES
+
+MODELS_CONFIG = "models.config"
+BATCHING_PARAMETERS = "batching_parameters.txt"
+
+_BATCHING = f"""\
+# For tensorflow_model_server --enable_batching --batching_parameters_file=…
+# Maximum number of texts in a batch, and in one request.
+max_batch_size {{ value: {max(WARMUP_BATCH_SIZES)} }}
+# Microseconds that a request waits for others; 0 to batch only requests that wait already.
+batch_timeout_micros {{ value: 2000 }}
+# Maximum number of waiting batches. Further requests get the status UNAVAILABLE.
+max_enqueued_batches {{ value: 100 }}
+# Number of batches that are processed at the same time; by default the number of cores.
+# num_batch_threads {{ value: 4 }}
+"""
+
+
+def write_server_config(directory: str | Path, base_path: str = "/models") -> tuple[Path, Path]:
+    """Write `models.config` and `batching_parameters.txt` for the models of a folder.
+
+    These are `ModelServerConfig` and `BatchingParameters` in text format, for the options
+    `--model_config_file` and `--batching_parameters_file` of `tensorflow_model_server`. The server
+    loads the newest version of each model. Existing files are replaced, each completely or not at
+    all. To tune the batching parameters, copy the file to another name.
+
+    Args:
+        directory: The parent of the models' folders, such as `saved_models`.
+        base_path: The absolute path of this folder on the machine of the server.
+
+    Returns:
+        The paths of the two files.
+
+    Raises:
+        ValueError: If the folder holds no model, or `base_path` is not absolute.
+    """
+    directory = Path(directory)
+    models = model_folders(directory)
+    if not models:
+        raise ValueError(
+            "Expected a folder of models, each <name>/<version> with a SavedModel. "
+            f"Received: {directory}. Export a model to {directory / '<name>'} first."
+        )
+    if not base_path.startswith("/"):
+        raise ValueError(
+            "Expected the absolute path of the models on the machine of the server. "
+            f"Received: base_path={base_path!r}"
+        )
+    entries = "".join(_entry(model.name, base_path.rstrip("/")) for model in models)
+    config, parameters = directory / MODELS_CONFIG, directory / BATCHING_PARAMETERS
+    with atomic_write(config) as path:
+        path.write_text(f"model_config_list {{\n{entries}}}\n", encoding="ascii")
+    with atomic_write(parameters) as path:
+        path.write_text(_BATCHING, encoding="utf-8")
+    return config, parameters
+
+
+def _entry(name: str, base_path: str) -> str:
+    return (
+        "  config {\n"
+        f"    name: {_quoted(name)}\n"
+        f"    base_path: {_quoted(f'{base_path}/{name}')}\n"
+        '    model_platform: "tensorflow"\n'
+        "  }\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    """Quote a string for protobuf's text format. Bytes outside plain ASCII are octal escapes."""
+    plain = {*range(0x20, 0x7F)} - {*b'"\\'}
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in text.encode()) + '"'

@@ -1,0 +1,340 @@
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from werkzeug.wrappers import Request, Response
+
+from kerasnmt.serving import RestApp, RestClient, TransientError, Translator
+from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+
+TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs .", "   ", "é 🙂"]
+
+
+class Faulty:
+    """An application that fails in the ways that it is told, one a request, before it works."""
+
+    def __init__(self, app, *faults):
+        self.app, self.faults = app, list(faults)
+        self.requests = 0
+        self.go_on = threading.Event()
+
+    def __call__(self, environ, start_response):
+        self.requests += 1
+        fault = self.faults.pop(0) if self.faults else None
+        if fault is not None:
+            Request(environ).get_data()  # else the server waits for more of it
+        if fault == "silence":
+            self.go_on.wait(60)
+        if fault == "cut":
+            environ["werkzeug.socket"].shutdown(2)
+        if fault == "cut in the answer":
+            start_response("200 OK", [("Content-Length", "1000")])
+            return [b'{"outputs": ']
+        if isinstance(fault, int):
+            return Response('{"error": "come back"}', fault)(environ, start_response)
+        return self.app(environ, start_response)
+
+
+class Answering:
+    """The export's metadata, and one answer to all else."""
+
+    def __init__(self, app, answer):
+        self.app, self.answer = app, answer
+
+    def __call__(self, environ, start_response):
+        if environ["REQUEST_METHOD"] == "GET":
+            return self.app(environ, start_response)
+        answer = self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer)
+        return Response(answer)(environ, start_response)
+
+
+@pytest.fixture
+def connect(start):
+    clients = []
+
+    def connect(app, model="tiny", version=None, **options):
+        clients.append(RestClient(start(app), model, version, **{"wait": 0.0, **options}))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.close()
+
+
+def test_served_is_what_the_model_translates(connect, rest_app, word_model):
+    translator = Translator(connect(rest_app))
+    translations = word_model.translate(TEXTS, beam_size=3, max_length=12)
+    assert len(set(translations)) > 3
+    for batch_size in (1, 2, 64):
+        assert translator.translate(TEXTS, batch_size=batch_size) == translations
+    assert translator.translate([]) == []
+
+
+def test_every_signature(connect, rest_app, expected):
+    client = connect(rest_app, version=3)
+    assert client.description == {"beam_size": 3}
+    translator = Translator(client)
+    for mine, other in (
+        (translator.best(TEXTS), expected.best(TEXTS)),
+        (translator.n_best(TEXTS)[0], expected.n_best(TEXTS)[0]),
+        (translator.n_best(TEXTS)[3], [("", 0.0)]),
+    ):
+        assert [text for text, _ in mine] == [text for text, _ in other]
+        scores = [score for _, score in other]
+        assert [score for _, score in mine] == pytest.approx(scores, abs=1e-5)
+    for texts in (TEXTS, ["", "  "]):  # of the last the lists of weights are empty
+        found, wanted = translator.attention(texts), expected.attention(texts)
+        for one, other in zip(found, wanted, strict=True):
+            assert one.source_tokens == other.source_tokens
+            assert one.target_tokens == other.target_tokens
+            assert one.weights.dtype == np.float32
+            np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+
+
+def test_long_texts_are_cut_in_silence(connect, rest_app, recwarn):
+    translator = Translator(connect(rest_app))
+    long, cut = translator.translate(["dog " * 30, "dog " * 11])
+    assert long == cut and not recwarn.list
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [429, 502, 503, 504],
+        ["cut", "cut", "cut"],
+        ["cut in the answer"],
+        ["silence"],
+        [503, "cut", "silence", "cut in the answer"],
+    ],
+)
+def test_what_may_pass_is_tried_again(connect, rest_app, expected, faults):
+    app = Faulty(rest_app)
+    translator = Translator(connect(app, timeout=5 if "silence" not in faults else 1))
+    app.faults += faults
+    assert translator.translate(TEXTS) == expected.translate(TEXTS)
+    assert app.requests == 1 + len(faults) + 1
+    app.go_on.set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (503, "503 SERVICE UNAVAILABLE: come back"),
+        ("cut", "Remote end closed connection without response"),
+        ("silence", "none within 0.2 s"),
+    ],
+)
+def test_but_not_for_ever(start, rest_app, fault, reason):
+    app = Faulty(rest_app, *[fault] * 9)
+    url = start(app)
+    for tries, written in ((3, "3 tries"), (1, "1 try")):
+        app.requests = 0
+        with pytest.raises(TransientError) as caught:
+            RestClient(url, "tiny", timeout=0.2, tries=tries, wait=0.0)
+        assert str(caught.value) == f"Expected an answer from {url}. Received: {reason}; {written}."
+        assert app.requests == tries
+    app.go_on.set()
+
+
+def test_nobody_is_there(unused_port):
+    url = f"http://127.0.0.1:{unused_port}"
+    with pytest.raises(TransientError, match=r"Received: Connection refused; 2 tries\.$"):
+        RestClient(url, "tiny", tries=2, wait=0.0)
+    assert issubclass(TransientError, OSError)
+
+
+def test_a_server_that_cannot_prove_who_it_is_is_not_asked_again(start, rest_app, monkeypatch):
+    url = start(rest_app).replace("http:", "https:")
+    monkeypatch.setattr(time, "sleep", None)
+    with pytest.raises(ValueError, match=r"to serve the model 'tiny'\. Received: .*SSL"):
+        RestClient(url, "tiny", timeout=30)
+
+
+def test_waits_double_and_vary(connect, rest_app, monkeypatch):
+    app = Faulty(rest_app)
+    client = connect(app, wait=0.5, tries=4)
+    waits = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    monkeypatch.setattr(random, "uniform", lambda low, high: {(0.5, 1.5): 1.25}[low, high])
+    app.faults += [503] * 4
+    with pytest.raises(TransientError):
+        client.signatures["serving_default"](text=["dog"])
+    assert waits == [0.625, 1.25, 2.5]
+
+
+@pytest.mark.parametrize("code", [301, 400, 401, 404, 413, 500, 501])
+def test_a_refusal_is_not_tried_again(connect, rest_app, code):
+    app = Faulty(rest_app)
+    client = connect(app)
+    app.faults += [code]
+    with pytest.raises(ValueError, match=f"Received: {code} .*: come back$"):
+        client.signatures["serving_default"](text=["dog"])
+    assert app.requests == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "version", "what", "said"),
+    [
+        ("other", None, "'other'", "Latest(other)"),
+        ("tiny", 4, "'tiny', version 4", "Specific(tiny, 4)"),
+        ("a/b c", None, "'a/b c'", None),
+    ],
+)
+def test_no_such_model(start, rest_app, model, version, what, said):
+    url = start(rest_app)
+    with pytest.raises(ValueError, match="to serve the model") as caught:
+        RestClient(url, model, version)
+    message = str(caught.value)
+    assert message.startswith(f"Expected {url} to serve the model {what}. Received: 404 NOT FOUND:")
+    assert said is None or message.endswith(f"Servable not found for request: {said}")
+
+
+def test_too_many_texts(connect, rest_app):
+    translator = Translator(connect(rest_app))
+    with pytest.raises(ValueError, match="400 BAD REQUEST: Expected at most 100 rows in a request"):
+        translator.translate(["dog"] * 101, batch_size=101)
+
+
+def test_a_long_refusal_is_shortened(connect, rest_app):
+    app = Faulty(rest_app)
+    client = connect(app)
+    app.app = Response("<p>\n" + "no " * 1000, 500)
+    with pytest.raises(ValueError, match=r"500 INTERNAL SERVER ERROR: <p> no no .*…$") as caught:
+        client.signatures["serving_default"](text=["dog"])
+    assert len(str(caught.value)) < 450
+
+
+GOOD = {"translation": ["a", "b"], "score": [-1.5, -2]}
+
+
+@pytest.mark.parametrize(
+    ("signature", "answer", "message"),
+    [
+        ("serving_default", b"<html>", "an answer that is not JSON, 200 OK: <html>"),
+        ("serving_default", [1], "an answer that is not of 'serving_default'"),
+        ("serving_default", {"predictions": []}, "an answer that is not of 'serving_default'"),
+        ("serving_default", {"outputs": ["a", "b"]}, "no output 'translation'"),
+        ("serving_default", {"outputs": {"score": [1, 2]}}, "no output 'translation'"),
+        ("serving_default", {"outputs": GOOD | {"score": [1]}}, "score has shape (1,)"),
+        (
+            "serving_default",
+            {"outputs": GOOD | {"translation": ["a"]}},
+            "translation has shape (1,)",
+        ),
+        ("serving_default", {"outputs": GOOD | {"score": ["1", "2"]}}, "an answer that is not of"),
+        ("serving_default", {"outputs": GOOD | {"score": [1, None]}}, "an answer that is not of"),
+        (
+            "serving_default",
+            {"outputs": GOOD | {"translation": [1, 2]}},
+            "an answer that is not of",
+        ),
+        ("serving_default", {"outputs": GOOD | {"translation": ["\ud800", ""]}}, "an answer that"),
+        ("n_best", {"outputs": {"translations": [["a"], []], "scores": [[1], []]}}, "an answer"),
+        ("n_best", {"outputs": {"translations": [["a"]], "scores": [[1]]}}, "has shape (1, 1)"),
+        (
+            "attention",
+            {"outputs": {"source_tokens": [["a"], ["b"]], "target_tokens": [["c"], ["d"]]}},
+            "no output 'weights'",
+        ),
+        (
+            "attention",
+            {
+                "outputs": {
+                    "source_tokens": [["a"], ["b"]],
+                    "target_tokens": [["c"], ["d"]],
+                    "weights": [[[1, 0]], [[1, 0]]],
+                }
+            },
+            "weights has shape (2, 1, 2)",
+        ),
+    ],
+)
+def test_answers_that_are_not_what_was_asked(connect, rest_app, signature, answer, message):
+    client = connect(Answering(rest_app, answer))
+    with pytest.raises(ValueError, match="to serve the model 'tiny'") as caught:
+        client.signatures[signature](text=["x", "y"])
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_an_answer_may_hold(connect, rest_app):
+    outputs = {"translation": ["\udcff", "é"], "score": [1, -1e9], "more": [[]]}
+    answer = json.dumps({"outputs": outputs}, ensure_ascii=False)
+    client = connect(Answering(rest_app, answer.encode("utf-8", "surrogateescape")))
+    answered = client.signatures["serving_default"](text=["x", "y"])
+    assert answered.keys() == {"translation", "score"}
+    assert answered["translation"].tolist() == [b"\xff", "é".encode()]
+    assert answered["score"].dtype == np.float32 and answered["score"].tolist() == [1, -1e9]
+    assert Translator(client).translate(["x", "y"]) == ["\ufffd", "é"]
+
+
+def test_an_export_that_does_not_translate(start):
+    strings = {
+        name: TensorInfo(f"{name}:0", "string", [-1]) for name in ("story", "question", "answer")
+    }
+    outputs = {"answer": strings.pop("answer"), "score": TensorInfo("score:0", "float32", [-1])}
+
+    class Stories:
+        signatures = {"serving_default": Signature(strings, outputs)}  # noqa: RUF012
+
+    message = (
+        "Received: an export of a memory network, which answers questions, where an export that "
+        "translates is expected"
+    )
+    with pytest.raises(ValueError, match=message):
+        RestClient(start(RestApp(Stories(), "qa", 1)), "qa")
+
+
+def test_what_is_no_export_of_kerasnmt(start, served_session):
+    def signature(**changes):
+        return served_session.signatures["n_best"]._replace(**changes)
+
+    class Other:
+        signatures = {"serving_default": served_session.signatures["serving_default"]}  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="is not an export of kerasnmt: no signature 'n_best'"):
+        RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")
+    Other.signatures["n_best"] = signature(inputs=signature().outputs)
+    with pytest.raises(ValueError, match=r"kerasnmt: n_best input: names \['scores', 'transla"):
+        RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")
+    for answer in (b"[]", b'{"metadata": {}}', b'{"metadata": {"signature_def": 1}}'):
+        with pytest.raises(ValueError, match="Received: an answer that is not its metadata"):
+            RestClient(start(Response(answer)), "tiny")
+
+    # Where nothing is said of the beam, nothing is known of it; and a model may have no attention.
+    outputs = {name: info._replace(shape=None) for name, info in signature().outputs.items()}
+    Other.signatures["n_best"] = signature(outputs=outputs)
+    client = RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")
+    assert client.description == {}
+    with pytest.raises(ValueError, match="one without the signature 'attention'"):
+        Translator(client).attention(["dog"])
+
+
+def test_options_are_in_range():
+    for timeout in (0.0, -1.0, 86401.0, float("inf"), float("nan")):
+        for options in ({"timeout": timeout}, {"tries": 0}, {"wait": -1.0}):
+            with pytest.raises(ValueError, match="Expected 0 < timeout <= 86400, tries >= 1 and 0"):
+                RestClient("http://localhost", "tiny", **options)
+
+
+def test_without_tensorflow(start, rest_app, expected):
+    script = (
+        "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
+        "from kerasnmt.serving import RestClient, Translator\n"
+        "with RestClient(sys.argv[1], 'tiny') as client:\n"
+        "    print(Translator(client).translate(['two dogs run .']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, start(rest_app)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == (f"{expected.translate(['two dogs run .'])}\n", "")

@@ -1,0 +1,146 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from kerasnmt.serving import TextModule, Translator
+from kerasnmt.serving.client.translator import _most_tokens
+from kerasnmt.text import SentencePieceTokenizer
+
+
+@pytest.fixture
+def translator(word_module):
+    return Translator(word_module)
+
+
+def test_order_and_count(translator, sentences):
+    alone = [translator.translate([sentence])[0] for sentence in sentences]
+    assert alone[3] == alone[5] == ""
+    assert all(isinstance(translation, str) for translation in alone)
+    assert len(set(alone)) > 3
+    for batch_size in (1, 2, 64):
+        assert translator.translate(sentences, batch_size=batch_size) == alone
+    assert translator.translate(sentences[::-1], batch_size=3) == alone[::-1]
+    assert translator.translate(tuple(sentences)) == alone
+    assert translator.translate([]) == []
+
+
+def test_best_and_n_best(translator, sentences):
+    best = translator.best(sentences, batch_size=2)
+    ranking = translator.n_best(sentences, batch_size=2)
+    assert [text for text, _ in best] == translator.translate(sentences)
+    assert best[3] == ("", 0.0)
+    assert ranking[3] == [("", 0.0)]  # what is absent is left out
+    for one, several in zip(best, ranking, strict=True):
+        assert several[0][0] == one[0]
+        assert several[0][1] == pytest.approx(one[1], abs=1e-5)
+        scores = [score for _, score in several]
+        assert scores == sorted(scores, reverse=True)
+    assert len(ranking[0]) == 3
+
+
+def test_attention(translator, sentences):
+    found = translator.attention(sentences, batch_size=3)
+    assert [len(one.source_tokens) for one in found] == [5, 5, 2, 1, 9, 1, 2]
+    for one, sentence in zip(found, sentences, strict=True):
+        assert one.weights.shape == (len(one.target_tokens), len(one.source_tokens))
+        np.testing.assert_allclose(one.weights.sum(-1), 1, atol=1e-5)
+        assert one.source_tokens[-1] == "</s>"
+        known = [word if word != "cat" else "<unk>" for word in sentence.split()]
+        assert one.source_tokens[:-1] == known
+    assert found[3].target_tokens == []
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_attention_of_a_pointer_generator(make_pointer_model):
+    model = make_pointer_model("pointer_generator_gru", seed=178)
+    texts = ["naïve 🙂", ""]
+    translator = Translator(TextModule(model, beam_size=3, max_length=6))
+    found = translator.attention(texts)
+    assert translator.translate(texts[:1]) == ["naïve . two"]
+    # Words have the source's spelling, and those of the best translation their p_gen.
+    assert found[0].source_tokens == ["naïve", "🙂", "</s>"]
+    assert found[0].target_tokens == ["naïve", ".", "two", "</s>"]
+    assert found[1].generate_probability.shape == (0,)
+    fed = {"source_ids": [[1, 1, 3]], "target_ids": [[2, 1, 12, 7]]}
+    records = model.attend({name: np.array(ids) for name, ids in fed.items()})
+    assert found[0].generate_probability.dtype == np.float32
+    np.testing.assert_allclose(
+        found[0].generate_probability, records["generate_probability"][0], atol=1e-5
+    )
+    np.testing.assert_allclose(found[0].weights, records["weights"][0], atol=1e-5)
+    assert np.ptp(found[0].generate_probability) > 0.05
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_no_generate_probability_without_a_gate(translator, make_pointer_model):
+    assert translator.attention(["dog"])[0].generate_probability is None
+    network = make_pointer_model("pointer_network_lstm", seed=59)
+    (one,) = Translator(TextModule(network, beam_size=3, max_length=4)).attention(["naïve 🙂"])
+    assert one.target_tokens == ["🙂", "🙂", "</s>"]
+    assert one.generate_probability is None
+
+
+def test_long_texts_are_cut_with_a_warning(translator):
+    texts = ["dog", "dog " * 20, "dog " * 11, "man " * 13]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answers = translator.best(texts, first_number=101)
+    assert [str(warning.message) for warning in caught] == [
+        "text 102 has 21 tokens and was cut to 12, the max_length of this search",
+        "text 104 has 14 tokens and was cut to 12, the max_length of this search",
+    ]
+    assert answers[1] == pytest.approx(answers[2])
+    with pytest.warns(UserWarning, match="text 1 has 21 tokens"):
+        translator.n_best(["dog " * 20])
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_model):
+    # One character that SentencePiece writes as eighteen.
+    from kerasnmt.text import SentencePieceTokenizer
+
+    corpus = ["صلى الله عليه وسلم", "dog man", "a b c"] * 20
+    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=24)
+    translator = Translator(
+        TextModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
+    )
+    with pytest.warns(UserWarning, match=r"text 1 has \d+ tokens and was cut to 8"):
+        translator.translate(["\ufdfa"])
+
+
+def test_one_string_is_refused(translator):
+    with pytest.raises(ValueError, match=r"list of texts\. Received: texts='a dog', one string"):
+        translator.translate("a dog")
+
+
+def test_batch_size_is_positive(translator):
+    with pytest.raises(ValueError, match="Received: batch_size=0"):
+        translator.translate(["dog"], batch_size=0)
+
+
+def test_no_attention():
+    class Plain:
+        signatures = {}  # noqa: RUF012
+        description = {"max_length": 9}  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="one without the signature 'attention'"):
+        Translator(Plain()).attention(["dog"])
+
+
+def test_model_translates_the_same(word_model, translator, sentences):
+    expected = translator.translate(sentences)
+    assert word_model.translate(sentences, beam_size=3, max_length=12) == expected
+    greedy = word_model.translate(sentences, beam_size=1, max_length=12)
+    assert len(greedy) == 7 and greedy != expected
+
+
+def test_no_text_has_more_tokens_than_is_reckoned(sentences):
+    texts = [*sentences, "\ufdfa", " \ufdfa \u3300", "\u0130" * 3, "a  b", "\U0001f600" * 2, "\x00"]
+    rng = np.random.default_rng(0)
+    texts += ["".join(map(chr, rng.integers(1, 0xD800, size=9))) for _ in range(200)]
+    tokenizer = SentencePieceTokenizer.train([("a b a", "b a b")] * 9, vocabulary_size=9)
+    counts = tokenizer.tokenize(texts).row_lengths().numpy() + 1
+    reckoned = np.array([_most_tokens(text) for text in texts])
+    assert np.all(counts <= reckoned)
+    assert max(counts) > 9  # one character is several tokens where normalization makes it so

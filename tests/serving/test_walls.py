@@ -1,0 +1,32 @@
+"""The arrows between the sub-packages of serving."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+SERVING = Path(__file__).parents[2] / "kerasnmt" / "serving"
+# The sub-packages that each one may import. `tensorflow_backend` is beside them, for all.
+WALLS = {
+    "protocol": set(),
+    "contract": {"protocol"},
+    "export": {"contract", "protocol"},
+    "check": {"export", "contract", "protocol"},
+    "client": {"contract", "protocol"},
+    "server": {"export", "protocol"},
+}
+
+
+def test_every_folder_has_walls():
+    assert {path.parent.name for path in SERVING.glob("*/__init__.py")} == set(WALLS)
+    assert {path.name for path in SERVING.glob("*.py")} == {"__init__.py", "tensorflow_backend.py"}
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_arrows(name):
+    allowed = WALLS[name] | {name, "tensorflow_backend"}
+    for path in (SERVING / name).glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        imported = {*re.findall(r"import kerasnmt\.serving\.(\w+)", text)}
+        imported |= {*re.findall(r"from kerasnmt\.serving(?:\.| import )(\w+)", text)}
+        assert imported <= allowed, f"{path.name} imports {imported - allowed}"
