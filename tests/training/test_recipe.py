@@ -341,9 +341,9 @@ class TestValues:
             ("training.clip_norm", "0", "greater than 0."),
             ("training.cache", "1", "a valid boolean."),
             ("training.seed", "-1", "greater than or equal to 0."),
-            ("search.beam_size", "0", "greater than 0."),
+            ("search.beam_size", "0", "greater than or equal to 1."),
             ("search.length_penalty", "-1", "greater than or equal to 0."),
-            ("search.max_length", "0", "greater than 0."),
+            ("search.max_length", "0", "greater than or equal to 1."),
         ],
     )
     def test_message(self, folder, key, value, expected):
@@ -357,7 +357,7 @@ class TestValues:
 
     def test_missing(self, folder):
         assert problem("data={train: {builtin: 3}}") == (
-            "missing key 'data.validation': What is scored after each epoch."
+            "missing key 'data.validation': Pairs to score after each epoch."
         )
 
     @pytest.mark.parametrize(
