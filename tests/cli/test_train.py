@@ -164,7 +164,7 @@ def test_missing_data(folder, monkeypatch, capsys):
 
 
 def test_resume(folder, monkeypatch, capsys):
-    from kerasnmt.training.train_recipe import train
+    from kerasnmt.training.training import train
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run", "--resume") == 2
     assert capsys.readouterr().err.startswith("error: Expected the folder of a run to resume.")

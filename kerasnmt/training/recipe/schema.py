@@ -83,6 +83,12 @@ class _Tokenizers(_Section):
             raise ValueError("should be one of {shared} and {source, target}")
         return self
 
+    @property
+    def chosen(self) -> dict[str, _Tokenizer]:
+        """The tokenizers of the chosen form: `shared`, or `source` and `target`."""
+        tokenizers = {"shared": self.shared, "source": self.source, "target": self.target}
+        return {name: tokenizer for name, tokenizer in tokenizers.items() if tokenizer}
+
 
 _File = Annotated[Path, Field(strict=False)]
 
