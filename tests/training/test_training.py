@@ -541,8 +541,11 @@ def bad(section, **values):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"section": "model", "name": "bahdanau_gur"}, "unknown model 'bahdanau_gur'; did you"),
-        ({"section": "model", "unit": 8}, "unknown key 'model.unit'; did you mean 'model.units'"),
+        (
+            {"section": "model", "name": "bahdanau_gur"},
+            "^recipe: unknown model 'bahdanau_gur'; did",
+        ),
+        ({"section": "model", "unit": 8}, "^recipe: unknown key 'model.unit'; did you mean 'model"),
         (
             {
                 "section": "tokenizer",
@@ -563,6 +566,18 @@ def test_bad_input_leaves_no_run(tmp_path, changes, message):
         train(bad(**changes), tmp_path / "run")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_errors_of_the_model_name_the_file(tmp_path):
+    path = tmp_path / "recipe.yaml"
+    Recipe.from_dict(small_document()).save(path)
+    for override, message in (
+        ("model.name=bahdanau_gur", "unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'?"),
+        ("model.unit=8", "unknown key 'model.unit'; did you mean 'model.units'?"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            train(Recipe.load(path, [override]), tmp_path / "run")
+        assert str(caught.value) == f"{path} with overrides: {message}"
 
 
 def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
