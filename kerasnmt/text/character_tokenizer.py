@@ -1,43 +1,36 @@
 """Characters."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
-from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tokenizer import Tokenizer
-from kerasnmt.text.vocabulary import (
-    check_entries,
-    counts_of_ids,
-    most_frequent,
-)
+from kerasnmt.text.counted_tokenizer import CountedTokenizer, check_units, ids_of_units
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class CharacterTokenizer(Tokenizer):
+class CharacterTokenizer(CountedTokenizer):
     """Unicode characters (code points), the space among them.
 
     Any unknown character can be copied from a source, see `tokenize_source`.
 
     Args:
-        characters: the characters from id 4 on, in the order of their ids; a list or a string.
-        counts: how often each id occurred in the text that the vocabulary is from, the four first
-            ones included; None if not known.
+        characters: Characters from id 4 on, in the order of their ids; a list or a string.
+        counts: Number of occurrences of each id in the training text, with the first four; None if
+            not known.
 
     Raises:
-        ValueError: if `characters` holds one twice, or anything but single characters, or there is
-            not a count for each id.
+        ValueError: `characters` has one twice, or anything but single characters, or there is not a
+            count for each id.
     """
 
     kind = "characters"
 
     def __init__(self, characters: Sequence[str], counts: Sequence[int] | None = None) -> None:
         characters = list(characters)
-        check_entries("characters", characters)
+        check_units("characters", characters)
         for character in characters:
             if len(character) != 1:
                 raise ValueError(
@@ -48,45 +41,16 @@ class CharacterTokenizer(Tokenizer):
         )
         self._characters = characters
         with tf.init_scope():
-            # The four first ids write nothing but the unknown one, whose sign is "⁇".
+            # Of the first four ids, only the unknown one is written, as "⁇".
             self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])
-            self._ids = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(
-                    self._code_points[4:], tf.range(4, 4 + len(characters))
-                ),
-                default_value=UNKNOWN_ID,
-            )
+            self._ids = ids_of_units(self._code_points[4:])
 
     @classmethod
-    def train(
-        cls,
-        dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int | None = None,
-        *,
-        sample: int = 1_000_000,
-    ) -> Self:
-        """Takes the most frequent characters; among equals, those first by code point.
-
-        Args:
-            dataset: a `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
-                of `str` or of pairs of `str`. Of pairs, both sides count.
-            vocabulary_size: the most ids, with the four that every tokenizer has; None for all
-                characters of the corpus.
-            sample: from a larger corpus, this many sentences are drawn at random; characters in
-                none of them stay unknown.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: if the corpus is empty or not of strings, or `vocabulary_size` is below 5.
-        """
+    def _count(cls, texts: list[str]) -> Counter:
         counts = Counter()
-        texts = sample_of_sentences(dataset, sample)
         for text in texts:
             counts.update(text)
-        characters = most_frequent(counts, vocabulary_size)
-        return cls(characters, counts_of_ids(counts, characters, len(texts)))
+        return counts
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))
@@ -98,7 +62,7 @@ class CharacterTokenizer(Tokenizer):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the characters and their counts."""
+        """Return the characters and their counts."""
         return {"characters": self._characters, "counts": self.counts}
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
@@ -111,5 +75,5 @@ class CharacterTokenizer(Tokenizer):
 
 
 def _one_by_one(code_points: tf.Tensor) -> tf.Tensor:
-    """Code points `[number]` as strings `[number]`."""
+    """Return code points `[number]` as strings `[number]`."""
     return tf.strings.unicode_encode(code_points[:, tf.newaxis], "UTF-8")

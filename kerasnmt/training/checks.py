@@ -10,6 +10,7 @@ from kerasnmt import zoo
 from kerasnmt.models import Seq2Seq
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.dotted import dotted
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 
@@ -98,7 +99,7 @@ def check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
     Raises:
         ValueError: Another value has changed; the first one is named.
     """
-    old, new = (_flat(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
+    old, new = (dotted(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
     for key in old | new:
         if old.get(key) != new.get(key) and key != "training.epochs":
             raise ValueError(
@@ -149,14 +150,3 @@ def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
                 f"Expected the {name} of the run to begin from, in {earlier.recipe}: {old}. "
                 f"Received: {new}. Change the recipe, or begin without init_from."
             )
-
-
-def _flat(section: dict, prefix: str = "") -> dict[str, Any]:
-    """Return the values of a nested dict by their dotted keys."""
-    flat = {}
-    for name, value in section.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = value
-    return flat

@@ -8,6 +8,8 @@ import keras
 import tensorflow as tf
 from tensorboard.plugins.hparams import api_pb2, summary
 
+from kerasnmt.training.dotted import dotted
+
 
 class Hyperparameters(keras.callbacks.Callback):
     """Shows the settings of a training beside its scores, in TensorBoard's HParams tab.
@@ -25,7 +27,7 @@ class Hyperparameters(keras.callbacks.Callback):
     def __init__(self, log_dir: str | os.PathLike, values: Mapping[str, Any]) -> None:
         super().__init__()
         self.log_dir = os.fspath(log_dir)
-        self.values = _flat(values)
+        self.values = {name: _shown(value) for name, value in dotted(values).items()}
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Write the values."""
@@ -54,14 +56,8 @@ class Hyperparameters(keras.callbacks.Callback):
         writer.close()
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the values of a nested mapping by their dotted names, as the plugin needs them."""
-    flat = {}
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{name}.")
-        elif isinstance(value, bool | int | float | str):
-            flat[prefix + name] = value
-        else:
-            flat[prefix + name] = "null" if value is None else str(value)
-    return flat
+def _shown(value: Any) -> bool | float | str:
+    """Return a value as the plugin needs it."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    return "null" if value is None else str(value)
