@@ -88,7 +88,10 @@ def train(
 
 
 class Training:
-    """A run of training, step by step.
+    """A run of training.
+
+    `run` takes the steps in order: `prepare`, `compile`, `begin`, `fit`, `average`, `report`. Each
+    step sets the attributes that later ones need.
 
     Args:
         recipe: Model, data and options of the training.
