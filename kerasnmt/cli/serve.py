@@ -102,7 +102,7 @@ def _session(version: Path, console: Console) -> Any:
             return SavedModelSession(version)
     except RuntimeError as error:
         raise ValueError(
-            f"{version}: the export cannot be loaded; `kerasnmt check` tells more: {error}"
+            f"{version}: the export cannot be loaded; `kerasnmt check` shows why: {error}"
         ) from error
 
 

@@ -91,5 +91,5 @@ def _check_files(data: Any, card: Path) -> None:
     """Refuse missing data before TensorFlow is loaded, and name the recipe's card."""
     for key, path in data.files.items():
         if not path.exists():
-            where = f"; {card} tells where the data come from" if card.exists() else ""
+            where = f"; {card} describes where the data come from" if card.exists() else ""
             raise ValueError(f"{key}: there is no file {path}{where}")

@@ -1,4 +1,4 @@
-"""The search for the best outputs of a step function."""
+"""The search for the best outputs of a step function: greedy, by beam, or samples."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,31 +35,31 @@ def search(
     Rows do not see each other. The loop ends when every row is finished.
 
     Args:
-        step: `step(ids, states, memory) -> (log_probabilities, records, states)`: ids int32
-            `[batch, hypotheses]` in, log-probabilities float32 `[batch, hypotheses, vocabulary]`
-            out; records and states are structures of tensors `[batch, hypotheses, ...]`. The
-            first step has one hypothesis, the following ones as many as are kept; later steps may
-            be of some rows only. For a coverage penalty the records are a dict with `weights`,
-            `[batch, hypotheses, source_length]`.
-        states: the first states, a structure of tensors `[batch, ...]`. A part that keeps something
-            of every step may have `room`, the number of steps it has room for, and
-            `resized(steps)`, as `kerasnmt.layers.TimeCache`: where the graph allows it, it is
-            carried as small as can be. All such parts have the same room, for
-            `options.max_length` steps, and are empty at first.
-        memory: what every step is given, a structure of tensors `[batch, ...]`.
-        start_ids: int32 `[batch]`, the tokens to begin with.
-        source_mask: boolean `[batch, source_length]`, True = real: for lengths that depend on the
-            source's, and for coverage.
-        options: how to search.
-        end_id: the token that ends a sequence.
-        pad_id: what fills a sequence after its end, and the padding of prefixes.
-        never_ids: tokens that no sequence holds.
-        n_best: how many sequences are returned, at most `options.hypotheses`.
-        prefix_ids: int32 `[batch, prefix_length]`, padded on the right: tokens with which each
-            sequence has to begin. They count in its score and length.
-        with_records: whether the records are returned.
-        sampled_from: what the samples of a row depend on, beside the seed: a structure of tensors
-            `[batch, ...]`, see `row_keys`; for samples.
+        step: `step(ids, states, memory) -> (log_probabilities, records, states)`, with ids int32
+            `[batch, hypotheses]`, log-probabilities float32 `[batch, hypotheses, vocabulary]`, and
+            records and states structures of tensors `[batch, hypotheses, ...]`. The first step has
+            one hypothesis, the others have all that are kept; later steps may have fewer rows. For
+            a coverage penalty the records are a dict with `weights`, `[batch, hypotheses,
+            source_length]`.
+        states: First states, a structure of tensors `[batch, ...]`. A part that keeps something of
+            every step may have `room`, the number of steps it has room for, and `resized(steps)`,
+            as `kerasnmt.layers.TimeCache`. Where the graph allows it, such a part is carried as
+            small as possible. All such parts have the same room, for `options.max_length` steps,
+            and are empty at first.
+        memory: Argument of every step, a structure of tensors `[batch, ...]`.
+        start_ids: First tokens, int32 `[batch]`.
+        source_mask: Boolean `[batch, source_length]`, True = real, for coverage and for lengths
+            that depend on the source's.
+        options: Options of the search.
+        end_id: Token that ends a sequence.
+        pad_id: Token that fills a sequence after its end, and pads prefixes.
+        never_ids: Tokens that no sequence has.
+        n_best: Number of sequences to return, at most `options.hypotheses`.
+        prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
+            padded on the right. They count in its score and length.
+        with_records: Whether the records are returned.
+        sampled_from: For samples, the tensors on which the samples of a row depend beside the seed,
+            a structure of tensors `[batch, ...]`, see `row_keys`.
 
     Returns:
         `Hypotheses`, `n_best` a row, best first.

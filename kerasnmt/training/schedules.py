@@ -13,7 +13,7 @@ class InverseSquareRoot(LearningRateSchedule):
 
         rate(n) = learning_rate * min((n + 1) / warmup_steps, sqrt(warmup_steps / (n + 1)))
 
-    at the n-th step, counted from 0. It depends on no number of steps, so a training can go on.
+    at the n-th step, counted from 0. It needs no number of steps, so a training can be prolonged.
 
     Source: Vaswani et al. (2017), "Attention is all you need", equation 3, where the highest rate
     is (d_model * warmup_steps) ** -0.5.

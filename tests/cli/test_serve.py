@@ -114,7 +114,7 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"none")
     done = kerasnmt("serve", tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert f"error: {tmp_path}/1: the export cannot be loaded; `kerasnmt check` tells" in done.err
+    assert f"error: {tmp_path}/1: the export cannot be loaded; `kerasnmt check` shows" in done.err
     done = kerasnmt("serve", export_folder, "--host", "no such host", "--port", 0)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected an address to listen at. Received: host no such")

@@ -158,7 +158,7 @@ def test_missing_data(folder, monkeypatch, capsys):
     (folder / "recipes" / "README.md").touch()
     assert run(monkeypatch, None, "recipes/recipe.yaml", "--output", "run") == 2
     missing = f"error: data.train.pairs: there is no file {folder / 'recipes/train.tsv'}"
-    where = "; recipes/README.md tells where the data come from\n"
+    where = "; recipes/README.md describes where the data come from\n"
     assert capsys.readouterr() == ("", missing + where)
     assert not (folder / "run").exists()
 

@@ -42,7 +42,7 @@ class Checkpoint(keras.callbacks.Callback):
     epoch, batch = checkpoint.restore(model)
     data = batches(pairs, tokenizer, seed=1, first_epoch=epoch).skip(batch)
     fit = partial(model.fit, shuffle=False, callbacks=[..., checkpoint])
-    if batch:  # what is left of the epoch
+    if batch:  # the rest of the epoch
         fit(data, steps_per_epoch=steps - batch, initial_epoch=epoch, epochs=epoch + 1)
         epoch, data = epoch + 1, batches(pairs, tokenizer, seed=1, first_epoch=epoch + 1)
     fit(data, steps_per_epoch=steps, initial_epoch=epoch, epochs=epochs)
@@ -138,7 +138,7 @@ class Checkpoint(keras.callbacks.Callback):
                 problem = problem or error
                 continue
             if problem:
-                warnings.warn(f"{problem}; the training goes on from {path.name}", stacklevel=3)
+                warnings.warn(f"{problem}; the training resumes from {path.name}", stacklevel=3)
             return place, arrays
         if problem:
             raise ValueError(f"{problem}, and so is each older one; begin again in another folder")

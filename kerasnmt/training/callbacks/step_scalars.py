@@ -52,7 +52,7 @@ class StepScalars(TensorBoardRun):
         self._last_batch, self._sums = -1, None
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
-        """Find where the epoch's mean begins: not at 0 where an interrupted epoch goes on."""
+        """Find where the epoch's mean begins: not at 0 where an interrupted epoch resumes."""
         if self._sums is None:
             self._sums = self._loss_sums()
 

@@ -81,7 +81,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
 
 def working(console: Console, what: str) -> AbstractContextManager:
-    """Show what goes on meanwhile: a moving line on a terminal, elsewhere a line that stays."""
+    """Show a message during a `with` block: a moving line on a terminal, else a fixed one."""
     if console.is_terminal:
         return console.status(what)
     console.print(what, highlight=False)
