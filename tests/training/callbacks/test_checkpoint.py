@@ -177,7 +177,7 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
     )
     latest.write_bytes(DAMAGES[damage](latest.read_bytes()))
     resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
-    message = rf"checkpoint {latest} is damaged \(.*\); the training goes on from {older.name}"
+    message = rf"checkpoint {latest} is damaged \(.*\); the training resumes from {older.name}"
     with pytest.warns(UserWarning, match=message):
         place = checkpoint.restore(resumed)
     assert place == checkpoint.place == (1, 0)
