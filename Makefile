@@ -4,7 +4,7 @@ VENV ?= .venv
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
 	--no-loadscope-reorder
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
-FAST = tests/layers tests/decoding tests/text tests/training/test_recipe.py
+FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
 .PHONY: demo test test-fast test-thorough test-all mutants lint clean
 

@@ -14,7 +14,7 @@ ROOMS = {
     "models": {"layers", "decoding"},
     "text": set(),
     "data": {"text"},
-    "training": {"models", "zoo", "text", "data", "viz"},
+    "training": {"models", "zoo", "text", "data", "decoding", "viz"},
     "viz": set(),
     "serving": {"text", "decoding"},
     "zoo": {"models", "layers"},

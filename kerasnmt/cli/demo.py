@@ -2,11 +2,12 @@
 
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-from kerasnmt.cli.console import print_table, progress_console
+from kerasnmt.cli.console import print_table, progress_console, say
 from kerasnmt.cli.loading import load_run
 from kerasnmt.cli.quiet import load_tensorflow_to_train
 
@@ -21,26 +22,19 @@ def demo(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="Folder for all that is made.")
+        Path, typer.Option("--output", metavar="DIR", help="Folder for all files.")
     ] = Path("demo"),
 ) -> None:
-    """Train a translator on the built-in corpus, look at it, export it and serve from the export.
+    """Train a translator on the built-in corpus, export it and translate with the export.
 
-    Some minutes on two cores. The corpus is a grammar of English and German with made-up names;
-    nothing is downloaded. A second call goes on where the first one stopped; where that was done,
-    it exports the next version.
+    Takes some minutes on two cores. The corpus is a grammar of English and German with made-up
+    names; nothing is downloaded. A second call resumes an interrupted training; after a finished
+    one, it exports the model again, as the next version.
     """
     load_tensorflow_to_train()
     from kerasnmt import training
-    from kerasnmt.data import builtin_corpus
-    from kerasnmt.serving import Translator, check_export, export_next_version, load_export
-    from kerasnmt.viz import attention_figure
 
     console = progress_console()
-
-    def say(message: str) -> None:
-        console.print(message, highlight=False, markup=False, soft_wrap=True)
-
     run = training.RunFolder(output / "run")
     recipe = training.Recipe.load(Path(__file__).with_name("demo.yaml"), overrides or [])
     if not (recipe.data.test and recipe.data.test.builtin):
@@ -48,24 +42,79 @@ def demo(
             "Expected data.test.builtin, as the demo is scored on the built-in corpus. Train on "
             "other data with `kerasnmt train`."
         )
-    say(f"training on the built-in corpus, English to German, into {run.path}")
-    # A second call goes on where the first one stopped, or shows again what it made.
-    try:
-        resume = run.tokenizers.exists()
-        results = training.train(recipe, run.path, resume=resume, console=console)
-    except training.Terminated:
-        raise typer.Exit(128 + signal.SIGTERM) from None
+    results = _train(recipe, run, console)
+
+    from kerasnmt.data import builtin_corpus
 
     sources = [pair.source for pair in builtin_corpus(recipe.data.test.builtin, "test")]
     model, options = load_run(run.path)
     shown = sorted(sources[:40], key=len)[-_SHOWN:]
     expected = model.translate(shown, **options)
+    version, passed = _export(model, options, output / "saved_models", shown, expected, console)
+    picture = output / "attention.png"
+    equal = _translate_with(version, shown, expected, picture)
+    print_table(
+        [
+            (f"BLEU on {len(sources):,} held-out sentences", f"{results['bleu']:.1f}"),
+            (
+                "training",
+                f"{results['train_seconds']:.0f} s, {results['train_cpu_seconds']:.0f} CPU s",
+            ),
+            ("through the export, equal to the model's", f"{equal} of {len(shown)}"),
+            ("export", f"{version} ({'passes' if passed else 'FAILS'} the check)"),
+            ("attention picture", str(picture)),
+            ("model", str(run.model)),
+            ("results", str(run.results)),
+            ("TensorBoard", f"tensorboard --logdir {run.logs}"),
+        ]
+    )
+    if not passed or equal < len(shown):
+        raise typer.Exit(1)
 
-    say("exporting")
-    version = export_next_version(model, output / "saved_models" / model.name, **options)
-    say("checking the export in a process that loads it as TF Serving does")
+
+def _train(recipe: Any, run: Any, console: Console) -> dict[str, Any]:
+    """Train, resume an earlier call's training, or take the results of a finished one."""
+    from kerasnmt import training
+
+    if run.final_results(recipe.training.epochs) is not None:
+        results = training.train(recipe, run.path, resume=True)  # refuses another recipe
+        say(
+            console,
+            f"{run.path} holds a trained model from an earlier demo, so the demo does not train "
+            "again and exports this model as the next version",
+        )
+        return results
+    say(console, f"training on the built-in corpus, English to German, into {run.path}")
+    try:
+        return training.train(recipe, run.path, resume=run.tokenizers.exists(), console=console)
+    except training.Terminated:
+        raise typer.Exit(128 + signal.SIGTERM) from None
+
+
+def _export(
+    model: Any,
+    options: dict[str, Any],
+    folder: Path,
+    shown: list[str],
+    expected: list[str],
+    console: Console,
+) -> tuple[str, bool]:
+    """Export the model and check the export; return the version and whether it passes."""
+    from kerasnmt.serving import check_export, export_next_version
+
+    say(console, "exporting")
+    version = export_next_version(model, folder / model.name, **options)
+    say(console, "checking the export in a process that loads it as TF Serving does")
     report = check_export(version, shown, expected)
-    say(str(report))
+    say(console, str(report))
+    return version, report.passed
+
+
+def _translate_with(version: str, shown: list[str], expected: list[str], picture: Path) -> int:
+    """Translate with the export, draw its attention, and count the expected translations."""
+    from kerasnmt.serving import Translator, load_export
+    from kerasnmt.viz import attention_figure
+
     served = Translator(load_export(version))
     translations = served.translate(shown)
     (attended,) = served.attention(shown[-1:])
@@ -78,27 +127,8 @@ def demo(
         attended.target_tokens,
         generate_probability=attended.generate_probability,
     )
-    picture = output / "attention.png"
     figure.savefig(picture)
-
     for source, translation in zip(shown, translations, strict=True):
         print(f"{source}\n  -> {translation}")
     print()
-    equal = sum(one == other for one, other in zip(translations, expected, strict=True))
-    print_table(
-        [
-            (f"BLEU on {len(sources):,} held-out sentences", f"{results['bleu']:.1f}"),
-            (
-                "training",
-                f"{results['train_seconds']:.0f} s, {results['train_cpu_seconds']:.0f} CPU s",
-            ),
-            ("through the export, equal to the model's", f"{equal} of {len(shown)}"),
-            ("export", f"{version} ({'passes' if report.passed else 'FAILS'} the check)"),
-            ("attention picture", str(picture)),
-            ("model", str(run.model)),
-            ("results", str(run.results)),
-            ("TensorBoard", f"tensorboard --logdir {run.logs}"),
-        ]
-    )
-    if not report.passed or equal < len(shown):
-        raise typer.Exit(1)
+    return sum(one == other for one, other in zip(translations, expected, strict=True))

@@ -8,7 +8,7 @@ import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
-from kerasnmt.cli.options import SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
 
 
@@ -18,10 +18,7 @@ def evaluate(
     ],
     source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
     reference: Annotated[Path, typer.Option("--reference", help="File of their translations.")],
-    beam_size: Annotated[
-        int | None,
-        typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
-    ] = None,
+    beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,

@@ -7,7 +7,7 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import check_one_beam_size, load_run
-from kerasnmt.cli.options import SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
 
 
 def export(
@@ -20,10 +20,7 @@ def export(
             "models/en_de/3 for this version.",
         ),
     ],
-    beam_size: Annotated[
-        int | None,
-        typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
-    ] = None,
+    beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
     weights: Annotated[

@@ -146,7 +146,7 @@ def load_translator(
     try:
         translator = Translator((load_lite if is_lite else load_export)(directory))
     except (tf.errors.OpError, OSError, IndexError) as error:  # what TensorFlow says of bad files
-        more = "" if is_lite else "; `kerasnmt check` tells more"
+        more = "" if is_lite else "; `kerasnmt check` shows why"
         raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
     fixed = translator.description["beam_size"]
     if beam_size not in (None, fixed):

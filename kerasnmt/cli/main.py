@@ -13,6 +13,7 @@ from kerasnmt.cli.demo import demo
 from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
 from kerasnmt.cli.models import models
+from kerasnmt.cli.options import search_help
 from kerasnmt.cli.score import score
 from kerasnmt.cli.serve import serve
 from kerasnmt.cli.server_config import server_config
@@ -24,7 +25,7 @@ app = typer.Typer(
     help="Attention-based sequence-to-sequence models: train, translate, export.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # plain text, of which no terminal's width breaks paths
+    rich_markup_mode=None,  # plain text, so that no terminal's width breaks paths
     pretty_exceptions_enable=False,
 )
 _VERBS = (
@@ -32,15 +33,15 @@ _VERBS = (
     *(export, check, serve, server_config, attention, align),
 )
 for _verb in _VERBS:
-    app.command()(_verb)
+    app.command(epilog=search_help() if _verb in (translate, evaluate, export) else None)(_verb)
 
 
 def main() -> None:
-    """Runs the program; an error that the user can mend is one line and exit code 2."""
+    """Run the program; an error that the user can mend is one line and exit code 2."""
     shown = set()
 
     def show_warning(message: Warning | str, *_: object) -> None:
-        """Prints a warning, but once: a text may go through the model more often."""
+        """Print a warning, but once: a text may go through the model more often."""
         if str(message) not in shown:
             shown.add(str(message))
             print(f"warning: {message}", file=sys.stderr)

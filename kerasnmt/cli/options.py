@@ -1,19 +1,58 @@
 """Options that several verbs have."""
 
+import json
+import textwrap
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kerasnmt.decoding.search_options import SearchOptions as Declared
+from kerasnmt.text.translation_options import TranslationOptions
+
+_OPTIONS = {option.name: option for option in (*fields(Declared), *fields(TranslationOptions))}
+
+BeamSize = Annotated[
+    int | None,
+    typer.Option(
+        "--beam-size",
+        min=1,
+        help=_OPTIONS["beam_size"].metadata["description"],
+        show_default="the recipe's",
+    ),
+]
 SearchOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--search",
         metavar="KEY=VALUE",
-        help="A search option in place of the recipe's, such as no_repeat_ngram=3; repeatable.",
+        help="A search option in place of the recipe's, such as no_repeat_ngram=3; repeatable. "
+        "The keys are listed below.",
     ),
 ]
 WithRuns = Annotated[
     list[Path] | None,
     typer.Option("--with", metavar="RUN", help="Another run, for an ensemble; repeatable."),
 ]
+
+
+def search_help() -> str:
+    """Describe the keys of `--search`, for the end of a verb's help.
+
+    Returns:
+        A heading, and a paragraph with each key, its default and its description.
+    """
+    lines = "\n".join(map(_described, _OPTIONS.values()))
+    # The backspace keeps the paragraph from being wrapped again.
+    return f"Keys of --search, which are those of a recipe's `search` section:\n\n\b\n{lines}"
+
+
+def _described(option: Field) -> str:
+    default = json.dumps(option.default).strip('"')
+    return textwrap.fill(
+        option.metadata["description"],
+        width=78,
+        initial_indent=f"  {option.name}={default}".ljust(28) + "  ",
+        subsequent_indent=" " * 30,
+    )

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.console import Console
 
-from kerasnmt.cli.console import progress_console
+from kerasnmt.cli.console import progress_console, say
 from kerasnmt.cli.loading import refuse_run
 from kerasnmt.cli.quiet import without_talk
 
@@ -34,40 +35,18 @@ def serve(
         int, typer.Option("--max-text-bytes", min=1, help="Most bytes of each text.")
     ] = 64 << 10,
 ) -> None:
-    """Serve an export for development, over the REST API of TF Serving; the newest version.
+    """Serve the newest version of an export for development, over the REST API of TF Serving.
 
-    It is for trying and testing: TF Serving itself batches requests, watches for new versions and
-    speaks gRPC. Ctrl-C and SIGTERM stop it. It then finishes open requests for at most eight
-    seconds, and exits with 1 if some remain.
+    TF Serving itself also batches requests, watches for new versions and speaks gRPC. Ctrl-C and
+    SIGTERM stop the server. It then finishes open requests for at most eight seconds, and exits
+    with 1 if some remain.
     """
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.check import c_api
-    from kerasnmt.serving.check.saved_model_session import SavedModelSession
-    from kerasnmt.serving.export.version_folder import chosen_version
     from kerasnmt.serving.server.development_server import development_server
 
-    version = chosen_version(directory).absolute()
-    refuse_run(directory)
-    if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
-        raise ValueError(
-            "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "
-            f"Received: {directory}"
-        )
+    version = _version(directory)
     console = progress_console()
-
-    def say(message: str) -> None:
-        console.print(message, highlight=False, markup=False, soft_wrap=True)
-
-    try:
-        with console.status("loading the model"):
-            with without_talk():
-                c_api.library()
-            session = SavedModelSession(version)
-    except RuntimeError as error:
-        raise ValueError(
-            f"{version}: the export cannot be loaded; `kerasnmt check` tells more: {error}"
-        ) from error
-    with session:
+    with _session(version, console) as session:
         name = name or version.parent.name
         limits = {
             "max_body_bytes": max_body_bytes,
@@ -79,15 +58,52 @@ def serve(
         signal.signal(signal.SIGTERM, _interrupt)
         address = f"[{host}]" if ":" in host else host
         say(
+            console,
             f"serving version {version.name} of {name} at http://{address}:{server.port}"
-            f"/v1/models/{name}, for development; Ctrl-C stops it"
+            f"/v1/models/{name}, for development; Ctrl-C stops it",
         )
         with suppress(KeyboardInterrupt):  # a second one: do not wait
             server.serve_forever()
         if server.unanswered:
-            say(f"stopped; unanswered requests: {server.unanswered}")
+            say(console, f"stopped; unanswered requests: {server.unanswered}")
             os._exit(1)  # the session cannot be closed while it runs
-    say("stopped")
+    say(console, "stopped")
+
+
+def _version(directory: Path) -> Path:
+    """Return the folder of the version to serve.
+
+    Raises:
+        ValueError: There is none; exports in the folder are named.
+    """
+    from kerasnmt.serving.export.version_folder import chosen_version, model_folders
+
+    version = chosen_version(directory).absolute()
+    refuse_run(directory)
+    if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
+        exports = ", ".join(map(str, model_folders(directory)))
+        below = f", which holds exports. Serve one of them: {exports}" if exports else ""
+        raise ValueError(
+            "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "
+            f"Received: {directory}{below}"
+        )
+    return version
+
+
+def _session(version: Path, console: Console) -> Any:
+    """Load a version into a session of TensorFlow."""
+    from kerasnmt.serving.check import c_api
+    from kerasnmt.serving.check.saved_model_session import SavedModelSession
+
+    try:
+        with console.status("loading the model"):
+            with without_talk():
+                c_api.library()
+            return SavedModelSession(version)
+    except RuntimeError as error:
+        raise ValueError(
+            f"{version}: the export cannot be loaded; `kerasnmt check` shows why: {error}"
+        ) from error
 
 
 def _interrupt(*_: Any) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kerasnmt.cli.console import print_table, progress_console
+from kerasnmt.cli.console import print_table, progress_console, say
 from kerasnmt.cli.quiet import load_tensorflow_to_train
 
 
@@ -40,8 +40,8 @@ def train(
 ) -> None:
     """Train the model of a recipe.
 
-    RUN will hold the recipe, the tokenizers, checkpoints, the best model (model.keras), TensorBoard
-    logs and results.json. Progress goes to standard error, a table of results to standard output.
+    RUN gets the recipe, the tokenizers, checkpoints, the best model (model.keras), TensorBoard logs
+    and results.json. Progress goes to standard error, a table of results to standard output.
     """
     from kerasnmt import training
 
@@ -49,26 +49,25 @@ def train(
     _check_files(loaded.data, recipe.parent / "README.md")
     load_tensorflow_to_train()
     console = progress_console()
+    run = training.RunFolder(output)
     try:
         results = training.train(
             loaded, output, resume=resume, init_from=init_from, console=console
         )
     except KeyboardInterrupt as stop:
-        if training.RunFolder(output).recipe.exists():
+        if run.recipe.exists():
             words = ["kerasnmt", "train", recipe, *(overrides or []), "--output", output]
             command = shlex.join([*map(str, words), "--resume"])
-            console.print(
-                f"interrupted; to continue: {command}",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            say(console, f"interrupted; to continue: {command}")
         else:
-            console.print("interrupted before the training began; nothing was written")
+            say(console, "interrupted before the training began; nothing was written")
         if isinstance(stop, training.Terminated):
             raise typer.Exit(128 + signal.SIGTERM) from None
         raise
-    run = training.RunFolder(output)
+    _print_results(results, run)
+
+
+def _print_results(results: dict[str, Any], run: Any) -> None:
     test = results["test"]
     perplexity = math.inf if results["perplexity"] is None else results["perplexity"]
     print_table(
@@ -92,5 +91,5 @@ def _check_files(data: Any, card: Path) -> None:
     """Refuse missing data before TensorFlow is loaded, and name the recipe's card."""
     for key, path in data.files.items():
         if not path.exists():
-            where = f"; {card} tells where the data come from" if card.exists() else ""
+            where = f"; {card} describes where the data come from" if card.exists() else ""
             raise ValueError(f"{key}: there is no file {path}{where}")

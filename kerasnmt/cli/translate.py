@@ -11,7 +11,7 @@ import typer
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.lines import read_chunks
 from kerasnmt.cli.loading import connect_translator, load_translator
-from kerasnmt.cli.options import SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
 from kerasnmt.cli.tokens import token_kind
 
 
@@ -31,10 +31,7 @@ def translate(
             help="For models that read one beside each line: its contexts, line by line.",
         ),
     ] = None,
-    beam_size: Annotated[
-        int | None,
-        typer.Option("--beam-size", min=1, help="1 is greedy search.", show_default="the recipe's"),
-    ] = None,
+    beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
     scores: Annotated[
@@ -80,36 +77,21 @@ def translate(
     Empty lines stay empty. A line with more tokens than the model takes is cut, with a warning
     unless a server does it.
     """
-    if (directory is None) == (server is None):
-        raise ValueError("Expected either RUN_OR_EXPORT or --server URL.")
-    if server is None and (model, version, timeout) != (None, None, None):
-        raise ValueError("Expected --model, --version and --timeout with --server URL only.")
-    fixed = beam_size is not None or search or with_run
-    if server is not None and model is None:
-        raise ValueError("Expected --model NAME with --server URL, the model's name on the server.")
-    if fixed and server is not None:
-        raise ValueError(
-            "Expected --server URL without --beam-size, --search and --with, which are fixed in "
-            "the export."
-        )
+    fixed = beam_size is not None or bool(search) or bool(with_run)
+    _check_source(directory, server, (model, version, timeout), fixed)
     if n_best is not None and (scores or alignments):
         raise ValueError(
             "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
         )
     console = progress_console()
-    waiting = {} if timeout is None else {"timeout": timeout}
     with console.status("loading the model"):
         if server is None:
             translator = load_translator(directory, beam_size, others=with_run, search=search)
         else:
+            waiting = {} if timeout is None else {"timeout": timeout}
             translator = connect_translator(server, model, version, **waiting)
-    beam = translator.description.get("beam_size", n_best)  # a server may not tell it
-    beam = translator.description.get("samples") or beam
-    if n_best is not None and n_best > beam:
-        raise ValueError(
-            f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
-            "Ask for fewer; of a run, a larger --beam-size gives more."
-        )
+    if n_best is not None:
+        _check_n_best(n_best, translator.description)
     contexts = None if context is None else _lines(context)
     if input is None and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
@@ -118,12 +100,7 @@ def translate(
     for chunk in read_chunks(input, batch_size * 16 if input else batch_size):
         options = {"batch_size": batch_size, "first_number": done + 1}
         if contexts is not None:
-            options["contexts"] = [*islice(contexts, len(chunk))]
-            if len(options["contexts"]) < len(chunk):
-                raise ValueError(
-                    f"Expected a line of --context for each text. Received: {context} with "
-                    f"{done + len(options['contexts'])} lines for more texts."
-                )
+            options["contexts"] = _next_contexts(contexts, len(chunk), context, done)
         if n_best is not None:
             lines = _ranked(translator.n_best(chunk, **options), n_best, done)
         else:
@@ -135,8 +112,55 @@ def translate(
             console.print(f"{done:,} lines", highlight=False, end="\r")
 
 
+def _check_source(
+    directory: Path | None, server: str | None, of_server: tuple[Any, ...], fixed: bool
+) -> None:
+    """Check that the options suit where the model comes from: a folder or a server.
+
+    Args:
+        directory: Folder.
+        server: URL of a server.
+        of_server: Options of a server: model, version and timeout.
+        fixed: Whether there are options that are fixed in what a server has.
+    """
+    if (directory is None) == (server is None):
+        raise ValueError("Expected either RUN_OR_EXPORT or --server URL.")
+    if server is None:
+        if any(option is not None for option in of_server):
+            raise ValueError("Expected --model, --version and --timeout with --server URL only.")
+        return
+    if of_server[0] is None:
+        raise ValueError("Expected --model NAME with --server URL, the model's name on the server.")
+    if fixed:
+        raise ValueError(
+            "Expected --server URL without --beam-size, --search and --with, which are fixed in "
+            "the export."
+        )
+
+
+def _check_n_best(n_best: int, description: dict[str, Any]) -> None:
+    """Refuse more translations than the search has; a server may not describe its search."""
+    beam = description.get("samples") or description.get("beam_size", n_best)
+    if n_best > beam:
+        raise ValueError(
+            f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
+            "Ask for fewer; of a run, a larger --beam-size gives more."
+        )
+
+
+def _next_contexts(contexts: Iterator[str], number: int, path: Path, done: int) -> list[str]:
+    """Return the contexts of the next texts, after `done` others."""
+    found = [*islice(contexts, number)]
+    if len(found) < number:
+        raise ValueError(
+            f"Expected a line of --context for each text. Received: {path} with "
+            f"{done + len(found)} lines for more texts."
+        )
+    return found
+
+
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of a file, without their ends."""
+    """Yield the lines of a file, without their ends."""
     for chunk in read_chunks(path, 1000):
         yield from chunk
 

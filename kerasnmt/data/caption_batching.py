@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from kerasnmt.data.rows import batches_of_rows
 from kerasnmt.data.sizes import check_size
 from kerasnmt.data.targets import moved_by_one, with_end
 from kerasnmt.text import Tokenizer
@@ -19,9 +20,9 @@ def caption_batches(
     shuffle: bool = True,
     seed: int | None = None,
 ) -> tf.data.Dataset:
-    """Tokenizes captions and gathers them with their images into batches for `fit`.
+    """Tokenize captions, and gather them with their images into batches for `fit`.
 
-    All images are held in memory, as they come.
+    All images are held in memory in their type.
 
     ```python
     pairs = [(scene.image, scene.captions["en"].text) for scene in builtin_scenes(6000)]
@@ -32,13 +33,13 @@ def caption_batches(
     ```
 
     Args:
-        pairs: tuples that begin with an image, uint8 or float from 0 to 255 `[height, width,
-            channels]`, all of one shape, and its caption. An image with several captions comes with
-            each.
-        tokenizer: makes ids of the captions.
-        batch_size: number of images in a batch.
-        shuffle: whether to shuffle, in every epoch anew.
-        seed: makes the whole sequence of epochs the same in every run.
+        pairs: Tuples that begin with an image, uint8 or float from 0 to 255 `[height, width,
+            channels]`, all of one shape, and its caption. An image with several captions is given
+            with each of them.
+        tokenizer: Tokenizer of the captions.
+        batch_size: Number of images in a batch.
+        shuffle: Whether to shuffle, anew in each epoch.
+        seed: Seed of the whole sequence of epochs.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
@@ -49,8 +50,8 @@ def caption_batches(
         and 0 for padding.
 
     Raises:
-        ValueError: if there is no pair, one is of another form, an image is of another shape than
-            the first, or `batch_size` is out of range.
+        ValueError: There is no pair, one has another form, an image has another shape than the
+            first, or `batch_size` is out of range.
     """
     check_size("batch_size", batch_size)
     images, captions = _columns(pairs)
@@ -61,10 +62,7 @@ def caption_batches(
         inputs = {"images": tf.gather(images, rows), "target_ids": moved_by_one(targets)}
         return inputs, targets, tf.cast(targets != 0, tf.float32)
 
-    rows = tf.data.Dataset.range(len(captions))
-    if shuffle:
-        rows = rows.shuffle(len(captions), seed)
-    return rows.batch(batch_size).map(batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    return batches_of_rows(len(captions), batch, batch_size, shuffle, seed)
 
 
 def _columns(pairs: Sequence[tuple[np.ndarray, str]]) -> tuple[tf.Tensor, list[str]]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from kerasnmt.data.babi import StoryQuestion
+from kerasnmt.data.rows import batches_of_rows
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.stories import padded, story_ids
@@ -20,7 +21,7 @@ def story_batches(
     shuffle: bool = True,
     seed: int | None = None,
 ) -> tf.data.Dataset:
-    """Tokenizes questions about stories and gathers them into batches for `fit`.
+    """Tokenize questions about stories, and gather them into batches for `fit`.
 
     All ids are held in memory, unpadded.
 
@@ -33,14 +34,14 @@ def story_batches(
     ```
 
     Args:
-        questions: what `read_babi` gives, or tuples that begin so: the sentences of a story, a
+        questions: Result of `read_babi`, or tuples that begin with the sentences of a story, a
             question and its answer.
-        source_tokenizer: makes ids of sentences and questions.
-        target_tokenizer: makes one id of an answer; `source_tokenizer` where it is None.
-        batch_size: number of questions in a batch.
-        max_sentences: of a longer story the last ones are taken, 50 as in the paper; None for all.
-        shuffle: whether to shuffle, in every epoch anew.
-        seed: makes the whole sequence of epochs the same in every run.
+        source_tokenizer: Tokenizer of sentences and questions.
+        target_tokenizer: Tokenizer that makes one id of an answer; None for `source_tokenizer`.
+        batch_size: Number of questions in a batch.
+        max_sentences: Most sentences of a story, its last ones; 50 as in the paper, None for all.
+        shuffle: Whether to shuffle, anew in each epoch.
+        seed: Seed of the whole sequence of epochs.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
@@ -50,8 +51,8 @@ def story_batches(
         float32 `[batch]`, is 1. (`split_evenly` adds rows that weigh 0.)
 
     Raises:
-        ValueError: if there is no question, one is of another form, an answer is not one word of
-            the tokenizer, or a size is out of range.
+        ValueError: There is no question, one has another form, an answer is not one word of the
+            tokenizer, or a size is out of range.
     """
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
         if value is not None:
@@ -79,10 +80,7 @@ def story_batches(
         }
         return inputs, tf.gather(targets, rows), tf.ones_like(rows, tf.float32)
 
-    rows = tf.data.Dataset.range(len(asked))
-    if shuffle:
-        rows = rows.shuffle(len(asked), seed)
-    return rows.batch(batch_size).map(batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    return batches_of_rows(len(asked), batch, batch_size, shuffle, seed)
 
 
 def _columns(

@@ -1,9 +1,15 @@
 """Search for the best output of a step function; knows no layer and no model."""
 
-from kerasnmt.decoding.constraints import IMPOSSIBLE
-from kerasnmt.decoding.hypotheses import Hypotheses
-from kerasnmt.decoding.length_penalty import length_penalty
-from kerasnmt.decoding.search import search
-from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.lazy_names import lazy_names
 
-__all__ = ["IMPOSSIBLE", "Hypotheses", "SearchOptions", "length_penalty", "search"]
+# The options of a search are read without Keras.
+__all__, __getattr__ = lazy_names(
+    __name__,
+    {
+        "constraints": ["IMPOSSIBLE"],
+        "hypotheses": ["Hypotheses"],
+        "penalties": ["length_penalty"],
+        "search_options": ["SearchOptions"],
+        "searching": ["search"],
+    },
+)

@@ -9,7 +9,7 @@ from kerasnmt.decoding.buffers import allocate, batch_major, clear, reorder, wri
 from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
-from kerasnmt.decoding.length_penalty import length_penalty
+from kerasnmt.decoding.penalties import length_penalty
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
 

@@ -1,120 +1,136 @@
-"""The options of a search."""
+"""The options of a search, each declared once."""
 
-from dataclasses import dataclass, fields
-from typing import Any, Self
-
-from keras import ops
+import inspect
+import operator
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Literal, Self, get_args, get_origin
 
 from kerasnmt.nearest_name import unknown_name_message
+
+_BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le}
+
+
+def option(
+    default: Any,
+    description: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+) -> Any:
+    """Declare an option as the field of a dataclass.
+
+    Args:
+        default: Value of the option where none is given. None also switches the option off.
+        description: What the option does, in one line.
+        least: Smallest value.
+        above: Number below all values.
+        most: Largest value.
+
+    Returns:
+        The field. Its metadata hold `description`, and the range as `ge`, `gt` and `le`.
+    """
+    metadata = {"description": description, "ge": least, "gt": above, "le": most}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How the best sequences are searched, the same for every model.
+    """Options of the search for the best sequences, the same for every model.
 
-    Beam search by default; `beam_size=1` is greedy search, and `samples=1` draws a sequence in
-    place of searching for the best.
+    Beam search is the default; `beam_size=1` is greedy search. `samples=1` draws a sequence in
+    place of a search; of several samples, equal ones are merged.
 
-    Attributes:
-        beam_size: number of sequences kept at each step. Not used where samples are drawn.
-        length_penalty: alpha, the exponent of the length by which the log-probabilities of
-            sequences are divided to rank them; 0 for none, larger values favour longer sequences.
-        length_normalization: `"wu"` divides by ((5 + length) / 6) ** alpha (Wu et al., 2016,
-            equation 14), `"length"` by length ** alpha.
-        coverage_penalty: beta; beta sum_i log(min(sum_t a_{t,i}, 1)) is added to the rank, so that
-            source words count that were never attended to (Wu et al., 2016, equation 14). 0 for
-            none; for models with attention.
-        min_length: fewest tokens of a sequence, the end token included.
-        max_length: most tokens of a sequence, the end token included; what is open then is taken
-            as it is. Of text, the source is cut there as well.
-        max_length_ratio: if given, a sequence has at most this many times as many tokens as its
-            source, plus `max_length_margin`, and never more than `max_length`.
-        max_length_margin: see `max_length_ratio`.
-        no_repeat_ngram: no sequence holds the same so many tokens in a row twice; 0 for no rule.
-        samples: if given, so many sequences are drawn from the model, equal ones are merged, and
-            they are ranked as others are.
-        temperature: of samples; log-probabilities are divided by it. Below 1 likely tokens become
-            more likely.
-        top_k: of samples; only the so many most probable tokens are drawn. 0 for all.
-        top_p: of samples; only the fewest most probable tokens are drawn whose probabilities add
-            up to so much.
-        seed: of samples. The same seed draws the same for the same source, wherever it stands in a
-            batch.
+    Sequences are ranked by log p / lp + cp, where p is the probability of a sequence of n tokens:
+
+    - lp = ((5 + n) / 6) ** length_penalty, or n ** length_penalty with
+      `length_normalization="length"`;
+    - cp = coverage_penalty * sum_i log(min(sum_t a_{t,i}, 1)), where a_{t,i} is the attention of
+      token t to source position i. It needs a model with attention.
+
+    Source: Wu et al. (2016), "Google's neural machine translation system", equation 14.
 
     Raises:
-        ValueError: an option is out of range, or does not go with another.
+        ValueError: An option is out of its range, or contradicts another one.
     """
 
-    beam_size: int = 5
-    length_penalty: float = 0.6
-    length_normalization: str = "wu"
-    coverage_penalty: float = 0.0
-    min_length: int = 1
-    max_length: int = 100
-    max_length_ratio: float | None = None
-    max_length_margin: int = 10
-    no_repeat_ngram: int = 0
-    samples: int = 0
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
+    beam_size: int = option(
+        5, "Hypotheses kept at each step; 1 is greedy search.", least=1, most=1000
+    )
+    length_penalty: float = option(
+        0.6, "Exponent of the length by which scores are divided; 0 for no division.", least=0
+    )
+    length_normalization: Literal["wu", "length"] = option(
+        "wu", "Formula of that length: wu for (5 + length) / 6, or length."
+    )
+    coverage_penalty: float = option(
+        0.0, "Weight of the penalty for source words without attention; 0 for none.", least=0
+    )
+    min_length: int = option(
+        1, "Fewest tokens of a sequence, the end token included.", least=1, most=10**5
+    )
+    max_length: int = option(
+        100,
+        "Most tokens of a sequence, the end token included; a longer source text is cut there.",
+        least=1,
+        most=10**5,
+    )
+    max_length_ratio: float | None = option(
+        None,
+        "Most tokens for each token of the source, plus max_length_margin; at most max_length.",
+        above=0,
+    )
+    max_length_margin: int = option(
+        10, "Tokens that max_length_ratio allows beside those of the ratio.", least=0, most=10**5
+    )
+    no_repeat_ngram: int = option(
+        0, "Forbids repeating any n-gram of this size; 0 for no rule.", least=0, most=10**5
+    )
+    samples: int = option(
+        0, "Sequences to draw in place of a search; 0 for a search.", least=0, most=1000
+    )
+    temperature: float = option(
+        1.0, "Divisor of the log-probabilities of samples; below 1 for likelier ones.", above=0
+    )
+    top_k: int = option(
+        0, "Draws samples from this many likeliest tokens; 0 for all.", least=0, most=2**31 - 1
+    )
+    top_p: float = option(
+        1.0, "Draws samples from the likeliest tokens of this total probability.", above=0, most=1
+    )
+    seed: int = option(
+        0, "Seed of samples; the same text gets the same ones.", least=0, most=2**31 - 1
+    )
 
     def __post_init__(self) -> None:
-        ratio = self.max_length_ratio
-        ranges = {
-            "beam_size": (1 <= self.beam_size <= 1000, "beam_size from 1 to 1000"),
-            "length_penalty": (self.length_penalty >= 0, "length_penalty >= 0"),
-            "length_normalization": (
-                self.length_normalization in ("wu", "length"),
-                "length_normalization 'wu' or 'length'",
-            ),
-            "coverage_penalty": (self.coverage_penalty >= 0, "coverage_penalty >= 0"),
-            "max_length": (1 <= self.max_length <= 10**5, "max_length from 1 to 100000"),
-            "min_length": (
-                1 <= self.min_length <= self.max_length,
-                f"min_length from 1 to max_length, {self.max_length}",
-            ),
-            "max_length_ratio": (ratio is None or ratio > 0, "max_length_ratio > 0"),
-            "max_length_margin": (
-                0 <= self.max_length_margin <= 10**5,
-                "max_length_margin from 0 to 100000",
-            ),
-            "no_repeat_ngram": (
-                0 <= self.no_repeat_ngram <= 10**5,
-                "no_repeat_ngram from 0 to 100000",
-            ),
-            "samples": (0 <= self.samples <= 1000, "samples from 0 to 1000"),
-            "temperature": (self.temperature > 0, "temperature > 0"),
-            "top_k": (0 <= self.top_k < 2**31, "top_k from 0 to 2147483647"),
-            "top_p": (0 < self.top_p <= 1, "top_p above 0 and at most 1"),
-            "seed": (0 <= self.seed < 2**31, "seed from 0 to 2147483647"),
-        }
-        for name, (holds, expected) in ranges.items():
-            if not holds:
-                raise ValueError(f"Expected {expected}. Received: {name}={getattr(self, name)!r}")
+        for one in fields(self):
+            _check_range(one, getattr(self, one.name))
+        if self.min_length > self.max_length:
+            raise ValueError(
+                f"Expected min_length from 1 to max_length, {self.max_length}. "
+                f"Received: min_length={self.min_length}"
+            )
         if self.samples and self.coverage_penalty:
             raise ValueError(
                 "Expected coverage_penalty=0 where samples are drawn. Received: "
                 f"coverage_penalty={self.coverage_penalty}, samples={self.samples}"
             )
-        defaults = {field.name: field.default for field in fields(self)}
+        defaults = {one.name: one.default for one in fields(self)}
         for name in ("temperature", "top_k", "top_p", "seed"):
             if not self.samples and getattr(self, name) != defaults[name]:
                 raise ValueError(
-                    f"Expected samples=1 or more with {name}, which says how they are drawn. "
+                    f"Expected samples=1 or more with {name}, an option of samples. "
                     f"Received: {name}={getattr(self, name)} without samples."
                 )
 
     @classmethod
     def from_keywords(cls, keywords: dict[str, Any]) -> Self:
-        """Makes the options of keywords that a user gave.
+        """Make the options from keywords of a user.
 
         Raises:
-            ValueError: there is no such option, or one is out of range, or does not go with
-                another.
+            ValueError: An option is unknown or out of its range, or contradicts another one.
         """
-        known = [field.name for field in fields(cls)]
+        known = [one.name for one in fields(cls)]
         for name in keywords:
             if name not in known:
                 raise ValueError(unknown_name_message(name, known, "search option"))
@@ -122,20 +138,53 @@ class SearchOptions:
 
     @property
     def hypotheses(self) -> int:
-        """The number of sequences that are kept for a row, the most that can be returned."""
+        """The number of sequences kept for a row, the most that a search can return."""
         return self.samples or self.beam_size
 
     def max_lengths(self, source_lengths: Any) -> Any:
         """Return the most tokens of each row's sequences.
 
         Args:
-            source_lengths: numbers of source tokens, int32 `[batch]`.
+            source_lengths: Numbers of source tokens, int32 `[batch]`.
 
         Returns:
-            int32 `[batch]`.
+            Int32 `[batch]`.
         """
+        from keras import ops  # here, as recipes and help texts read the options without Keras
+
         if self.max_length_ratio is None:
             return ops.full_like(source_lengths, self.max_length)
         lengths = self.max_length_ratio * ops.cast(source_lengths, "float32")
         lengths = ops.cast(ops.ceil(lengths), "int32") + self.max_length_margin
         return ops.clip(lengths, self.min_length, self.max_length)
+
+
+def _check_range(one: Field, value: Any) -> None:
+    """Raise a `ValueError` where an option is out of its range."""
+    bounds = {name: one.metadata[name] for name in _BOUNDS if one.metadata[name] is not None}
+    if get_origin(one.type) is Literal:
+        holds = value in get_args(one.type)
+        expected = f"{one.name} {' or '.join(map(repr, get_args(one.type)))}"
+    else:
+        holds = (value is None and one.default is None) or all(
+            _BOUNDS[name](value, bound) for name, bound in bounds.items()
+        )
+        expected = f"{one.name} {_range(**bounds)}"
+    if not holds:
+        raise ValueError(f"Expected {expected}. Received: {one.name}={value!r}")
+
+
+def _range(ge: float | None = None, gt: float | None = None, le: float | None = None) -> str:
+    """Describe a range: `from 1 to 1000`, `above 0 and at most 1`, `>= 0` or `> 0`."""
+    if le is None:
+        return f">= {ge}" if gt is None else f"> {gt}"
+    return f"from {ge} to {le}" if gt is None else f"above {gt} and at most {le}"
+
+
+SearchOptions.__doc__ = "\n".join(
+    [
+        inspect.getdoc(SearchOptions),
+        "\nAttributes:",
+        *(f"    {one.name}: {one.metadata['description']}" for one in fields(SearchOptions)),
+    ]
+)

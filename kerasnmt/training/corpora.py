@@ -1,6 +1,7 @@
-"""The sentence pairs that a recipe names."""
+"""The texts that a recipe's `data` name."""
 
 import hashlib
+from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
@@ -9,18 +10,58 @@ from kerasnmt.data import builtin_corpus, read_parallel, read_tsv
 from kerasnmt.viz import parse_pharaoh_lines
 
 
-def read_pairs(section: Any, split: str) -> tf.data.Dataset:
-    """Reads the pairs of one section under a recipe's `data`.
+class Corpora:
+    """The sentence pairs of a recipe, with their contexts and alignments.
 
     Args:
-        section: with `source` and `target`, `pairs` or `builtin`.
-        split: the section's name; of the built-in corpus, the split of this name.
+        data: The recipe's `data`.
 
-    Returns:
-        a dataset of `(source, target)` string scalars, of known cardinality.
+    Attributes:
+        pairs: For each split, a dataset of `(source, target)` string scalars of known cardinality.
+        contexts: For each split that has contexts, the context of each pair; some may be empty.
+        fingerprints: For each file, by its dotted key such as `data.train.source`, its `bytes` and
+            `sha256`, which show later whether it has changed.
 
     Raises:
-        ValueError: a file is missing or not as it should be.
+        ValueError: A file is missing or malformed.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.pairs = {split: read_pairs(section, split) for split, section in data.splits.items()}
+        self.contexts = {
+            split: _lines(section.context)
+            for split, section in data.splits.items()
+            if section.context
+        }
+        self.fingerprints = {key: _fingerprint(path) for key, path in data.files.items()}
+
+    @cached_property
+    def alignments(self) -> list[list[tuple[int, int]]]:
+        """The sure links (source word, target word) of each training pair.
+
+        Raises:
+            ValueError: The file is missing or malformed.
+        """
+        train = self.data.train
+        if train.builtin:
+            return [pair.alignment for pair in builtin_corpus(train.builtin)]
+        lines = _lines(train.alignments)
+        return [sure for sure, _ in parse_pharaoh_lines(lines, str(train.alignments))]
+
+
+def read_pairs(section: Any, split: str) -> tf.data.Dataset:
+    """Read the pairs of one section under a recipe's `data`.
+
+    Args:
+        section: Section with `source` and `target`, `pairs` or `builtin`.
+        split: Name of the section, and of the split of the built-in corpus.
+
+    Returns:
+        A dataset of `(source, target)` string scalars, of known cardinality.
+
+    Raises:
+        ValueError: A file is missing or malformed.
     """
     if section.builtin:
         pairs = builtin_corpus(section.builtin, split)
@@ -31,61 +72,18 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
     return read_parallel(section.source, section.target)
 
 
-def read_alignments(section: Any) -> list[list[tuple[int, int]]]:
-    """Reads the word alignments of the pairs of one section under a recipe's `data`.
-
-    Args:
-        section: with `alignments`, or `builtin`.
-
-    Returns:
-        for each pair its sure links (source word, target word).
-
-    Raises:
-        ValueError: the file is missing or not as it should be.
-    """
-    if section.builtin:
-        return [pair.alignment for pair in builtin_corpus(section.builtin)]
-    # Line by line, checked as sentences are.
-    lines = texts(read_parallel(section.alignments, section.alignments))[0]
-    return [sure for sure, _ in parse_pharaoh_lines(lines, str(section.alignments))]
-
-
-def read_contexts(section: Any) -> list[str]:
-    """Reads the context of each pair of one section under a recipe's `data`.
-
-    Args:
-        section: with `context`.
-
-    Returns:
-        the contexts, some of which may be empty.
-
-    Raises:
-        ValueError: the file is missing or not as it should be.
-    """
-    return texts(read_parallel(section.context, section.context))[0]
-
-
-def fingerprints(data: Any) -> dict[str, dict[str, Any]]:
-    """Describe the files of a recipe's `data`, to notice later if one has changed.
-
-    Args:
-        data: whose `files` are its paths by their keys.
-
-    Returns:
-        for each file, under its dotted key such as `data.train.source`: its `bytes` and `sha256`.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
-    found = {}
-    for key, path in data.files.items():
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            found[key] = {"bytes": file.tell(), "sha256": digest}
-    return found
-
-
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
-    """Returns the sources and the targets of a dataset of pairs, as `str`."""
+    """Return the sources and the targets of a dataset of pairs, as `str`."""
     sides = zip(*pairs.as_numpy_iterator(), strict=True)
     return tuple([text.decode("utf-8") for text in side] for side in sides)
+
+
+def _lines(path: Any) -> list[str]:
+    """Read the lines of a file, checked as sentences are."""
+    return texts(read_parallel(path, path))[0]
+
+
+def _fingerprint(path: Any) -> dict[str, Any]:
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": file.tell(), "sha256": digest}

@@ -8,20 +8,20 @@ import tensorflow as tf
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ReplicaAdam(keras.optimizers.Adam):
-    """Adam whose `global_clipnorm` means the gradient of the whole batch on any number of devices.
+    """Adam that clips the gradient of the whole batch by `global_clipnorm` on several devices.
 
-    Keras clips the gradient of each replica's share of the batch, and then adds these up. Here they
-    are added up, clipped, and handed to Keras as equal shares, for which its own clipping has
-    nothing left to do. The gradients of embeddings are whole, as `GradientNorm` says. On one device
-    this is `keras.optimizers.Adam`, whose arguments it takes.
+    Keras clips the gradient of each replica's share of the batch, and then adds these up. This
+    class adds them up, clips the sum, and gives Keras equal shares of it, which Keras' own clipping
+    leaves as they are. The gradients of embeddings are whole, see `GradientNorm`. On one device it
+    equals `keras.optimizers.Adam`, whose arguments it takes.
     """
 
     def apply(self, grads: list[Any], trainable_variables: list[Any] | None = None) -> None:
         """Update the weights.
 
         Args:
-            grads: gradients, None for weights that the loss does not depend on.
-            trainable_variables: the weights, in the same order; None for those that the optimizer
+            grads: Gradients; None for a weight that the loss does not depend on.
+            trainable_variables: The weights, in the same order; None for those that the optimizer
                 was built with.
         """
         grads = [None if grad is None else tf.convert_to_tensor(grad) for grad in grads]

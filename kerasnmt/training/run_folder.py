@@ -1,4 +1,4 @@
-"""What a training leaves on disk, and where."""
+"""The files of a training run."""
 
 import fcntl
 import json
@@ -14,22 +14,22 @@ from kerasnmt.atomic_write import atomic_write
 
 
 class RunFolder:
-    """The places in the folder of a training run.
+    """The paths in the folder of a training run.
 
     Args:
-        path: the folder, which need not exist.
+        path: The folder, which need not exist.
 
     Attributes:
-        path: the folder.
+        path: The folder.
         recipe: `recipe.yaml`, the recipe with all defaults and overrides.
         tokenizers: `tokenizer.json`, a `shared` tokenizer, or a `source` and a `target`.
         data: `data.json`, the size and the hash of each file of the recipe's data.
-        checkpoints: folder of what `--resume` needs.
+        checkpoints: Folder of the checkpoints, which `--resume` needs.
         history: `history.jsonl`, one object an epoch.
-        model: `model.keras`, the best model by validation BLEU.
-        logs: folder for TensorBoard.
-        results: `results.json`, there when the training is done.
-        lock: `.lock`, which exists while a training runs, with the id of its process.
+        model: `model.keras`, the best model by `training.monitor`.
+        logs: Folder for TensorBoard.
+        results: `results.json`, which exists when the training is done.
+        lock: `.lock`, which exists during a training, with the id of its process.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -52,7 +52,7 @@ class RunFolder:
         none behind.
 
         Raises:
-            ValueError: another training has the lock.
+            ValueError: Another training has the lock.
         """
         is_new = not self.path.exists()
         descriptor = self._take_lock()
@@ -64,7 +64,7 @@ class RunFolder:
             self.lock.unlink(missing_ok=True)
             os.close(descriptor)
             if is_new:
-                with suppress(OSError):  # it is not empty
+                with suppress(OSError):  # the folder is not empty
                     self.path.rmdir()
 
     def _take_lock(self) -> int:
@@ -97,10 +97,10 @@ class RunFolder:
             os.close(descriptor)
 
     def check_unused(self) -> None:
-        """Makes sure that a new run may begin here.
+        """Check that a new run may begin here.
 
         Raises:
-            ValueError: the folder holds a run.
+            ValueError: The folder holds a run.
         """
         for path in (self.recipe, self.model):
             if path.exists():
@@ -110,10 +110,10 @@ class RunFolder:
                 )
 
     def check_resumable(self) -> None:
-        """Makes sure that there is a run to continue.
+        """Check that there is a run to resume.
 
         Raises:
-            ValueError: there is none.
+            ValueError: There is none.
         """
         for path in (self.recipe, self.tokenizers):
             if not path.exists():
@@ -123,10 +123,10 @@ class RunFolder:
                 )
 
     def check_trained(self) -> None:
-        """Makes sure that there is a trained model with its recipe.
+        """Check that there is a trained model with its recipe.
 
         Raises:
-            ValueError: there is none.
+            ValueError: There is none.
         """
         for path in (self.model, self.recipe, self.tokenizers):
             if not path.exists():
@@ -135,9 +135,27 @@ class RunFolder:
                     f"which has no {path.name}."
                 )
 
+    def final_results(self, epochs: int) -> dict[str, Any] | None:
+        """Return the results of a training that is done.
+
+        Args:
+            epochs: Number of epochs that the training should have.
+
+        Returns:
+            The results, as in `results.json`; None where something is left to train.
+
+        Raises:
+            ValueError: The file is damaged.
+        """
+        if not self.results.exists():
+            return None
+        results = self.read_json(self.results)
+        done = results["early_stopping"] or results["epochs"] >= epochs
+        return results if done else None
+
     @staticmethod
     def write_text(path: Path, text: str) -> None:
-        """Writes a file of the run, whole or not at all."""
+        """Write a file of the run, whole or not at all."""
         with atomic_write(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
@@ -146,7 +164,7 @@ class RunFolder:
         """Read a file of JSON.
 
         Raises:
-            ValueError: it is not JSON; the file is named.
+            ValueError: The file is not JSON; the error names it.
         """
         try:
             return json.loads(path.read_text(encoding="utf-8"))

@@ -1,28 +1,69 @@
 """The learning rate over the steps of a training."""
 
+from typing import Any
+
+import keras
+from keras import ops
 from keras.optimizers.schedules import CosineDecay, LearningRateSchedule
 
-from kerasnmt.training.inverse_square_root import InverseSquareRoot
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class InverseSquareRoot(LearningRateSchedule):
+    """A learning rate that rises linearly, then falls with the square root of the steps.
+
+        rate(n) = learning_rate * min((n + 1) / warmup_steps, sqrt(warmup_steps / (n + 1)))
+
+    at the n-th step, counted from 0. It needs no number of steps, so a training can be prolonged.
+
+    Source: Vaswani et al. (2017), "Attention is all you need", equation 3, where the highest rate
+    is (d_model * warmup_steps) ** -0.5.
+
+    Args:
+        learning_rate: Highest rate, at the end of the warm-up.
+        warmup_steps: Number of steps of the warm-up.
+
+    Raises:
+        ValueError: `warmup_steps` is below 1.
+    """
+
+    def __init__(self, learning_rate: float, warmup_steps: int) -> None:
+        super().__init__()
+        if warmup_steps < 1:
+            raise ValueError(
+                "Expected at least one of warmup_steps for the inverse square root; 4000 is usual. "
+                f"Received: warmup_steps={warmup_steps}"
+            )
+        self.learning_rate = learning_rate
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step: Any) -> Any:
+        """Return the rate of a step, float32."""
+        share = (ops.cast(step, "float32") + 1.0) / self.warmup_steps
+        return self.learning_rate * ops.minimum(share, ops.rsqrt(share))
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {"learning_rate": self.learning_rate, "warmup_steps": self.warmup_steps}
 
 
 def learning_rate_schedule(
     learning_rate: float, steps: int, *, schedule: str = "constant", warmup_steps: int = 0
 ) -> float | LearningRateSchedule:
-    """Makes what an optimizer takes as its learning rate.
+    """Make the learning rate of an optimizer.
 
     Args:
-        learning_rate: the highest.
-        steps: the number of steps of the whole training.
-        schedule: `"constant"`; `"cosine"` to go down to zero at the last step; or `"inverse_sqrt"`
-            to go down with the square root of the number of steps, after a warm-up.
-        warmup_steps: first steps, over which the rate rises linearly from zero.
+        learning_rate: Highest rate.
+        steps: Number of steps of the whole training.
+        schedule: `"constant"`; `"cosine"`, which falls to zero at the last step; or
+            `"inverse_sqrt"`, which falls with the square root of the steps, after a warm-up.
+        warmup_steps: Number of first steps, in which the rate rises linearly from zero.
 
     Returns:
-        a Keras schedule, or a number where nothing changes.
+        A Keras schedule, or a number where nothing changes.
 
     Raises:
-        ValueError: the warm-up is as long as the training, or missing where the schedule needs one,
-            or there is no such schedule.
+        ValueError: The warm-up is as long as the training, or missing where the schedule needs one,
+            or the schedule is unknown.
     """
     if schedule not in ("constant", "cosine", "inverse_sqrt"):
         raise ValueError(
@@ -40,7 +81,7 @@ def learning_rate_schedule(
     return CosineDecay(
         initial_learning_rate=0.0 if warmup_steps else learning_rate,
         decay_steps=steps - warmup_steps,
-        alpha=1.0 if schedule == "constant" else 0.0,  # the share of the rate that is left at last
+        alpha=1.0 if schedule == "constant" else 0.0,  # share of the rate at the last step
         warmup_target=learning_rate if warmup_steps else None,
         warmup_steps=warmup_steps,
     )

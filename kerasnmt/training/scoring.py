@@ -1,4 +1,4 @@
-"""How good translations are."""
+"""BLEU and chrF of translations."""
 
 from collections.abc import Sequence
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 def translation_scores(
     translations: Sequence[str], references: Sequence[str]
 ) -> dict[str, float | str]:
-    """Scores translations against one reference each, with sacreBLEU's defaults.
+    """Score translations against one reference each, with sacreBLEU's defaults.
 
     Args:
-        translations: as a reader sees them: cased and detokenized.
-        references: likewise, in the same order.
+        translations: Translations as a reader sees them, cased and detokenized.
+        references: Their references, in the same order.
 
     Returns:
-        `bleu` and `chrf`, from 0 to 100 over the whole corpus, and `bleu_signature` and
-        `chrf_signature`, which say how each was computed (Post, 2018, "A call for clarity in
+        `bleu` and `chrf` of the whole corpus, from 0 to 100, and `bleu_signature` and
+        `chrf_signature`, which describe how each was computed (Post, 2018, "A call for clarity in
         reporting BLEU scores").
 
     Raises:
-        ValueError: the numbers of translations and references differ, or there are none.
+        ValueError: The numbers of translations and references differ, or there are none.
     """
     from sacrebleu.metrics import BLEU, CHRF
 
@@ -27,7 +27,7 @@ def translation_scores(
             "Expected a reference for each translation, and at least one of them. "
             f"Received: {len(translations)} translations and {len(references)} references"
         )
-    # force: sacreBLEU else warns of text that looks tokenized, as short sentences may.
+    # Without force, sacreBLEU warns of text that looks tokenized, as short sentences may.
     metrics = {"bleu": BLEU(force=True), "chrf": CHRF()}
     scores = {}
     for name, metric in metrics.items():

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kerasnmt.viz.attention_figure import COLOURS, INK
-from kerasnmt.viz.fonts import font_families
+from kerasnmt.viz.heat_maps import INK, fit_to_labels, heat_map, text_style, write_columns
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # In inches.
@@ -23,26 +23,24 @@ def attention_heads_figure(
     target_tokens: Sequence[str],
     title: str | None = None,
 ) -> Figure:
-    """Draws a heat map for each head of each layer: layers from the top down, heads side by side.
+    """Draw a heat map for each head of each layer: layers from the top down, heads side by side.
 
-    In each map there is a row for each target token and a column for each source token; the tokens
-    are written once, along the top and the left of the grid.
+    Each map has a row for each target token and a column for each source token. The tokens are
+    written once, along the top and the left of the grid.
 
     Args:
-        weights: float `[layers, heads, target_length, source_length]`, such as one sentence of what
-            `model.attend_by_head` returns; colours span 0 to 1.
-        source_tokens: written along the top.
-        target_tokens: written down the side.
-        title: written above all.
+        weights: Float `[layers, heads, target_length, source_length]`, such as one sentence of the
+            result of `model.attend_by_head`; colours span 0 to 1.
+        source_tokens: Labels of the columns.
+        target_tokens: Labels of the rows.
+        title: Title above all.
 
     Returns:
         A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: the shape of `weights` is not that of the tokens, or something is empty.
+        ValueError: The shape of `weights` does not match the tokens, or something is empty.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
     weights = np.asarray(weights, "float32")
@@ -54,49 +52,31 @@ def attention_heads_figure(
             f"Received: weights.shape={weights.shape}"
         )
     layers, heads, rows, columns = weights.shape
-    width, height = columns * _CELL, rows * _CELL
-    text = {
-        "color": INK,
-        "fontfamily": font_families([*source_tokens, *target_tokens, title or ""]),
-        "parse_math": False,
-    }
-    colours = LinearSegmentedColormap.from_list("attention", COLOURS)
     figure = Figure(dpi=150)
     grid = [[figure.add_axes((0, 0, 1, 1)) for _ in range(heads)] for _ in range(layers)]
-    for layer, line in enumerate(grid):
-        for head, axes in enumerate(line):
-            axes.imshow(
-                weights[layer, head],
-                **{"cmap": colours, "vmin": 0, "vmax": 1},
-                **{"aspect": "auto", "interpolation": "nearest"},
-            )
-            axes.set_xlabel(f"layer {layer + 1}, head {head + 1}", fontsize=8, color=INK)
-            axes.set_xticks([])
-            axes.set_yticks([])
-            axes.tick_params(length=0, pad=4)
-            axes.spines[:].set_visible(False)
+    for layer, head in np.ndindex(layers, heads):
+        _draw_head(grid[layer][head], weights[layer, head], f"layer {layer + 1}, head {head + 1}")
+    style = text_style(*source_tokens, *target_tokens, title)
     for axes in grid[0]:
-        axes.xaxis.tick_top()
-        slant = {"rotation": 45, "rotation_mode": "anchor", "ha": "left", "va": "baseline"}
-        axes.set_xticks(range(columns), source_tokens, fontsize=7, **slant, **text)
+        write_columns(axes, range(columns), source_tokens, 7, style)
         axes.tick_params(length=0, pad=4)
     for line in grid:
-        line[0].set_yticks(range(rows), target_tokens, fontsize=7, **text)
+        line[0].set_yticks(range(rows), target_tokens, fontsize=7, **style)
     if title:
-        grid[0][0].set_title(title, loc="left", fontsize=13, pad=12, **text)
-
-    def place(figure_width: float, figure_height: float, left: float, bottom: float) -> None:
-        """Sizes the figure and puts the lower left corner of the grid where told."""
-        figure.set_size_inches(figure_width, figure_height)
-        scale = np.array([figure_width, figure_height] * 2)
-        for layer, line in enumerate(grid):
-            for head, axes in enumerate(line):
-                x = left + head * (width + _GAP)
-                y = bottom + (layers - 1 - layer) * (height + _GAP)
-                axes.set_position(np.array([x, y, width, height]) / scale)
-
-    # Labels are measured once beside the grid at the origin, then everything gets its room.
-    place(heads * (width + _GAP), layers * (height + _GAP), 0, 0)
-    box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
-    place(box.width + 2 * _MARGIN, box.height + 2 * _MARGIN, _MARGIN - box.x0, _MARGIN - box.y0)
+        grid[0][0].set_title(title, loc="left", fontsize=13, pad=12, **style)
+    width, height = columns * _CELL, rows * _CELL
+    boxes = {
+        axes: (head * (width + _GAP), (layers - 1 - layer) * (height + _GAP), width, height)
+        for layer, line in enumerate(grid)
+        for head, axes in enumerate(line)
+    }
+    fit_to_labels(figure, boxes, _MARGIN)
     return figure
+
+
+def _draw_head(axes: Axes, weights: np.ndarray, label: str) -> None:
+    heat_map(axes, weights)
+    axes.set_xlabel(label, fontsize=8, color=INK)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.tick_params(length=0, pad=4)

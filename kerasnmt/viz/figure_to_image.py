@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def figure_to_image(figure: Figure) -> np.ndarray:
-    """Draws a figure into an array, as TensorBoard's image summaries take it.
+    """Draw a figure into an array, for TensorBoard's image summaries.
 
     Args:
-        figure: any Matplotlib figure.
+        figure: Any Matplotlib figure.
 
     Returns:
-        uint8 `[height, width, 4]`: red, green, blue and alpha.
+        Uint8 `[height, width, 4]`: red, green, blue and alpha.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -1,19 +1,19 @@
-"""Fonts for any script that the machine can write."""
+"""Fonts for any script that the machine has."""
 
 import functools
 from collections.abc import Iterable
 
 
 def font_families(texts: Iterable[str]) -> list[str]:
-    """Lists the font families that write the texts: the default one, then what it lacks.
+    """List the font families that write the texts: the default one, then those it needs beside it.
 
     Matplotlib falls back from family to family for each character, but only along such a list.
 
     Args:
-        texts: all that is to be written, in regular weight.
+        texts: All texts, in regular weight.
 
     Returns:
-        Names for the `fontfamily` of a text. Characters that no installed font has are drawn as
+        Names for the `fontfamily` of a text. Characters without an installed font are drawn as
         boxes.
     """
     from matplotlib.font_manager import fontManager
@@ -30,7 +30,7 @@ def font_families(texts: Iterable[str]) -> list[str]:
 
 @functools.cache
 def _characters(family: str) -> frozenset[int]:
-    """The code points that the regular font of a family has."""
+    """Return the code points of the regular font of a family."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return frozenset(get_font(findfont(FontProperties(family=[family]))).get_charmap())

@@ -1,4 +1,4 @@
-"""How a training run went."""
+"""The learning curve of a training."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _BLUE, _ORANGE, _INK = "#1f66a8", "#d9792b", "#1f2933"
 
 
 def learning_curve_figure(history: Sequence[dict]) -> Figure:
-    """Draws losses and validation BLEU over minutes of training.
+    """Draw losses and validation BLEU over minutes of training.
 
     Args:
-        history: one object an epoch, as in `results.json`: `seconds` of training at the end of
-            the epoch, counted from the start of training; `loss`, `val_loss` and `val_bleu`,
-            each absent or None where it was not measured.
+        history: One object an epoch, as in `results.json`: `seconds` from the start of the training
+            to the end of the epoch; `loss`, `val_loss` and `val_bleu`, each absent or None where it
+            was not measured.
 
     Returns:
-        A figure of its own, outside pyplot's global state, with a panel for the losses and, where
-        any epoch has a BLEU, one for BLEU.
+        A figure of its own, outside pyplot's global state, with a panel for the losses and, if any
+        epoch has a BLEU, a panel for BLEU.
 
     Raises:
         ValueError: `history` is empty.
@@ -53,7 +53,7 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
 
 
 def _dress(axes: Axes, title: str) -> None:
-    """Gives a panel its title and quiet lines."""
+    """Give a panel its title and quiet lines."""
     axes.set_title(title, loc="left", color=_INK, fontsize=11, fontweight="bold")
     axes.set_xlabel("minutes of training", color=_INK)
     axes.set_xlim(left=0)

@@ -1,4 +1,4 @@
-"""Where the hops of a memory network look."""
+"""The attention of the hops of a memory network."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def memory_figure(
     *,
     supporting: Collection[int] = (),
 ) -> Figure:
-    """Draws the attention of a memory network: a row for each sentence, a column for each hop.
+    """Draw the attention of a memory network: a row for each sentence, a column for each hop.
 
     Args:
-        weights: float `[hops, sentences]`, of one story, such as
+        weights: Float `[hops, sentences]`, of one story, such as
             `model.attend(inputs)[0, :, :len(sentences)]`; colours span 0 to 1.
-        sentences: written down the side, oldest first.
-        title: written above all, such as the question and its answer.
-        supporting: the sentences that the answer follows from, counted from 0; they are marked with
-            a triangle.
+        sentences: Labels of the rows, oldest first.
+        title: Title above all, such as the question and its answer.
+        supporting: Numbers, from 0, of the sentences that the answer follows from; a triangle marks
+            them.
 
     Returns:
         A figure, see `attention_figure`.
 
     Raises:
-        ValueError: the shape of `weights` is not that of the sentences, there are none, or
-            `supporting` names one that is not there.
+        ValueError: The shape of `weights` does not match the sentences, there are none, or
+            `supporting` has a number that is out of range.
     """
     weights = np.asarray(weights, "float32")
     if weights.ndim != 2 or weights.shape[1] != len(sentences) or not weights.size:

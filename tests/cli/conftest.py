@@ -100,7 +100,7 @@ def run_folder(tmp_path_factory):
     """A run with random weights so large that each text is translated otherwise."""
     from kerasnmt.training import Recipe, RunFolder
     from kerasnmt.training.corpora import read_pairs
-    from kerasnmt.training.tokenizer_section import train_tokenizers
+    from kerasnmt.training.tokenizers import train_tokenizers
     from kerasnmt.zoo import get_model
 
     run = RunFolder(tmp_path_factory.mktemp("cli") / "run")

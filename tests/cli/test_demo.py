@@ -1,12 +1,15 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
+from kerasnmt.cli import demo
 from kerasnmt.cli.loading import load_run
 
 pytestmark = pytest.mark.long("trains and exports a model")
 
+DEMO = Path(demo.__file__).with_name("demo.yaml")
 SMALL = [
     *("data.train.builtin=100", "data.validation.builtin=4", "data.test.builtin=6"),
     *("tokenizer.shared.vocabulary_size=100", "model.units=8", "model.embedding_dim=8"),
@@ -19,7 +22,7 @@ def steps(monkeypatch, run_folder, export_folder, load_run_once):
     """The steps of the main job, done before: the run, its export and the check of that."""
     from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 
-    steps = {"passed": True, "translations": None}
+    steps = {"passed": True, "translations": None, "run": run_folder}
 
     def train(recipe, directory, *, resume, console):
         steps["recipe"] = recipe
@@ -42,7 +45,7 @@ def steps(monkeypatch, run_folder, export_folder, load_run_once):
     monkeypatch.setattr("kerasnmt.training.train", train)
     monkeypatch.setattr("kerasnmt.cli.demo.load_run", load)
     monkeypatch.setattr("kerasnmt.serving.export_next_version", export_next_version)
-    monkeypatch.setattr("kerasnmt.serving.check_export", check_export)
+    monkeypatch.setattr("kerasnmt.serving.check.check_export", check_export)
     return steps
 
 
@@ -67,6 +70,30 @@ def test_what_is_shown(kerasnmt, steps, tmp_path):
     }
     assert (output / "attention.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert "ok    expected  so it is\nall 1 passed\n" in done.err
+
+
+def test_a_second_call_exports_the_trained_model_again(kerasnmt, steps, tmp_path, monkeypatch):
+    from kerasnmt.training import Recipe
+    from kerasnmt.training.training import train
+
+    monkeypatch.setattr("kerasnmt.training.train", train)
+    output = tmp_path / "demo"
+    run = shutil.copytree(steps["run"], output / "run")
+    Recipe.load(DEMO, ["data.test.builtin=6", "training.epochs=3"]).save(run / "recipe.yaml")
+    (run / "tokenizer.json").touch()
+    results = {"bleu": 1.0, "train_seconds": 1.0, "train_cpu_seconds": 1.0, "early_stopping": False}
+    (run / "results.json").write_text(json.dumps({**results, "epochs": 3}))
+    overrides = ["data.test.builtin=6", "training.epochs=3"]
+    done = kerasnmt("demo", *overrides, "--output", output)
+    first, *_ = done.err.splitlines()
+    assert done.code == 0 and "resume" not in done.err
+    assert first == (
+        f"{run} holds a trained model from an earlier demo, so the demo does not train again and "
+        "exports this model as the next version"
+    )
+    done = kerasnmt("demo", *overrides, "training.seed=5", "--output", output)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected the recipe of the run to resume")
 
 
 def test_a_check_that_fails(kerasnmt, steps, tmp_path):

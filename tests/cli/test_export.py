@@ -36,6 +36,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2", "7"]
     code, _, error = kerasnmt("export", run_folder, directory / "7", *options)
     assert code == 2 and error.startswith("error: Expected a directory that does not exist.")
+    assert error.endswith(f"Export to the next version, {directory / '8'}.\n")
 
 
 def test_unknown_weights(kerasnmt, run_folder, tmp_path):

@@ -1,11 +1,16 @@
+import json
+import re
 import subprocess
 import sys
 import warnings
+from dataclasses import fields
 
 import pytest
 import typer
 
 from kerasnmt.cli import main as program
+from kerasnmt.decoding import SearchOptions
+from kerasnmt.text.translation_options import TranslationOptions
 from kerasnmt.version import __version__
 
 
@@ -69,6 +74,21 @@ def test_help_of_every_verb_imports_no_tensorflow():
             "align",
         ),
     ]
+
+
+@pytest.mark.parametrize("verb", ["translate", "evaluate", "export"])
+def test_help_lists_the_search_options(monkeypatch, capsys, verb):
+    assert run(monkeypatch, verb, "--help") == 0
+    text, _ = capsys.readouterr()
+    keys = re.findall(r"^    (\w+)=(\S+) +\S", text, re.M)
+    assert dict(keys) == {
+        option.name: json.dumps(option.default).strip('"')
+        for options in (SearchOptions, TranslationOptions)
+        for option in fields(options)
+    }
+    words = " ".join(text.split())
+    for option in fields(SearchOptions):
+        assert option.metadata["description"] in words
 
 
 def test_without_arguments_the_help_is_shown(monkeypatch, capsys):

@@ -100,6 +100,11 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: Expected the folder of an export, <name> or <name>/<ver")
         assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
+    exports = export_folder.parents[1]
+    done = kerasnmt("serve", exports)
+    assert (done.code, done.out) == (2, "")
+    below = f", which holds exports. Serve one of them: {export_folder.parent}\n"
+    assert done.err.endswith(f"Received: {exports}{below}")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "model.keras").touch()
     done = kerasnmt("serve", tmp_path / "run")
@@ -109,7 +114,7 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"none")
     done = kerasnmt("serve", tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert f"error: {tmp_path}/1: the export cannot be loaded; `kerasnmt check` tells" in done.err
+    assert f"error: {tmp_path}/1: the export cannot be loaded; `kerasnmt check` shows" in done.err
     done = kerasnmt("serve", export_folder, "--host", "no such host", "--port", 0)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected an address to listen at. Received: host no such")

@@ -158,13 +158,13 @@ def test_missing_data(folder, monkeypatch, capsys):
     (folder / "recipes" / "README.md").touch()
     assert run(monkeypatch, None, "recipes/recipe.yaml", "--output", "run") == 2
     missing = f"error: data.train.pairs: there is no file {folder / 'recipes/train.tsv'}"
-    where = "; recipes/README.md tells where the data come from\n"
+    where = "; recipes/README.md describes where the data come from\n"
     assert capsys.readouterr() == ("", missing + where)
     assert not (folder / "run").exists()
 
 
 def test_resume(folder, monkeypatch, capsys):
-    from kerasnmt.training.train_recipe import train
+    from kerasnmt.training.training import train
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run", "--resume") == 2
     assert capsys.readouterr().err.startswith("error: Expected the folder of a run to resume.")

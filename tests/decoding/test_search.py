@@ -8,7 +8,7 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt.decoding import SearchOptions, length_penalty, search
-from kerasnmt.decoding.coverage_penalty import coverage_penalty
+from kerasnmt.decoding.penalties import coverage_penalty
 
 ALPHABET, END, START, PAD, LENGTH = 4, 3, 4, -1, 5
 SOURCE_LENGTH = 3

@@ -1,7 +1,12 @@
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from kerasnmt.decoding import SearchOptions
+from kerasnmt.text.translation_options import TranslationOptions
 
 
 @pytest.mark.parametrize(
@@ -56,3 +61,18 @@ def test_an_unknown_option_names_the_nearest():
     ):
         SearchOptions.from_keywords({"beam": 3})
     assert SearchOptions.from_keywords({"beam_size": 3}) == SearchOptions(beam_size=3)
+
+
+def test_every_option_is_described_where_it_is_declared():
+    for option in fields(SearchOptions):
+        assert f"    {option.name}: {option.metadata['description']}" in SearchOptions.__doc__
+
+
+def test_the_guide_lists_every_option():
+    guide = Path(__file__).parents[2] / "tutorials" / "guides" / "search.md"
+    rows = re.findall(r"^\| `(\w+)=(.+?)` \| (.+) \|$", guide.read_text(encoding="utf-8"), re.M)
+    assert rows == [
+        (option.name, repr(option.default), option.metadata["description"])
+        for options in (SearchOptions, TranslationOptions)
+        for option in fields(options)
+    ]

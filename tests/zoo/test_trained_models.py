@@ -13,7 +13,7 @@ import pytest
 
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Recipe
-from kerasnmt.training.model_section import check_model
+from kerasnmt.training.checks import check_model
 
 ZOO = Path(__file__).parents[2] / "zoo"
 FOLDERS = sorted(path.parent for path in ZOO.glob("*/recipe.yaml"))

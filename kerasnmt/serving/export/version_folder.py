@@ -74,7 +74,11 @@ def write_folder(place: str | Path, write: Callable[[Path], None]) -> Path:
 def refuse_existing(place: Path) -> None:
     """Raise a `ValueError` if the place of an export exists already."""
     if os.path.lexists(place):
-        instead = "to the next version" if place.name.isdecimal() else "to another directory"
+        if place.name.isdecimal():
+            following = place.with_name(str(_next_number(place.parent, 0)))
+            instead = f"to the next version, {following}"
+        else:
+            instead = "to another directory"
         raise ValueError(
             f"Expected a directory that does not exist. Received: directory='{place}'. "
             f"Export {instead}."

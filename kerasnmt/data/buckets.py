@@ -1,0 +1,154 @@
+"""Buckets of pairs of like length, and the batches that are made of them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+# Number of batches whose pairs are sorted together, where there may be many shapes.
+_SORTED_TOGETHER = 16
+
+
+class Buckets:
+    """Gathers pairs of ids whose texts have like lengths into padded batches.
+
+    A bucket has a width for each text of its pairs. It is one number, from which `sides` finds the
+    widths.
+
+    Args:
+        max_length: Most tokens of a text.
+        tokens_per_batch: Most positions of the widest side of a batch.
+        batch_size: Number of pairs of a batch, in place of `tokens_per_batch`; None for that.
+        few_shapes: Whether each batch is as wide as its bucket; otherwise each side is as wide as
+            its longest text.
+        with_contexts: Whether pairs have contexts.
+    """
+
+    def __init__(
+        self,
+        max_length: int,
+        tokens_per_batch: int,
+        batch_size: int | None,
+        few_shapes: bool,
+        *,
+        with_contexts: bool,
+    ) -> None:
+        self.max_length = max_length
+        self.tokens_per_batch = tokens_per_batch
+        self.batch_size = batch_size
+        self.few_shapes = few_shapes
+        self.with_contexts = with_contexts
+        # Contexts get wider steps, as there is a batch to fill for any two widths.
+        widths = _widths(max_length, 2, 10) if with_contexts else _widths(max_length, 1, 20)
+        self.widths = tf.constant(widths)
+
+    @property
+    def mixed(self) -> int:
+        """The number of batches among which the next one is drawn, where batches are shuffled."""
+        return 64 if self.few_shapes else 32 * _SORTED_TOGETHER
+
+    def batches(self, pairs: tf.data.Dataset) -> tf.data.Dataset:
+        """Return padded batches of a dataset of pairs, each as soon as it is full.
+
+        Args:
+            pairs: Dataset of dicts of int32 `[length]`, with `source_ids` and `targets`, and
+                optionally `extended_source_ids`, `context_ids`, `extended_context_ids` and
+                `alignments`, `[target_length, source_length]`.
+
+        Returns:
+            Dataset of the same dicts, each tensor with an axis of rows in front.
+        """
+        return pairs.group_by_window(self._bucket_of, self._pad, window_size_func=self._window_size)
+
+    def sides(self, bucket: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Return the widths of sources, targets and contexts."""
+        sides, target = bucket // (self.max_length + 1), bucket % (self.max_length + 1)
+        return sides % (self.max_length + 1), target, sides // (self.max_length + 1)
+
+    def _bucket_of(self, pair: dict[str, tf.Tensor]) -> tf.Tensor:
+        """Return the bucket of a pair, int64."""
+        lengths = tf.stack([tf.size(pair["source_ids"]), tf.size(pair["targets"])])
+        longest = tf.reduce_max(lengths)
+        sides = tf.where(
+            longest > 3 * tf.reduce_min(lengths),
+            tf.minimum(_power_of_two(lengths), self.max_length),
+            self._width(longest),
+        )
+        context = self._width(tf.size(pair["context_ids"])) if self.with_contexts else 0
+        sides = (sides[0], sides[1], context)
+        source, target, context = (tf.cast(side, tf.int64) for side in sides)
+        return (context * (self.max_length + 1) + source) * (self.max_length + 1) + target
+
+    def _width(self, length: tf.Tensor) -> tf.Tensor:
+        """Return the smallest width of a text of this length."""
+        return self.widths[tf.searchsorted(self.widths, [length])[0]]
+
+    def _size(self, bucket: tf.Tensor) -> tf.Tensor:
+        """Return the number of pairs of a batch, int64."""
+        if self.batch_size is not None:
+            return tf.constant(self.batch_size, tf.int64)
+        widest = tf.reduce_max(tf.stack(self.sides(bucket)))
+        return tf.maximum(self.tokens_per_batch // widest, 1)
+
+    def _window_size(self, bucket: tf.Tensor) -> tf.Tensor:
+        """Return the number of pairs that are gathered before they are padded, int64."""
+        return self._size(bucket) * (1 if self.few_shapes else _SORTED_TOGETHER)
+
+    def _pad(self, bucket: tf.Tensor, window: tf.data.Dataset) -> tf.data.Dataset:
+        """Make batches of the pairs of a window."""
+        shapes = _shapes(window.element_spec, *self.sides(bucket))
+        padded = window.padded_batch(self._window_size(bucket), shapes)
+        if self.few_shapes:
+            return padded
+        return padded.map(_by_lengths).unbatch().batch(self._size(bucket)).map(_trimmed)
+
+
+def _shapes(names: Iterable[str], source: Any, target: Any, context: Any) -> dict[str, list]:
+    """Return the shapes of the tensors of a pair, from the widths of its texts."""
+    shapes = {
+        "source_ids": [source],
+        "targets": [target],
+        "extended_source_ids": [source],
+        "alignments": [target, source],
+        "context_ids": [context],
+        "extended_context_ids": [context],
+    }
+    return {name: shapes[name] for name in names}
+
+
+def _by_lengths(pairs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Sort padded pairs by the targets' lengths, then by the sources'."""
+    keys = _lengths(pairs["targets"]) * (tf.shape(pairs["source_ids"])[1] + 1)
+    order = tf.argsort(keys + _lengths(pairs["source_ids"]), stable=True)
+    return {name: tf.gather(values, order) for name, values in pairs.items()}
+
+
+def _trimmed(pairs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Leave out the positions that are padding in all pairs."""
+    texts = ("source_ids", "targets", "context_ids")
+    widths = [tf.reduce_max(_lengths(pairs[name])) if name in pairs else 0 for name in texts]
+    shapes = _shapes(pairs, *widths)
+    return {
+        name: tf.slice(values, [0] * len(values.shape), [-1, *shapes[name]])
+        for name, values in pairs.items()
+    }
+
+
+def _lengths(ids: tf.Tensor) -> tf.Tensor:
+    """Return numbers of tokens, int32 `[batch]`, of ids `[batch, width]`."""
+    return tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)
+
+
+def _widths(max_length: int, least: int, parts: int) -> list[int]:
+    """Return widths up to `max_length` that grow by 1/`parts`, and by `least` at least."""
+    widths = [min(8, max_length)]
+    while widths[-1] < max_length:
+        growth = max(least, -(-widths[-1] // parts))
+        widths.append(min(widths[-1] + growth, max_length))
+    return widths
+
+
+def _power_of_two(lengths: tf.Tensor) -> tf.Tensor:
+    """Round lengths, int32, up to powers of two, and to 8 at least."""
+    powers = tf.constant([2**exponent for exponent in range(3, 31)])
+    return tf.gather(powers, tf.searchsorted(powers, lengths))

@@ -1,0 +1,99 @@
+"""The search for the best outputs of a step function: greedy, by beam, or samples."""
+
+from collections.abc import Callable
+from typing import Any
+
+from keras import ops
+
+from kerasnmt.decoding.beam_search import beam_search
+from kerasnmt.decoding.constraints import constrained
+from kerasnmt.decoding.greedy_search import greedy_search
+from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.random_numbers import row_keys
+from kerasnmt.decoding.sampling import sample
+from kerasnmt.decoding.search_options import SearchOptions
+
+
+def search(
+    step: Callable,
+    states: Any,
+    memory: Any,
+    start_ids: Any,
+    source_mask: Any,
+    options: SearchOptions,
+    *,
+    end_id: int,
+    pad_id: int = 0,
+    never_ids: tuple[int, ...] = (),
+    n_best: int = 1,
+    prefix_ids: Any = None,
+    with_records: bool = True,
+    sampled_from: Any = None,
+) -> Hypotheses:
+    """Find the best sequences of every row, in graph on every backend.
+
+    Rows do not see each other. The loop ends when every row is finished.
+
+    Args:
+        step: `step(ids, states, memory) -> (log_probabilities, records, states)`, with ids int32
+            `[batch, hypotheses]`, log-probabilities float32 `[batch, hypotheses, vocabulary]`, and
+            records and states structures of tensors `[batch, hypotheses, ...]`. The first step has
+            one hypothesis, the others have all that are kept; later steps may have fewer rows. For
+            a coverage penalty the records are a dict with `weights`, `[batch, hypotheses,
+            source_length]`.
+        states: First states, a structure of tensors `[batch, ...]`. A part that keeps something of
+            every step may have `room`, the number of steps it has room for, and `resized(steps)`,
+            as `kerasnmt.layers.TimeCache`. Where the graph allows it, such a part is carried as
+            small as possible. All such parts have the same room, for `options.max_length` steps,
+            and are empty at first.
+        memory: Argument of every step, a structure of tensors `[batch, ...]`.
+        start_ids: First tokens, int32 `[batch]`.
+        source_mask: Boolean `[batch, source_length]`, True = real, for coverage and for lengths
+            that depend on the source's.
+        options: Options of the search.
+        end_id: Token that ends a sequence.
+        pad_id: Token that fills a sequence after its end, and pads prefixes.
+        never_ids: Tokens that no sequence has.
+        n_best: Number of sequences to return, at most `options.hypotheses`.
+        prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
+            padded on the right. They count in its score and length.
+        with_records: Whether the records are returned.
+        sampled_from: For samples, the tensors on which the samples of a row depend beside the seed,
+            a structure of tensors `[batch, ...]`, see `row_keys`.
+
+    Returns:
+        `Hypotheses`, `n_best` a row, best first.
+
+    Raises:
+        ValueError: `n_best` is out of range, or parts of the states have different room.
+    """
+    if not 1 <= n_best <= options.hypotheses:
+        raise ValueError(
+            f"Expected n_best from 1 to the number of hypotheses, {options.hypotheses}. "
+            f"Received: n_best={n_best}"
+        )
+    step, states, memory = constrained(
+        step,
+        states,
+        memory,
+        ops.shape(start_ids)[0],
+        options,
+        end_id=end_id,
+        pad_id=pad_id,
+        never_ids=never_ids,
+        prefix_ids=prefix_ids,
+    )
+    arguments = {
+        "end_id": end_id,
+        "pad_id": pad_id,
+        "max_lengths": options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1)),
+        "with_records": with_records,
+    }
+    if options.samples:
+        arguments |= {"keys": row_keys(sampled_from, pad_id), "n_best": n_best}
+        return sample(step, states, memory, start_ids, options, **arguments)
+    if options.beam_size == 1 and not options.coverage_penalty:
+        return greedy_search(step, states, memory, start_ids, options, **arguments)
+    return beam_search(
+        step, states, memory, start_ids, options, positions=source_mask, n_best=n_best, **arguments
+    )

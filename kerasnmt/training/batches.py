@@ -1,0 +1,98 @@
+"""The batches that a recipe trains and scores on."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from kerasnmt.data import BatchStatistics, batches, describe_batches, split_evenly, word_dropout
+from kerasnmt.models import Seq2Seq
+from kerasnmt.training.callbacks.checkpoint import Place
+from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.recipe import Recipe
+
+
+class RecipeBatches:
+    """Batches of ids of a recipe's corpora, for one model.
+
+    A `ValueError` about the data names their key, such as `data.train`.
+
+    Args:
+        recipe: Sizes of batches, seed, and means of regularisation.
+        corpora: Texts of the recipe.
+        model: Model whose tokenizers make ids of the texts.
+    """
+
+    def __init__(self, recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> None:
+        self.recipe = recipe
+        self.corpora = corpora
+        self.model = model
+
+    def training(self, first_epoch: int | None = None) -> tf.data.Dataset:
+        """Return the batches of the training data.
+
+        Args:
+            first_epoch: Number of the epoch to begin with, of an endless dataset; None for one
+                epoch, in another order each time.
+        """
+        training = self.recipe.training
+        options: dict[str, Any] = {"seed": training.seed, "cache": training.cache}
+        if training.subword_sampling is not None:
+            options |= {"cache": False, "subword_sampling": training.subword_sampling}
+        if training.guided_attention is not None:
+            options["alignments"] = self.corpora.alignments
+        return self._batches("train", first_epoch=first_epoch, **options)
+
+    def statistics(self) -> BatchStatistics:
+        """Go through an epoch of training, and count.
+
+        Raises:
+            ValueError: There is no batch.
+        """
+        return self._statistics(self.training(), "train")
+
+    def rest(self, place: Place, batches_per_epoch: int) -> tf.data.Dataset:
+        """Return the training batches from a place on, as the devices and `fit` need them."""
+        training = self.recipe.training
+        data = word_dropout(
+            self.training(first_epoch=place.epoch).skip(place.batch),
+            training.word_dropout,
+            seed=training.seed,
+            first_batch=place.epoch * batches_per_epoch + place.batch,
+        )
+        return split_evenly(data, training.devices)
+
+    def held_out(self, split: str) -> tf.data.Dataset:
+        """Return the batches of another split, in its order.
+
+        Their number is known: else Keras warns that the data ran out.
+
+        Raises:
+            ValueError: There is no batch.
+        """
+        dataset = self._batches(split, shuffle=False, cache=True)
+        count = self._statistics(dataset, split).batches
+        return dataset.apply(tf.data.experimental.assert_cardinality(count))
+
+    def _batches(self, split: str, **options: Any) -> tf.data.Dataset:
+        training = self.recipe.training
+        try:
+            return batches(
+                self.corpora.pairs[split],
+                self.model.source_tokenizer,
+                self.model.target_tokenizer,
+                tokens_per_batch=training.tokens_per_batch or 4096,
+                batch_size=training.batch_size,
+                max_length=self.recipe.data.max_length,
+                few_shapes=training.few_shapes,
+                extended_vocabulary=self.model.copies,
+                contexts=self.corpora.contexts.get(split),
+                **options,
+            )
+        except ValueError as error:
+            raise ValueError(f"data.{split}: {error}") from error
+
+    def _statistics(self, dataset: tf.data.Dataset, split: str) -> BatchStatistics:
+        try:
+            return describe_batches(dataset)
+        except ValueError as error:
+            raise ValueError(f"data.{split}: {error}") from error

@@ -1,0 +1,1 @@
+"""Callbacks for any `model.fit`; `kerasnmt.training` has their names."""

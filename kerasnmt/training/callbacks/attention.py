@@ -1,0 +1,109 @@
+"""The attention during training: pictures of it in TensorBoard, and how sharp it is."""
+
+import os
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
+from kerasnmt.viz import attention_figure, figure_to_image
+
+
+class AttentionImages(TensorBoardRun):
+    """Draws the attention of a few fixed sentence pairs after each epoch, for TensorBoard.
+
+    Bars below each picture show the total attention to each source token. For a pointer-generator,
+    a column shows the probability of generating each target token.
+
+    The model reads the reference translations, so the pictures of all epochs have the same labels.
+    Batches hold only ids: words outside the vocabulary are labelled "<unk>", copied ones as well.
+
+    Args:
+        log_dir: TensorBoard's folder. The pictures go to its run `attention`.
+        batches: Dataset of batches, as `kerasnmt.data.batches` makes; not shuffled, so that the
+            sentences stay the same.
+        sentences: Number of pairs to draw, the first ones.
+    """
+
+    def __init__(
+        self, log_dir: str | os.PathLike, batches: tf.data.Dataset, *, sentences: int = 4
+    ) -> None:
+        super().__init__(log_dir, "attention")
+        self.inputs, self.targets, _ = next(iter(batches.unbatch().padded_batch(sentences)))
+
+    def on_train_begin(self, logs: dict | None = None) -> None:
+        """Open the event file, and make the graph."""
+        super().on_train_begin(logs)
+        self._attend = tf.function(self.model.attend, autograph=False)
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Write the pictures."""
+        records = {name: record.numpy() for name, record in self._attend(self.inputs).items()}
+        pairs = zip(self.inputs["source_ids"], self.targets, strict=True)
+        with self.writer.as_default(step=epoch):
+            for number, (source_ids, target_ids) in enumerate(pairs):
+                source = _labels(self.model.source_tokenizer, source_ids)
+                target = _labels(self.model.target_tokenizer, target_ids)
+                rows = {name: record[number, : len(target)] for name, record in records.items()}
+                weights = rows["weights"][:, : len(source)]
+                figure = attention_figure(
+                    weights,
+                    source,
+                    target,
+                    f"epoch {epoch + 1}",
+                    generate_probability=rows.get("generate_probability"),
+                    coverage=weights.sum(axis=0),
+                )
+                tf.summary.image(f"attention/{number + 1}", figure_to_image(figure)[None])
+        self.writer.flush()
+
+
+class AttentionStatistics(keras.callbacks.Callback):
+    """Adds two numbers about the attention to the logs of each epoch, for callbacks after this one.
+
+    With α_ti the weight of source position i for target word t, and t over the real words:
+
+    - `val_attention_entropy`: the mean over t of −Σ_i α_ti ln α_ti, in nats. 0 where each word
+      attends to one place, ln n where it attends to n places equally: it falls as the attention
+      sharpens.
+    - `val_attention_overlap`: the mean over t of Σ_i min(α_ti, Σ_{t' < t} α_t'i), between 0 and 1:
+      the attention to places that were attended to before. The coverage loss of See et al. (2017).
+
+    The model reads the reference translations.
+
+    Args:
+        batches: Dataset of batches of the validation data, as `kerasnmt.data.batches` makes;
+            `batches.take(10)` where there are many.
+    """
+
+    def __init__(self, batches: tf.data.Dataset) -> None:
+        super().__init__()
+        self.batches = batches
+
+    def on_train_begin(self, logs: dict | None = None) -> None:
+        """Make the graph."""
+        inputs, _, _ = self.batches.element_spec
+        self._attend = tf.function(self.model.attend, input_signature=[inputs], autograph=False)
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Add the numbers to the logs."""
+        if logs is None:
+            return
+        words = entropy = overlap = 0.0
+        for inputs, targets, _ in self.batches:
+            real = targets.numpy() != 0
+            weights = self._attend(inputs)["weights"].numpy().astype("float64")
+            before = np.cumsum(weights, axis=1) - weights
+            logarithms = np.log(np.where(weights > 0, weights, 1.0))
+            words += real.sum()
+            entropy -= (weights * logarithms).sum(axis=-1)[real].sum()
+            overlap += np.minimum(weights, before).sum(axis=-1)[real].sum()
+        logs["val_attention_entropy"] = float(entropy / words)
+        logs["val_attention_overlap"] = float(overlap / words)
+
+
+def _labels(tokenizer: object, ids: tf.Tensor) -> list[str]:
+    """Return the tokens of ids, int32 `[length]`, without padding."""
+    tokens = tokenizer.tokens(tf.boolean_mask(ids, ids != 0))
+    return [token.decode("utf-8") for token in tokens.numpy()]

@@ -1,0 +1,244 @@
+"""Checkpoints, from which a training resumes."""
+
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+
+from kerasnmt.atomic_write import atomic_write
+from kerasnmt.training.callbacks.epoch_history import TrainingClock
+
+
+class Place(NamedTuple):
+    """A place in the course of a training.
+
+    Attributes:
+        epoch: Number of whole epochs.
+        batch: Number of batches of the epoch after them.
+    """
+
+    epoch: int = 0
+    batch: int = 0
+
+
+class Checkpoint(keras.callbacks.Callback):
+    """Keeps the state of a training, after each epoch and at regular batches.
+
+    A checkpoint has the weights, the optimizer's state, the state of the random generators, the
+    metrics of the epoch so far and the place in the data. A killed training resumes from it as if
+    nothing had happened, if its data can: `kerasnmt.data.batches(…, first_epoch=…)` does.
+
+    The place is part of the file's name and the file appears whole, so a checkpoint exists either
+    completely or not at all. The checkpoint before the latest one stays, in case the latest is
+    damaged. (`keras.callbacks.BackupAndRestore` keeps neither the metrics nor the random
+    generators, and has its place in a second file.)
+
+    ```python
+    checkpoint = Checkpoint("run/checkpoints", every=500)
+    epoch, batch = checkpoint.restore(model)
+    data = batches(pairs, tokenizer, seed=1, first_epoch=epoch).skip(batch)
+    fit = partial(model.fit, shuffle=False, callbacks=[..., checkpoint])
+    if batch:  # the rest of the epoch
+        fit(data, steps_per_epoch=steps - batch, initial_epoch=epoch, epochs=epoch + 1)
+        epoch, data = epoch + 1, batches(pairs, tokenizer, seed=1, first_epoch=epoch + 1)
+    fit(data, steps_per_epoch=steps, initial_epoch=epoch, epochs=epochs)
+    ```
+
+    Put it after the callbacks that write files, so that these exist when an epoch counts.
+
+    Attributes:
+        is_last_batch: Whether the last batch was the last one of its epoch.
+
+    Args:
+        directory: Folder of the files.
+        every: Number of batches from one checkpoint to the next; None for those of epochs alone.
+        keep: Number of latest epochs whose checkpoints are kept as well, for `average`.
+        clock: Clock of the training, whose time is kept as well.
+
+    Raises:
+        ValueError: `every` is below 1, or `keep` below 0.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike,
+        *,
+        every: int | None = None,
+        keep: int = 0,
+        clock: TrainingClock | None = None,
+    ) -> None:
+        super().__init__()
+        if every is not None and every < 1:
+            raise ValueError(f"Expected every to be at least 1. Received: every={every}.")
+        if keep < 0:
+            raise ValueError(f"Expected keep to be at least 0. Received: keep={keep}.")
+        self.directory = Path(directory)
+        self.every = every
+        self.keep = keep
+        self.clock = clock
+        self.is_last_batch = False
+        self._metrics: list[np.ndarray] = []
+        self._first_batch = 0
+
+    @property
+    def place(self) -> Place:
+        """The place of the latest checkpoint; epoch 0 and batch 0 where there is none."""
+        return max(self._files(), default=Place())
+
+    def restore(self, model: keras.Model) -> Place:
+        """Give a compiled model the state of the latest checkpoint, if there is one.
+
+        If the latest checkpoint cannot be read, the one before it is used, with a warning; the
+        damaged file gets the suffix ".damaged". The metrics follow when the epoch begins, after
+        Keras has reset them.
+
+        Args:
+            model: Model of the same shapes, compiled with the same kind of optimizer.
+
+        Returns:
+            The place to continue from.
+
+        Raises:
+            ValueError: The checkpoint is of another model or optimizer, or none can be read.
+        """
+        place, arrays = self._latest()
+        if arrays:
+            path = self._files()[place]
+            if not model.optimizer.built:  # a second time would add variables
+                model.optimizer.build(model.trainable_variables)
+            state = _state(model)
+            shapes = [variable.shape for variable in state]
+            if [array.shape for array in arrays[: len(state)]] != shapes:
+                raise ValueError(
+                    f"Expected a checkpoint of this model and its optimizer. Received: {path}, "
+                    "whose weights have other shapes. Resume with the recipe of the run."
+                )
+            for variable, array in zip(state, arrays, strict=False):
+                variable.assign(array)
+            for later, damaged in self._files().items():
+                if later > place:  # it cannot be read
+                    damaged.rename(damaged.with_suffix(".damaged"))
+            *self._metrics, clock = arrays[len(state) :]
+            self._first_batch = place.batch
+            if self.clock:
+                self.clock.set(*map(float, clock))
+        return place
+
+    def _latest(self) -> tuple[Place, list[np.ndarray]]:
+        """Return the place and the arrays of the latest checkpoint that can be read."""
+        problem = None
+        for place, path in sorted(self._files().items(), reverse=True):
+            try:
+                arrays = _read(path)
+            except ValueError as error:
+                problem = problem or error
+                continue
+            if problem:
+                warnings.warn(f"{problem}; the training resumes from {path.name}", stacklevel=3)
+            return place, arrays
+        if problem:
+            raise ValueError(f"{problem}, and so is each older one; begin again in another folder")
+        return Place(), []
+
+    def average(self, model: keras.Model) -> int:
+        """Give a model the mean of the weights of the latest epochs, as many as are kept.
+
+        Source: Junczys-Dowmunt, Dwojak and Sennrich (2016), "The AMU-UEDIN submission to the WMT16
+        news translation task", section 4.1, checkpoint averaging.
+
+        Args:
+            model: Model of the training.
+
+        Returns:
+            The number of epochs. With fewer than two the weights stay as they are.
+        """
+        epochs = self._kept_epochs()
+        if len(epochs) > 1:
+            weights = model.trainable_variables
+            places = [[w is v for v in _state(model)].index(True) for w in weights]
+            sums = [np.zeros(weight.shape, "float64") for weight in weights]
+            for place in epochs:
+                arrays = _read(self._files()[place])
+                for number, index in enumerate(places):
+                    sums[number] += arrays[index]
+            for weight, total in zip(weights, sums, strict=True):
+                weight.assign(total / len(epochs))
+        return len(epochs)
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Restore the metrics of an epoch that was interrupted."""
+        self._epoch, self._done = epoch, self._first_batch
+        self.is_last_batch = False
+        if self._first_batch:
+            for variable, array in zip(_metrics(self.model), self._metrics, strict=True):
+                variable.assign(array)
+        self._first_batch = 0
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        """Write a checkpoint where one is due, except after the last batch: the epoch has one."""
+        self._done += 1
+        self.is_last_batch = batch + 1 == self.params["steps"]
+        if self.every and self._done % self.every == 0:
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint now, except after the last batch: the epoch has one."""
+        if not self.is_last_batch:
+            self._write(Place(self._epoch, self._done))
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Write the checkpoint of the epoch."""
+        self._write(Place(epoch + 1))
+
+    def _write(self, place: Place) -> None:
+        """Write a checkpoint, and delete those that it replaces."""
+        if keras.backend.backend() == "jax":
+            self.model.jax_state_sync()  # during an epoch the variables are not up to date
+        arrays = [_array(variable) for variable in _state(self.model) + _metrics(self.model)]
+        clock = (self.clock.seconds, self.clock.cpu_seconds) if self.clock else (0.0, 0.0)
+        name = f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
+        with atomic_write(self.directory / name) as path:
+            np.savez(path, *arrays, np.array(clock))
+        kept = {place, *sorted(self._files())[-2:], *self._kept_epochs()}
+        for other, path in self._files().items():
+            if other not in kept:
+                path.unlink()
+
+    def _kept_epochs(self) -> list[Place]:
+        epochs = sorted(place for place in self._files() if not place.batch)
+        return epochs[max(len(epochs) - self.keep, 0) :]
+
+    def _files(self) -> dict[Place, Path]:
+        """Return the files of the checkpoints by their place."""
+        names = {
+            path: re.fullmatch(r"epoch_(\d+)_batch_(\d+)\.npz", path.name)
+            for path in self.directory.glob("epoch_*")
+        }
+        return {Place(int(m[1]), int(m[2])): path for path, m in names.items() if m}
+
+
+def _state(model: keras.Model) -> list[Any]:
+    """Return the variables that a training changes: weights, random generators, the optimizer's."""
+    return [*model.variables, *model.optimizer.variables]
+
+
+def _metrics(model: keras.Model) -> list[Any]:
+    return [variable for metric in model.metrics for variable in metric.variables]
+
+
+def _array(variable: Any) -> np.ndarray:
+    array = keras.ops.convert_to_numpy(variable)
+    # NumPy's files know no bfloat16.
+    return array.astype("float32") if array.dtype.name == "bfloat16" else array
+
+
+def _read(path: Path) -> list[np.ndarray]:
+    try:
+        with np.load(path) as file:
+            return [file[f"arr_{number}"] for number in range(len(file.files))]
+    except Exception as error:  # of any kind, as the file may hold anything
+        raise ValueError(f"the checkpoint {path} is damaged ({error})") from error

@@ -1,0 +1,42 @@
+"""The lengths of the sentences, in TensorBoard."""
+
+import os
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+
+class LengthHistograms(keras.callbacks.Callback):
+    """Shows the number of sentences of the training data that have each number of tokens.
+
+    The histograms `length/source` and `length/target` are written once, before the first step of a
+    training, after one pass over the data. They go to the run `data` in TensorBoard's folder. End
+    tokens count, padding does not. Each length has its own bar.
+
+    Args:
+        log_dir: TensorBoard's folder.
+        batches: Dataset of batches, as `kerasnmt.data.batches` makes.
+    """
+
+    def __init__(self, log_dir: str | os.PathLike, batches: tf.data.Dataset) -> None:
+        super().__init__()
+        self.log_dir = os.path.join(log_dir, "data")
+        self.batches = batches
+
+    def on_train_begin(self, logs: dict | None = None) -> None:
+        """Count, and write the histograms."""
+        if keras.ops.convert_to_numpy(self.model.optimizer.iterations) > 0:
+            return
+        lengths = {"source": [], "target": []}
+        for inputs, targets, _ in self.batches.as_numpy_iterator():
+            lengths["source"].append((inputs["source_ids"] != 0).sum(axis=1))
+            lengths["target"].append((targets != 0).sum(axis=1))
+        writer = tf.summary.create_file_writer(self.log_dir)
+        with writer.as_default(step=0):
+            for side, parts in lengths.items():
+                values = np.concatenate(parts)
+                # As many bars as lengths, so that each bar holds one whole number.
+                bars = int(values.max() - values.min()) + 1
+                tf.summary.histogram(f"length/{side}", values, buckets=bars)
+        writer.close()

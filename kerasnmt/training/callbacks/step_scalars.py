@@ -1,0 +1,101 @@
+"""Curves of single steps in TensorBoard."""
+
+import os
+from typing import Any
+
+import tensorflow as tf
+from keras import ops
+
+from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
+from kerasnmt.training.optimizers import GradientNorm, inner_optimizer
+
+
+class StepScalars(TensorBoardRun):
+    """Writes loss, learning rate, and norms of gradient and weights at regular steps.
+
+    The curves go to the run `steps` in TensorBoard's folder, at the optimizer's steps. The curves
+    of a resumed training continue, and TensorBoard drops the points that an interruption left
+    beyond the place of resumption (but not with `tensorboard --load_fast=false`).
+
+    - `loss`: the mean over the steps since the last value, within the epoch;
+    - `learning_rate`: that of the next step;
+    - `gradient_norm`: that of the last step, before clipping, where the optimizer is a
+      `GradientNorm`, as `kerasnmt.training.Adam` is;
+    - `weight_norm`: that of all trainable weights together, and of each of the model's parts, such
+      as `weight_norm/encoder`.
+
+    Between the values nothing is read, so an accelerator does not wait.
+
+    Args:
+        log_dir: TensorBoard's folder.
+        every: Number of steps of the optimizer from one value to the next.
+
+    Raises:
+        ValueError: `every` is less than 1.
+    """
+
+    def __init__(self, log_dir: str | os.PathLike, *, every: int = 100) -> None:
+        super().__init__(log_dir, "steps")
+        if every < 1:
+            raise ValueError(f"Expected every to be at least 1. Received: every={every}")
+        self.every = every
+
+    def on_train_begin(self, logs: dict | None = None) -> None:
+        """Open the event file."""
+        super().on_train_begin(logs)
+        optimizer = inner_optimizer(self.model.optimizer)
+        self._batches_a_step = optimizer.gradient_accumulation_steps or 1
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Find how far the training is."""
+        self._batches = self._steps() * self._batches_a_step
+        self._last_batch, self._sums = -1, None
+
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
+        """Find where the epoch's mean begins: not at 0 where an interrupted epoch resumes."""
+        if self._sums is None:
+            self._sums = self._loss_sums()
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        """Write the values where they are due."""
+        window = self.every * self._batches_a_step
+        before = self._batches // window
+        self._batches += batch - self._last_batch  # several, where one execution has several
+        self._last_batch = batch
+        if self._batches // window > before:
+            self._write()
+
+    def _write(self) -> None:
+        model, optimizer = self.model, inner_optimizer(self.model.optimizer)
+        with self.writer.as_default(step=self._steps()):
+            total, count = self._loss_sums()
+            if count > self._sums[1]:
+                tf.summary.scalar("loss", (total - self._sums[0]) / (count - self._sums[1]))
+                self._sums = total, count
+            tf.summary.scalar("learning_rate", _number(optimizer.learning_rate))
+            if isinstance(optimizer, GradientNorm):
+                tf.summary.scalar("gradient_norm", _number(optimizer.gradient_norm))
+            tf.summary.scalar("weight_norm", _norm(model.trainable_variables))
+            for layer in model.layers:
+                if layer.trainable_variables:
+                    tf.summary.scalar(f"weight_norm/{layer.name}", _norm(layer.trainable_variables))
+        self.writer.flush()
+
+    def _loss_sums(self) -> tuple[float, float]:
+        """Return the sum and the count of Keras' mean of the loss; zeros before the first batch."""
+        means = (metric for metric in self.model.metrics if metric.name == "loss")
+        return next(((_number(mean.total), _number(mean.count)) for mean in means), (0.0, 0.0))
+
+    def _steps(self) -> int:
+        return int(_number(self.model.optimizer.iterations))
+
+
+def _norm(variables: list[Any]) -> float:
+    """Return the Euclidean norm of all variables together."""
+    squares = [ops.sum(ops.square(ops.cast(variable, "float32"))) for variable in variables]
+    return _number(ops.sqrt(sum(squares)))
+
+
+def _number(scalar: Any) -> float:
+    """Return the number of a scalar tensor or variable, also of one that several devices hold."""
+    return float(ops.convert_to_numpy(scalar))

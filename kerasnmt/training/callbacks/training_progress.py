@@ -1,0 +1,88 @@
+"""The progress of a training on a terminal."""
+
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Self
+
+import keras
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class TrainingProgress(keras.callbacks.Callback):
+    """Shows a progress bar for the current epoch, and prints a line for each finished one.
+
+    Where the console is no terminal, there are only the lines. Use the callback as a context
+    manager around `fit`, so that the terminal is left in order after an error as well. Put it after
+    the callbacks that add to the logs.
+
+    Args:
+        console: Console to print to.
+        epochs: Number of epochs of the whole training.
+    """
+
+    _SHOWN = ("loss", "perplexity", "val_loss", "val_perplexity", "val_bleu", "val_chrf")
+
+    def __init__(self, console: Console, epochs: int) -> None:
+        super().__init__()
+        self.console = console
+        self.epochs = epochs
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("", total=None, state="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        """Restart the bar."""
+        description = f"epoch {epoch + 1}/{self.epochs}"
+        self._progress.reset(
+            self._task, total=self.params["steps"], description=description, state=""
+        )
+
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
+        """Move the bar."""
+        state = f"loss {logs['loss']:.3f}" if logs else ""
+        self._progress.update(self._task, completed=batch + 1, state=state)
+
+    def on_test_begin(self, logs: dict | None = None) -> None:
+        """Show that the steps are done."""
+        self._progress.update(self._task, state="validation")
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        """Print the epoch's line."""
+        logs = logs or {}
+        parts = [f"{name} {logs[name]:.4g}" for name in self._SHOWN if name in logs]
+        if "target_tokens_per_second" in logs:
+            parts.append(f"{logs['target_tokens_per_second']:,.0f} tokens/s")
+        self.console.print(
+            f"epoch {epoch + 1}/{self.epochs}  {'  '.join(parts)}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def working(console: Console, what: str) -> AbstractContextManager:
+    """Show a message during a `with` block: a moving line on a terminal, else a fixed one."""
+    if console.is_terminal:
+        return console.status(what)
+    console.print(what, highlight=False)
+    return nullcontext()

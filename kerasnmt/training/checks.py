@@ -1,0 +1,152 @@
+"""What a recipe must be for its model and its data, checked before anything is written."""
+
+import inspect
+import json
+import warnings
+from types import NoneType
+from typing import Any, get_args
+
+from kerasnmt import zoo
+from kerasnmt.models import Seq2Seq
+from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.dotted import dotted
+from kerasnmt.training.recipe import Recipe
+from kerasnmt.training.run_folder import RunFolder
+
+# Of sizes and numbers of layers; a larger one is a slip, which would exhaust the memory.
+_LARGEST = 100_000
+
+
+def check_model(name: str, keywords: dict[str, Any]) -> None:
+    """Check a recipe's model.
+
+    Args:
+        name: Name of the zoo.
+        keywords: Keywords of its constructor.
+
+    Raises:
+        ValueError: The zoo has no such model that translates, the model has no such keyword, or a
+            value is of another type or too large.
+    """
+    parameters = inspect.signature(zoo.get_model(name, Seq2Seq)).parameters
+    known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    for key, value in keywords.items():
+        if key not in known:
+            names = [f"model.{name}" for name in known]
+            raise ValueError(unknown_name_message(f"model.{key}", names, "key"))
+        annotation = known[key].annotation
+        kinds = get_args(annotation) or (annotation,)
+        if type(value) not in kinds and not (float in kinds and type(value) is int):
+            expected = " or ".join("null" if k is NoneType else k.__name__ for k in kinds)
+            default = json.dumps(known[key].default)
+            raise ValueError(
+                f"Expected model.{key} to be of type {expected}; its default is {default}. "
+                f"Received: model.{key}={value!r}"
+            )
+        if type(value) is int and abs(value) > _LARGEST:
+            raise ValueError(
+                f"Expected model.{key} to be at most {_LARGEST}. Received: model.{key}={value}"
+            )
+
+
+def check_warmup(recipe: Recipe, pairs: int) -> None:
+    """Refuse a warm-up that is too long for any batch size.
+
+    Args:
+        recipe: Recipe.
+        pairs: Number of training pairs.
+
+    Raises:
+        ValueError: The warm-up has as many steps as all epochs have pairs.
+    """
+    most = recipe.training.epochs * pairs
+    if recipe.training.warmup_steps >= most:
+        raise ValueError(
+            f"Expected fewer training.warmup_steps than the {most} pairs of all epochs. "
+            f"Received: training.warmup_steps={recipe.training.warmup_steps}"
+        )
+
+
+def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
+    """Refuse a recipe that demands what its model cannot do.
+
+    Raises:
+        ValueError: Contexts are missing or in vain, the model has no attention to guide, or it
+            cannot search as the recipe has it.
+    """
+    for split, section in recipe.data.splits.items():
+        if (section.context is not None) != model.reads_context:
+            raise ValueError(
+                f"data.{split}.context: expected a file for a model that reads contexts, and none "
+                f"for another. Received: model.name={recipe.model.name}"
+            )
+    if recipe.training.guided_attention is not None and not model.has_attention:
+        raise ValueError(
+            "training.guided_attention: expected a model with attention. "
+            f"Received: model.name={recipe.model.name}"
+        )
+    try:
+        none = [] if model.reads_context else None
+        model.translate([], contexts=none, **recipe.search.options)
+    except ValueError as error:
+        raise ValueError(f"search: {error}") from error
+
+
+def check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
+    """Check that a run is resumed with its own recipe, but for the number of epochs.
+
+    Raises:
+        ValueError: Another value has changed; the first one is named.
+    """
+    old, new = (dotted(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
+    for key in old | new:
+        if old.get(key) != new.get(key) and key != "training.epochs":
+            raise ValueError(
+                f"Expected the recipe of the run to resume, in {run.recipe}, where {key} is "
+                f"{old.get(key)!r}; only training.epochs may differ. "
+                f"Received: {key}={new.get(key)!r}. Repeat the changes of the first command."
+            )
+
+
+def check_same_files(run: RunFolder, corpora: Corpora) -> None:
+    """Check that a run is resumed with its own data.
+
+    Raises:
+        ValueError: A file has changed.
+    """
+    if not run.data.exists():
+        warnings.warn(f"{run.path} has no {run.data.name}: the data are not compared", stacklevel=2)
+        return
+    for key, before in run.read_json(run.data).items():
+        now = corpora.fingerprints.get(key)
+        if now != before:
+            old, new = (
+                f"{file['bytes']:,} bytes with the SHA-256 {file['sha256'][:12]}…"
+                for file in (before, now)
+            )
+            raise ValueError(
+                f"Expected unchanged data to resume the run: {key} had {old}. "
+                f"Received: {corpora.data.files[key]}, with {new}. Restore the file, or start "
+                "another run."
+            )
+
+
+def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
+    """Check that a recipe's model and tokenizers are those of the run to begin from.
+
+    Raises:
+        ValueError: They differ.
+    """
+    before = Recipe.load(earlier.recipe)
+    sections = {
+        "model": (before.model, recipe.model),
+        "tokenizer": (before.tokenizer, recipe.tokenizer),
+    }
+    for name, pair in sections.items():
+        old, new = (section.model_dump() for section in pair)
+        if old != new:
+            raise ValueError(
+                f"Expected the {name} of the run to begin from, in {earlier.recipe}: {old}. "
+                f"Received: {new}. Change the recipe, or begin without init_from."
+            )

@@ -1,0 +1,15 @@
+"""Nested values by dotted names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def dotted(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the values of a nested mapping by dotted names, such as `model.units`."""
+    flat = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= dotted(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat

@@ -1,0 +1,114 @@
+"""Optimizers on whole gradients that report the norm of these."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+
+class GradientNorm:
+    """Mixin of Keras' optimizers: it makes gradients whole and keeps the norm of the last one.
+
+    Put it before the optimizer's class, as in `kerasnmt.training.Adam`:
+
+    ```python
+    class SGD(GradientNorm, keras.optimizers.SGD):
+        ...
+    ```
+
+    `gradient_norm`, a float32 scalar variable of the optimizer, is the Euclidean norm over all
+    weights together, before any clipping. With gradient accumulation it is the norm of the mean
+    gradient, and changes only when that is complete; with loss scaling it is the norm of the
+    unscaled gradient; on several devices it is the sum of the devices' norms, which is about the
+    norm on one device.
+
+    TensorFlow hands an optimizer the gradient of an embedding as slices, one for each place of a
+    word. Keras squares them one by one, for its norms and for Adam's second moment, so a frequent
+    word counts far too little. This class adds them up first, as other backends do.
+    """
+
+    def build(self, variables: list[Any]) -> None:
+        """Make the optimizer's variables, and one for the norm."""
+        if self.built:
+            return
+        super().build(variables)
+        self.gradient_norm = self.add_variable(
+            (), dtype="float32", aggregation="sum", name="gradient_norm"
+        )
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
+        """Make the step, and keep the norm."""
+        if not self.built:
+            self.build(list(trainable_variables))
+        grads = [_whole(gradient) for gradient in grads]
+        norm, before = self._norm(grads), ops.copy(self.iterations)
+        super().apply(grads, trainable_variables)
+        last = ops.convert_to_tensor(self.gradient_norm)
+        self.gradient_norm.assign(ops.where(self.iterations > before, norm, last))
+
+    def _norm(self, grads: Sequence[Any]) -> Any:
+        """Return the norm of the mean of these gradients and of those accumulated before."""
+        steps = self.gradient_accumulation_steps or 1
+        if steps > 1:
+            sums = [v for v in self.variables if v.name.endswith("gradient_accumulator")]
+            grads = [g if g is None else g + sum_ for g, sum_ in zip(grads, sums, strict=True)]
+        squares = [ops.sum(ops.square(gradient)) for gradient in grads if gradient is not None]
+        norm = ops.cast(ops.sqrt(ops.sum(ops.stack(squares))), "float32")
+        return norm / (steps * (self.loss_scale_factor or 1.0))
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class Adam(GradientNorm, keras.optimizers.Adam):
+    """`keras.optimizers.Adam` (Kingma and Ba 2015) on whole gradients, see `GradientNorm`.
+
+    `StepScalars` writes its `gradient_norm` for TensorBoard.
+
+    The numbers are those of Keras. On TensorFlow, one op updates a weight and both its moments;
+    Keras needs a dozen passes, which take twice as long.
+
+    Args:
+        *args: See `keras.optimizers.Adam`.
+        **kwargs: See `keras.optimizers.Adam`.
+    """
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Update one weight, as `keras.optimizers.Adam` does."""
+        if keras.backend.backend() != "tensorflow" or self.amsgrad:
+            super().update_step(gradient, variable, learning_rate)
+            return
+        import tensorflow as tf
+
+        index = self._get_variable_index(variable)
+        moments = self._momentums[index].value, self._velocities[index].value
+        step = tf.cast(self.iterations + 1, variable.dtype)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=moments[0].handle,
+            v=moments[1].handle,
+            beta1_power=tf.pow(tf.cast(self.beta_1, variable.dtype), step),
+            beta2_power=tf.pow(tf.cast(self.beta_2, variable.dtype), step),
+            lr=tf.cast(learning_rate, variable.dtype),
+            beta1=tf.cast(self.beta_1, variable.dtype),
+            beta2=tf.cast(self.beta_2, variable.dtype),
+            epsilon=tf.cast(self.epsilon, variable.dtype),
+            grad=tf.cast(gradient, variable.dtype),
+        )
+
+
+def inner_optimizer(optimizer: keras.optimizers.Optimizer) -> keras.optimizers.Optimizer:
+    """Return the optimizer inside one that scales the loss; any other optimizer itself."""
+    if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+        return optimizer.inner_optimizer
+    return optimizer
+
+
+def _whole(gradient: Any) -> Any:
+    """Return a gradient with one value a weight; add up TensorFlow's slices of an embedding's."""
+    if keras.backend.backend() != "tensorflow":
+        return gradient
+    import tensorflow as tf
+
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    return ops.segment_sum(gradient.values, gradient.indices, num_segments=gradient.shape[0])

@@ -1,0 +1,54 @@
+"""Errors of a recipe, in one line that names the key."""
+
+from collections.abc import Iterable
+from typing import get_args
+
+from pydantic import BaseModel, ValidationError
+
+from kerasnmt.nearest_name import unknown_name_message
+
+# For messages of pydantic that name Python classes.
+_PLAIN_MESSAGES = {"path_type": "should be a path", "invalid_key": "should be a name"}
+
+
+def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
+    """Describe the problem that should be mended first.
+
+    Unknown keys come first, as a misspelled key is missing as well.
+
+    Args:
+        error: Error of the validation of a recipe.
+        schema: Class of the recipe.
+
+    Returns:
+        One line with the key, what was expected and what was received.
+    """
+    problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
+    kind, message, received = (problems[0][field] for field in ("type", "msg", "input"))
+    if not problems[0]["loc"]:  # of the recipe as a whole
+        return f"the recipe {problems[0]['ctx']['error']}"
+    *sections, _ = location = [str(part) for part in problems[0]["loc"]]
+    key = ".".join(location)
+    if kind == "extra_forbidden":
+        known = [".".join([*sections, name]) for name in _section(schema, sections).model_fields]
+        return unknown_name_message(key, known, "key")
+    if kind == "missing":
+        fields = _section(schema, sections).model_fields
+        return f"missing key '{key}': {fields[location[-1]].description}"
+    if kind == "value_error":
+        message = str(problems[0]["ctx"]["error"])
+    elif kind == "model_type":
+        names = ", ".join(_section(schema, location).model_fields)
+        message = f"should be a mapping with the keys {names}"
+    elif kind in _PLAIN_MESSAGES:
+        message = _PLAIN_MESSAGES[kind]
+    return f"'{key}' {message.removeprefix('Input ')}. Received: {key}={received!r}"
+
+
+def _section(schema: type[BaseModel], location: Iterable[str]) -> type[BaseModel]:
+    """Find the class of a section by its place in the recipe."""
+    section = schema
+    for name in location:
+        annotation = section.model_fields[name].annotation
+        section = next(iter(get_args(annotation)), annotation)
+    return section

@@ -1,0 +1,148 @@
+"""The YAML of a recipe: how it is read, what overrides change, and where its paths lead."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+
+_MOST_BYTES = 10**6
+# A recipe has three levels; a document with thousands would exhaust Python's stack.
+_MOST_LEVELS = 20
+_PATH = re.compile(r"data\.\w+\.(source|target|pairs|alignments|context)")
+
+
+def read_document(path: Path, overrides: Iterable[str]) -> Any:
+    """Read a recipe's YAML, make its paths absolute and apply overrides.
+
+    Args:
+        path: File. Paths in it are relative to its folder.
+        overrides: Dotted keys and values, such as `model.units=512`. Paths in them are relative to
+            the working folder.
+
+    Returns:
+        The document; a mapping wherever there are overrides.
+
+    Raises:
+        ValueError: The file cannot be read, it is too large or not YAML, it is no mapping, or an
+            override is malformed.
+    """
+    try:
+        with open(path, "rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise ValueError(f"{path}: the recipe cannot be read: {error.strerror}") from None
+    if len(text) > _MOST_BYTES:
+        raise ValueError(f"{path}: a recipe has at most {_MOST_BYTES:,} bytes")
+    document = with_absolute_paths(_parse(text, str(path)), path.parent)
+    if isinstance(document, dict):
+        for override in overrides:
+            _apply(override, document)
+    return document
+
+
+def with_absolute_paths(value: Any, folder: Path, key: str = "") -> Any:
+    """Make the paths in a part of a recipe absolute.
+
+    Args:
+        value: Part of a recipe.
+        folder: Folder that relative paths begin in.
+        key: Dotted key of the part; empty for a whole recipe.
+
+    Returns:
+        The part with absolute paths.
+    """
+    if isinstance(value, dict):
+        return {
+            name: with_absolute_paths(item, folder, f"{key}.{name}".lstrip("."))
+            for name, item in value.items()
+        }
+    if isinstance(value, str) and _PATH.fullmatch(key):
+        return os.path.abspath(folder / os.path.expanduser(value))
+    return value
+
+
+def _apply(override: str, document: dict[str, Any]) -> None:
+    """Set a dotted key."""
+    key, equals, text = override.partition("=")
+    if not equals or not all(key.split(".")):
+        raise ValueError(
+            "an override should be a dotted key and a value, such as training.epochs=5. "
+            f"Received: {override!r}"
+        )
+    *sections, name = key.split(".")
+    for section in sections:
+        if not isinstance(document.get(section), dict):
+            document[section] = {}
+        document = document[section]
+    value = _parse(text.encode(), f"override {key}")
+    document[name] = with_absolute_paths(value, Path.cwd(), key)
+
+
+def _parse(text: bytes, origin: str) -> Any:
+    """Parse YAML; a ValueError names the line."""
+    try:
+        return yaml.load(text.decode(), _Loader)  # a SafeLoader
+    except UnicodeDecodeError as error:
+        line, problem = text.count(b"\n", 0, error.start), "not UTF-8"
+    except yaml.MarkedYAMLError as error:
+        line, problem = error.problem_mark.line, f"not YAML: {error.problem}"
+    except yaml.reader.ReaderError as error:
+        line = text.decode().count("\n", 0, error.position)
+        problem = f"not YAML: {error.reason}"
+    raise ValueError(f"{origin}, line {line + 1}: {problem}")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with the floats and booleans of version 1.2, without aliases and repeated keys.
+
+    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans. It keeps
+    the last of two equal keys. A few aliases of aliases can stand for billions of values.
+    """
+
+    yaml_implicit_resolvers: ClassVar[dict] = {
+        first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._levels = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
+        event = self.peek_event()
+        self._levels += 1
+        if self._levels > _MOST_LEVELS:
+            problem = f"more than {_MOST_LEVELS} levels deep"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        node = super().compose_node(parent, index)
+        self._levels -= 1
+        if isinstance(event, yaml.AliasEvent):
+            problem = f"a recipe has no aliases, found *{event.anchor}"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in lines:
+                problem = f"the key {key.value!r} is in line {lines[key.value]} already"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            lines[key.value] = key.start_mark.line + 1
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool",
+    re.compile(r"(true|True|TRUE|false|False|FALSE)$"),
+    list("tTfF"),
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$"),
+    list("-+.0123456789"),
+)

@@ -1,0 +1,434 @@
+"""The recipe of a training run: the keys of its YAML file, each validated."""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PrivateAttr,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
+
+from kerasnmt.decoding import SearchOptions
+from kerasnmt.text.translation_options import TranslationOptions
+from kerasnmt.training.recipe.messages import first_problem
+from kerasnmt.training.recipe.reading import read_document, with_absolute_paths
+
+# Larger numbers are slips, which would exhaust the memory or overflow.
+_Count = Annotated[int, Field(gt=0, le=10**6)]
+_CountOrZero = Annotated[int, Field(ge=0, le=10**6)]
+_Seed = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class _Section(BaseModel):
+    """Base of all sections: no unknown keys, no silent conversions, finite numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _Model(_Section):
+    """A model of the zoo and the keywords of its constructor, which the zoo checks."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = Field(description="A name of the zoo, such as bahdanau_gru.")
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """All keys but the name."""
+        return dict(self.model_extra)
+
+
+class _Tokenizer(_Section):
+    """One tokenizer, trained on the training data."""
+
+    kind: Literal["sentencepiece", "words", "characters"] = Field(description="Kind of tokens.")
+    vocabulary_size: int | None = Field(
+        None,
+        gt=4,
+        le=10**6,
+        description="Entries, including the four reserved ids. For words and characters a maximum; "
+        "null keeps all. SentencePiece needs a number that the text supports.",
+    )
+
+    @model_validator(mode="after")
+    def _pieces_need_a_size(self) -> Self:
+        if self.kind == "sentencepiece" and self.vocabulary_size is None:
+            raise ValueError("should have vocabulary_size, such as 8000, with kind: sentencepiece")
+        return self
+
+
+class _Tokenizers(_Section):
+    """One tokenizer for both sides, or one for each side."""
+
+    shared: _Tokenizer | None = Field(None, description="Tokenizer of both sides.")
+    source: _Tokenizer | None = Field(None, description="Tokenizer of the sources.")
+    target: _Tokenizer | None = Field(None, description="Tokenizer of the targets.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.model_dump(exclude_none=True).keys() not in ({"shared"}, {"source", "target"}):
+            raise ValueError("should be one of {shared} and {source, target}")
+        return self
+
+    @property
+    def chosen(self) -> dict[str, _Tokenizer]:
+        """The tokenizers of the chosen form: `shared`, or `source` and `target`."""
+        tokenizers = {"shared": self.shared, "source": self.source, "target": self.target}
+        return {name: tokenizer for name, tokenizer in tokenizers.items() if tokenizer}
+
+
+_File = Annotated[Path, Field(strict=False)]
+
+
+class _Pairs(_Section):
+    """Sentence pairs: two files, one file, or the built-in corpus."""
+
+    source: _File | None = Field(
+        None, description="File of source sentences, one a line; plain or .gz."
+    )
+    target: _File | None = Field(None, description="File of their translations, line by line.")
+    pairs: _File | None = Field(
+        None, description="File with a source, a tab and a target in each line; plain or .gz."
+    )
+    builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
+    context: _File | None = Field(
+        None, description="File of contexts, line by line, for models that read one; plain or .gz."
+    )
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = ({"source", "target"}, {"pairs"}, {"builtin"})
+        if self.model_dump(exclude_none=True).keys() - {"alignments", "context"} not in forms:
+            raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
+        return self
+
+
+class _TrainingPairs(_Pairs):
+    """Sentence pairs to train on."""
+
+    alignments: _File | None = Field(
+        None,
+        description="File of word alignments, `0-0 1-2`, for guided attention; plain or .gz.",
+    )
+
+    @model_validator(mode="after")
+    def _not_of_the_builtin_corpus(self) -> Self:
+        if self.builtin and self.alignments:
+            raise ValueError("should leave out alignments, which the built-in corpus has itself")
+        return self
+
+
+class _Data(_Section):
+    """The sentence pairs of a run."""
+
+    train: _TrainingPairs = Field(description="Pairs to train the tokenizers and the model on.")
+    validation: _Pairs = Field(description="Pairs to score after each epoch.")
+    test: _Pairs | None = Field(None, description="Pairs to score once, at the end.")
+
+    max_length: int = Field(
+        100,
+        ge=2,
+        le=10**5,
+        description="Most tokens of a side in training, the end token included.",
+    )
+
+    @property
+    def splits(self) -> dict[str, _Pairs]:
+        """The pairs of each split: `train`, `validation` and, where it is given, `test`."""
+        splits = {"train": self.train, "validation": self.validation, "test": self.test}
+        return {split: pairs for split, pairs in splits.items() if pairs}
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """All files, by their dotted keys such as `data.train.source`."""
+        return {
+            f"data.{split}.{name}": path
+            for split, pairs in self.splits.items()
+            for name, path in pairs
+            if isinstance(path, Path)
+        }
+
+
+class _Training(_Section):
+    """Batches, optimizer and schedule."""
+
+    tokens_per_batch: _Count | None = Field(
+        None, description="Tokens of the longer side in a batch; 4096 unless batch_size is given."
+    )
+    batch_size: _Count | None = Field(
+        None, description="Sentence pairs in a batch, in place of tokens_per_batch."
+    )
+    few_shapes: bool = Field(
+        True, description="Whether batches have few shapes, as XLA needs; false for less padding."
+    )
+    epochs: _Count = Field(10, description="Passes over the training data.")
+    learning_rate: PositiveFloat = Field(0.001, description="Highest rate of the schedule.")
+    learning_rate_schedule: Literal["constant", "cosine", "inverse_sqrt", "plateau"] = Field(
+        "constant", description="Course of the rate after the warm-up; plateau has no warm-up."
+    )
+    warmup_steps: _CountOrZero = Field(
+        0, description="Steps over which the rate rises linearly from zero."
+    )
+    plateau_factor: float = Field(0.5, gt=0, lt=1, description="Factor of the rate on a plateau.")
+    plateau_patience: _Count = Field(
+        2, description="Epochs without a better score of monitor that make a plateau."
+    )
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="Probability taken from the reference token for all others."
+    )
+    guided_attention: NonNegativeFloat | None = Field(
+        None,
+        description="Weight of the loss that draws the attention to the alignments of the training "
+        "data; null for no such loss.",
+    )
+    word_dropout: float = Field(
+        0.0, ge=0, lt=1, description="Probability that a word of the input becomes unknown."
+    )
+    subword_sampling: NonNegativeFloat | None = Field(
+        None,
+        description="Alpha, such as 0.2, with which SentencePiece samples the pieces of each "
+        "sentence anew in each epoch, without a cache; null for the best pieces.",
+    )
+    scheduled_sampling: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Probability that the decoder reads its own prediction, not the previous word; "
+        "it rises from 0 over the training.",
+    )
+    clip_norm: PositiveFloat | None = Field(
+        1.0, description="Largest norm of all gradients together; null for no limit."
+    )
+    accumulate_batches: _Count = Field(
+        1, description="Batches whose gradients are averaged for one update."
+    )
+    precision: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="Type of the computation; weights and losses are always float32."
+    )
+    monitor: Literal["bleu", "chrf", "loss"] = Field(
+        "bleu", description="Score of the validation data by which the best model is kept."
+    )
+    early_stopping: _Count | None = Field(
+        None, description="Epochs without a better score of monitor that end the training."
+    )
+    moving_average: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Momentum, such as 0.999, of a moving average of the weights, which is scored "
+        "and kept in their place; null for no average.",
+    )
+    average_epochs: _Count | None = Field(
+        None,
+        description="Number of last epochs whose weights are averaged at the end; the average is "
+        "kept if it scores better than the best epoch.",
+    )
+    checkpoint_every: _Count = Field(
+        500, description="Batches between two checkpoints; each epoch ends with one as well."
+    )
+    log_every: _Count = Field(
+        100, description="Updates between two points of TensorBoard's curves of steps."
+    )
+    devices: _Count = Field(
+        1, description="GPUs that share each batch, by tf.distribute.MirroredStrategy."
+    )
+    cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
+    seed: _Seed = Field(1, description="Seed of weights, dropout and the order of the data.")
+
+    @model_validator(mode="after")
+    def _schedules_and_warmups(self) -> Self:
+        if self.learning_rate_schedule == "plateau" and self.warmup_steps:
+            raise ValueError("should have warmup_steps: 0, to go with plateau")
+        if self.learning_rate_schedule == "inverse_sqrt" and not self.warmup_steps:
+            raise ValueError("should have warmup_steps, such as 1000, to go with inverse_sqrt")
+        return self
+
+    @model_validator(mode="after")
+    def _one_average(self) -> Self:
+        if self.moving_average and self.average_epochs:
+            raise ValueError("should have either moving_average or average_epochs")
+        return self
+
+    @model_validator(mode="after")
+    def _one_batch_size(self) -> Self:
+        if self.tokens_per_batch and self.batch_size:
+            raise ValueError(
+                "should have either tokens_per_batch or batch_size (null switches one off)"
+            )
+        if not self.batch_size:
+            self.tokens_per_batch = self.tokens_per_batch or 4096
+        return self
+
+
+_Word = Annotated[str, Field(min_length=1)]
+# Types that are stricter than those of the option.
+_TYPES = {"dictionary": dict[_Word, _Word] | None}
+# Options of a beam and of samples, which greedy search has no use for.
+_NOT_GREEDY = (
+    *("beam_size", "length_penalty", "length_normalization", "coverage_penalty"),
+    *("samples", "temperature", "top_k", "top_p", "seed"),
+)
+
+
+def _key(option: dataclasses.Field) -> tuple[Any, Any]:
+    """Return the type and the field of the key for an option, with its range and description."""
+    return _TYPES.get(option.name, option.type), Field(option.default, **option.metadata)
+
+
+_SearchKeys = create_model(
+    "_SearchKeys",
+    __base__=_Section,
+    **{
+        option.name: _key(option)
+        for options in (SearchOptions, TranslationOptions)
+        for option in dataclasses.fields(options)
+    },
+)
+
+
+class _Search(_SearchKeys):
+    """Options of the search and of translation."""
+
+    @field_validator("max_length", mode="before")
+    @classmethod
+    def _null_is_the_default(cls, value: Any) -> Any:
+        return SearchOptions.max_length if value is None else value
+
+    @model_validator(mode="after")
+    def _dictionary_is_used(self) -> Self:
+        if self.dictionary is not None and not self.replace_unknown:
+            raise ValueError("should have replace_unknown: true, to go with dictionary")
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keywords of `Seq2Seq.translate` and `export`; defaults are left out."""
+        return self.model_dump(exclude_defaults=True)
+
+    @property
+    def greedy_options(self) -> dict[str, Any]:
+        """Those of `options` that apply to greedy search."""
+        return {key: value for key, value in self.options.items() if key not in _NOT_GREEDY}
+
+
+class Recipe(_Section):
+    """All that a training run depends on.
+
+    Attributes:
+        model: `name`, and `keywords` for the rest.
+        tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
+        data: `train`, `validation` and optionally `test`, each with `source` and `target`, `pairs`
+            or `builtin`; `train` optionally with `alignments`; `max_length`.
+        training: Batches, optimizer and schedule.
+        search: Options of translation. The validation after each epoch searches greedily.
+    """
+
+    model: _Model = Field(description="The model to train.")
+    tokenizer: _Tokenizers = Field(description="The tokenizers that make ids of text.")
+    data: _Data = Field(description="The sentence pairs.")
+    training: _Training = Field(default_factory=_Training, description="Batches and optimizer.")
+    search: _Search = Field(default_factory=_Search, description="Options of translation.")
+    _origin: str = PrivateAttr("recipe")
+
+    @model_validator(mode="after")
+    def _alignments_are_used(self) -> Self:
+        train = self.data.train
+        guided = self.training.guided_attention is not None
+        if guided and not (train.alignments or train.builtin):
+            raise ValueError(
+                "should have data.train.alignments, to go with training.guided_attention"
+            )
+        if train.alignments and not guided:
+            raise ValueError(
+                "should have training.guided_attention, such as 1.0, to go with "
+                "data.train.alignments"
+            )
+        return self
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, overrides: Iterable[str] = ()) -> Self:
+        """Read and validate a recipe.
+
+        Args:
+            path: A YAML file. Paths in it are relative to its folder.
+            overrides: Dotted keys and values, such as `model.units=512`. A value is YAML; paths in
+                it are relative to the working folder. Later overrides win; a mapping replaces a
+                section as a whole.
+
+        Returns:
+            The recipe, with absolute paths.
+
+        Raises:
+            ValueError: The file cannot be read or is not YAML, or a key or a value is not valid.
+                One line names the key, what was expected and what was received.
+        """
+        path, overrides = Path(path), list(overrides)
+        document = read_document(path, overrides)
+        if not isinstance(document, dict):
+            raise ValueError(
+                f"{path}: a recipe should be a mapping with the keys "
+                f"{', '.join(cls.model_fields)}. Received: {type(document).__name__}"
+            )
+        return cls._validated(document, f"{path} with overrides" if overrides else str(path))
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Self:
+        """Validate a recipe that was made in Python.
+
+        Args:
+            document: The content of a recipe's YAML. Paths in it are relative to the working
+                folder.
+
+        Returns:
+            The recipe, with absolute paths.
+
+        Raises:
+            ValueError: See `load`.
+        """
+        return cls._validated(with_absolute_paths(document, Path.cwd()), "recipe")
+
+    @classmethod
+    def _validated(cls, document: dict[str, Any], origin: str) -> Self:
+        try:
+            recipe = cls.model_validate(document)
+        except ValidationError as error:
+            raise ValueError(f"{origin}: {first_problem(error, cls)}") from None
+        recipe._origin = origin
+        return recipe
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the keys, whatever files the recipes were read from."""
+        return isinstance(other, Recipe) and self.model_dump() == other.model_dump()
+
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Begin each `ValueError` raised within with the name of the recipe's file."""
+        try:
+            yield
+        except ValueError as error:
+            raise ValueError(f"{self._origin}: {error}") from error
+
+    def to_yaml(self) -> str:
+        """Write the recipe, defaults included, as YAML from which `load` makes an equal one."""
+        document = self.model_dump(mode="json")
+        # Without the forms that were not chosen.
+        document["tokenizer"] = self.tokenizer.model_dump(mode="json", exclude_none=True)
+        document["data"] = self.data.model_dump(mode="json", exclude_none=True)
+        return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the recipe to a file."""
+        Path(path).write_text(self.to_yaml(), encoding="utf-8")

@@ -1,0 +1,168 @@
+"""The callbacks of a recipe's training."""
+
+from functools import cached_property
+
+import keras
+import tensorflow as tf
+from rich.console import Console
+
+from kerasnmt.training.batches import RecipeBatches
+from kerasnmt.training.callbacks.attention import AttentionImages, AttentionStatistics
+from kerasnmt.training.callbacks.best_model import BestModel
+from kerasnmt.training.callbacks.checkpoint import Checkpoint
+from kerasnmt.training.callbacks.divergence_check import DivergenceCheck
+from kerasnmt.training.callbacks.epoch_history import EpochHistory
+from kerasnmt.training.callbacks.hyperparameters import Hyperparameters
+from kerasnmt.training.callbacks.interruption import Interruption
+from kerasnmt.training.callbacks.length_histograms import LengthHistograms
+from kerasnmt.training.callbacks.moving_average import MovingAverage
+from kerasnmt.training.callbacks.projector import write_projector
+from kerasnmt.training.callbacks.replayed import Replayed
+from kerasnmt.training.callbacks.step_scalars import StepScalars
+from kerasnmt.training.callbacks.throughput import Throughput
+from kerasnmt.training.callbacks.training_progress import TrainingProgress
+from kerasnmt.training.callbacks.translations import SampleTranslations, TranslationQuality
+from kerasnmt.training.corpora import texts
+from kerasnmt.training.run_folder import RunFolder
+
+# Number of sentences that are translated for TensorBoard after each epoch.
+_SAMPLES = 8
+# The log that `training.monitor` names, and whether it should rise or fall.
+_MONITORED = {"bleu": ("val_bleu", "max"), "chrf": ("val_chrf", "max"), "loss": ("val_loss", "min")}
+
+
+class RunCallbacks:
+    """The callbacks of a recipe's training, in the order in which they must be called.
+
+    Args:
+        run: Folder of the run.
+        batches: Batches of the recipe, for the model.
+        validation: Batches of the validation data.
+        checkpoint: Callback that keeps the state of the training.
+        history: Callback that keeps the logs of all epochs.
+        console: Console that shows the progress.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        batches: RecipeBatches,
+        validation: tf.data.Dataset,
+        checkpoint: Checkpoint,
+        history: EpochHistory,
+        console: Console,
+    ) -> None:
+        self.run = run
+        self.batches = batches
+        self.validation = validation
+        self.checkpoint = checkpoint
+        self.history = history
+        self.console = console
+        self.recipe = batches.recipe
+        self.monitor, self.mode = _MONITORED[self.recipe.training.monitor]
+
+    @cached_property
+    def quality(self) -> TranslationQuality:
+        """The scores of the validation data."""
+        corpora = self.batches.corpora
+        return TranslationQuality(
+            *texts(corpora.pairs["validation"]),
+            contexts=corpora.contexts.get("validation"),
+            **self.recipe.search.greedy_options,
+        )
+
+    @cached_property
+    def best(self) -> BestModel:
+        """The best model on disk."""
+        return BestModel(self.run.model, monitor=self.monitor, earlier=self.history.records)
+
+    @cached_property
+    def hyperparameters(self) -> Hyperparameters:
+        """The recipe in TensorBoard."""
+        sections = {"model", "training", "search"}
+        return Hyperparameters(self.run.logs, self.recipe.model_dump(mode="json", include=sections))
+
+    @cached_property
+    def progress(self) -> TrainingProgress:
+        """The progress on the console; a context manager around `fit`."""
+        return TrainingProgress(self.console, self.recipe.training.epochs)
+
+    @cached_property
+    def interruption(self) -> Interruption:
+        """The end at a signal; a context manager around `fit`."""
+        return Interruption(self.checkpoint)
+
+    def all(self) -> list[keras.callbacks.Callback]:
+        """Return the callbacks of one `fit`, or of several in a row."""
+        return [
+            DivergenceCheck(),
+            Throughput(),
+            *self._evaluation(),
+            *self._reactions(),
+            keras.callbacks.TensorBoard(self.run.logs, write_graph=False),
+            StepScalars(self.run.logs, every=self.recipe.training.log_every),
+            LengthHistograms(self.run.logs, self.batches.training()),
+            self.hyperparameters,
+            self.history,
+            self.checkpoint,
+            self.progress,
+            self.interruption,
+        ]
+
+    def replay(self) -> None:
+        """Go through the epochs on record, which may have ended the training early.
+
+        `model.stop_training` then says whether they have.
+        """
+        model = self.batches.model
+        for callback in (self.quality, self.best):
+            callback.set_model(model)
+        for reaction in self._reactions():
+            reaction.set_model(model)
+            reaction.on_train_begin()
+
+    def _evaluation(self) -> list[keras.callbacks.Callback]:
+        """Return the callbacks that evaluate the model after each epoch."""
+        model, logs = self.batches.model, self.run.logs
+        evaluation = [
+            self.quality,
+            self.best,
+            self._samples(),
+            keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: write_projector(logs, model)),
+        ]
+        if model.has_attention:
+            evaluation.append(AttentionStatistics(self.validation))
+            evaluation.append(AttentionImages(logs, self.validation))
+        return [MovingAverage(evaluation)] if self.recipe.training.moving_average else evaluation
+
+    def _samples(self) -> SampleTranslations:
+        corpora = self.batches.corpora
+        sources, references = texts(corpora.pairs["validation"].take(_SAMPLES))
+        contexts = corpora.contexts.get("validation")
+        return SampleTranslations(
+            self.run.logs,
+            sources,
+            references,
+            contexts=contexts and contexts[:_SAMPLES],
+            **self.recipe.search.greedy_options,
+        )
+
+    def _reactions(self) -> list[keras.callbacks.Callback]:
+        """Return the callbacks that react to the score that `training.monitor` names."""
+        training, records = self.recipe.training, self.history.records
+        reactions = []
+        if training.learning_rate_schedule == "plateau":
+            plateau = keras.callbacks.ReduceLROnPlateau(
+                self.monitor,
+                mode=self.mode,
+                factor=training.plateau_factor,
+                patience=training.plateau_patience,
+                min_delta=0.0,
+            )
+            reactions.append(Replayed(plateau, records, learning_rate=training.learning_rate))
+        if training.early_stopping:
+            stopping = keras.callbacks.EarlyStopping(
+                self.monitor, mode=self.mode, patience=training.early_stopping
+            )
+            reactions.append(Replayed(stopping, records))
+        return reactions

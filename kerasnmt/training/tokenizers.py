@@ -1,0 +1,78 @@
+"""The tokenizers of a recipe: their training and their file."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.atomic_write import atomic_write
+from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, Tokenizer, WordTokenizer
+from kerasnmt.training.run_folder import RunFolder
+
+_KINDS = {
+    tokenizer.kind: tokenizer
+    for tokenizer in (CharacterTokenizer, SentencePieceTokenizer, WordTokenizer)
+}
+
+
+def train_tokenizers(
+    section: Any, pairs: tf.data.Dataset, contexts: Sequence[str] | None = None
+) -> dict[str, Tokenizer]:
+    """Train the tokenizers of a recipe.
+
+    Args:
+        section: The recipe's `tokenizer`.
+        pairs: Training data, `(source, target)` string scalars.
+        contexts: Contexts of the sources, which share the sources' tokenizer; equal ones count
+            once.
+
+    Returns:
+        A `shared` tokenizer, or a `source` and a `target`.
+
+    Raises:
+        ValueError: The data do not suit the vocabulary's size.
+    """
+    source = pairs.map(lambda source, target: source)
+    target = pairs.map(lambda source, target: target)
+    sides = {"shared": pairs, "source": source, "target": target}
+    if contexts is not None:
+        read = tf.data.Dataset.from_tensor_slices(list(dict.fromkeys(contexts)))
+        sides |= {
+            "shared": source.concatenate(target).concatenate(read),
+            "source": source.concatenate(read),
+        }
+    tokenizers = {}
+    for name, options in section.chosen.items():
+        try:
+            tokenizers[name] = _KINDS[options.kind].train(sides[name], options.vocabulary_size)
+        except ValueError as error:
+            raise ValueError(f"tokenizer.{name}: {error}") from error
+    return tokenizers
+
+
+def save_tokenizers(path: Path, tokenizers: dict[str, Tokenizer]) -> None:
+    """Write tokenizers, as `train_tokenizers` returns them, to a file of JSON."""
+    document = {
+        name: keras.saving.serialize_keras_object(tokenizer)
+        for name, tokenizer in tokenizers.items()
+    }
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
+
+def load_tokenizers(path: Path) -> dict[str, Tokenizer]:
+    """Read the tokenizers that `save_tokenizers` wrote.
+
+    Raises:
+        ValueError: The file is damaged.
+    """
+    document = RunFolder.read_json(path)
+    try:
+        return {
+            name: keras.saving.deserialize_keras_object(config) for name, config in document.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{path}: the tokenizers cannot be loaded: {error}") from error

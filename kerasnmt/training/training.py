@@ -1,0 +1,290 @@
+"""The training that a recipe describes."""
+
+import os
+from statistics import harmonic_mean
+from typing import Any
+
+import keras
+from rich.console import Console
+
+from kerasnmt.data import split_evenly
+from kerasnmt.models import in_float32, load_model
+from kerasnmt.training.batches import RecipeBatches
+from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
+from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
+from kerasnmt.training.callbacks.training_progress import working
+from kerasnmt.training.checks import check_abilities, check_model, check_warmup
+from kerasnmt.training.corpora import Corpora, texts
+from kerasnmt.training.devices import precision, sharing_strategy
+from kerasnmt.training.optimizers import Adam
+from kerasnmt.training.recipe import Recipe
+from kerasnmt.training.replica_adam import ReplicaAdam
+from kerasnmt.training.run_callbacks import RunCallbacks
+from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.training.schedules import learning_rate_schedule
+from kerasnmt.training.scoring import translation_scores
+from kerasnmt.training.starts import FurtherStart, NewStart, ResumedStart
+from kerasnmt.zoo import get_model
+
+
+def train(
+    recipe: Recipe,
+    output: str | os.PathLike,
+    *,
+    resume: bool = False,
+    init_from: str | os.PathLike | None = None,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Train and score a model.
+
+    After each epoch the model translates the validation sources greedily. It is kept if its BLEU
+    (or the score that `training.monitor` names) is the best so far, or equals the best with a lower
+    loss. At the end the best model is scored, with the recipe's search, on the test data, or on the
+    validation data where the recipe has no test data.
+
+    An interrupted or killed training resumes from its latest checkpoint as if nothing had happened:
+    same batches, same random numbers. SIGINT and SIGTERM write a checkpoint first, see
+    `Interruption`.
+
+    Args:
+        recipe: Model, data and options of the training.
+        output: Folder of the run, see `RunFolder`.
+        resume: Whether to continue the run in `output` after its latest checkpoint. A finished run
+            stays as it is, unless the recipe has more epochs.
+        init_from: Folder of a run with whose tokenizers and best weights the training begins, to
+            train its model further on other data. The recipe's `model` and `tokenizer` must be
+            those of that run.
+        console: Console that shows the progress; None for no output.
+
+    Returns:
+        The results, as in `results.json`: `model`, `parameters`, `seed`; `test`, the split that was
+        scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `perplexity`; `train_seconds`
+        and `train_cpu_seconds`, with validation and without reading the data; `epochs`, and whether
+        `early_stopping` came before the last; `average`, where epochs were averaged, with its
+        `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the training steps;
+        `history`, see `EpochHistory`.
+
+    Raises:
+        ValueError: The recipe does not suit the data or the zoo, `output` already holds a run,
+            there is none to resume, its data have changed, another training uses `output`, or
+            `init_from` is another model.
+        FloatingPointError: The training diverges. The best model so far stays.
+        KeyboardInterrupt: At SIGINT.
+        Terminated: At SIGTERM, from the first step on.
+    """
+    run, console = RunFolder(output), console or Console(quiet=True)
+    if resume:
+        start = ResumedStart(recipe, run, console)
+    elif init_from is not None:
+        start = FurtherStart(recipe, run, console, RunFolder(init_from))
+    else:
+        start = NewStart(recipe, run, console)
+    with run.locked():
+        start.check()
+        if (results := start.results()) is not None:
+            _say(console, f"{run.path}: the training is done, there is nothing to resume")
+            return results
+        return Training(recipe, start, console).run()
+
+
+class Training:
+    """A run of training.
+
+    `run` takes the steps in order: `prepare`, `compile`, `begin`, `fit`, `average`, `report`. Each
+    step sets the attributes that later ones need.
+
+    Args:
+        recipe: Model, data and options of the training.
+        start: How the training begins, and in which folder.
+        console: Console that shows the progress.
+    """
+
+    def __init__(self, recipe: Recipe, start: NewStart, console: Console) -> None:
+        self.recipe = recipe
+        self.start = start
+        self.console = console
+        self.folder = start.run
+
+    def run(self) -> dict[str, Any]:
+        """Train, and return the results."""
+        self.prepare()
+        self.compile()
+        place = self.begin()
+        callbacks = self.callbacks.all()
+        with self.callbacks.interruption:
+            with self.callbacks.progress:
+                self.fit(place, callbacks)
+            return self.report(self.average())
+
+    def prepare(self) -> None:
+        """Read the data and make the model; nothing is written."""
+        with self.recipe.named_in_errors():
+            check_model(self.recipe.model.name, self.recipe.model.keywords)
+        weights = self.start.weights()
+        keras.utils.set_random_seed(self.recipe.training.seed)
+        self.corpora = Corpora(self.recipe.data)
+        with self.recipe.named_in_errors():
+            check_warmup(self.recipe, len(self.corpora.pairs["train"]))
+        self.tokenizers = self.start.tokenizers(self.corpora)
+        self.strategy = sharing_strategy(self.recipe.training.devices)
+        with self.strategy.scope(), precision(self.recipe.training.precision):
+            make = get_model(self.recipe.model.name)
+            self.model = make(*self.tokenizers.values(), **self.recipe.model.keywords)
+        with self.recipe.named_in_errors():
+            check_abilities(self.recipe, self.model)
+        if weights:
+            self.model.set_weights(weights)
+        self.batches = RecipeBatches(self.recipe, self.corpora, self.model)
+        self.statistics = self.batches.statistics()
+        self.validation = self.batches.held_out("validation")
+        _say(self.console, self._description())
+
+    def compile(self) -> None:
+        """Compile the model for all steps of the training."""
+        training = self.recipe.training
+        steps = training.epochs * self.statistics.batches
+        updates = max(steps // training.accumulate_batches, 1)
+        sampling = training.scheduled_sampling
+        decay = keras.optimizers.schedules.PolynomialDecay
+        with self.strategy.scope():
+            self.model.compile(
+                self._optimizer(steps),
+                label_smoothing=training.label_smoothing,
+                guided_attention=training.guided_attention or 0.0,
+                scheduled_sampling=decay(0.0, updates, sampling) if sampling else 0.0,
+            )
+        self.shared_validation = split_evenly(self.validation, training.devices)
+
+    def begin(self) -> Place:
+        """Write the first files, make the callbacks, and return the place to continue from."""
+        training = self.recipe.training
+        self.start.write(self.corpora, self.tokenizers)
+        self.folder.write_text(self.folder.recipe, self.recipe.to_yaml())
+        clock = TrainingClock()
+        self.checkpoint = Checkpoint(
+            self.folder.checkpoints,
+            every=training.checkpoint_every,
+            keep=training.average_epochs or 0,
+            clock=clock,
+        )
+        with self.strategy.scope():
+            place = self.start.restore(self.checkpoint, self.model)
+        self.history = EpochHistory(self.folder.history, initial_epoch=place.epoch, clock=clock)
+        self.callbacks = RunCallbacks(
+            self.folder, self.batches, self.validation, self.checkpoint, self.history, self.console
+        )
+        return place
+
+    def fit(self, place: Place, callbacks: list[keras.callbacks.Callback]) -> None:
+        """Train from a place on to the last epoch."""
+        if place.batch:  # the rest of an epoch
+            self._fit(place, place.epoch + 1, callbacks)
+            # `fit` leaves the moving average in place of the weights.
+            place = self.checkpoint.restore(self.model)
+        elif place.epoch:
+            self.callbacks.replay()
+        if not self.model.stop_training:
+            self._fit(place, self.recipe.training.epochs, callbacks)
+
+    def average(self) -> dict[str, Any] | None:
+        """Average the last epochs where the recipe has it, and keep a model that is the best.
+
+        Returns:
+            The number of epochs, the scores, and whether the average was kept.
+        """
+        if not self.recipe.training.average_epochs:
+            return None
+        with working(self.console, "averaging the last epochs"):
+            epochs = self.checkpoint.average(self.model)
+            losses = self.model.evaluate(self.shared_validation, verbose=0, return_dict=True)
+            logs = {f"val_{name}": value for name, value in losses.items()}
+            self.callbacks.quality.on_epoch_end(0, logs)
+            return {"epochs": epochs, **logs, "kept": self.callbacks.best.offer(logs)}
+
+    def report(self, average: dict[str, Any] | None) -> dict[str, Any]:
+        """Score the best model, and write the results."""
+        test = "test" if self.recipe.data.test else "validation"
+        with working(self.console, f"scoring the best model on the {test} data"):
+            scores = self.score(test)
+        records = self.history.records
+        results = {
+            "model": self.recipe.model.name,
+            "parameters": self.model.count_params(),
+            "seed": self.recipe.training.seed,
+            "test": test,
+            **scores,
+            "train_seconds": self.history.seconds,
+            "train_cpu_seconds": self.history.cpu_seconds,
+            "epochs": len(records),
+            "early_stopping": len(records) < self.recipe.training.epochs,
+            **({"average": average} if average else {}),
+            # Each epoch has the same tokens, so this is all tokens over all seconds.
+            "target_tokens_per_second": harmonic_mean(
+                record["target_tokens_per_second"] for record in records
+            ),
+            "history": records,
+        }
+        # In a group of their own, so that TensorBoard shows the curves first.
+        self.callbacks.hyperparameters.write_scores(
+            {f"results/{name}": scores[name] for name in ("bleu", "chrf", "perplexity")}
+        )
+        self.folder.write_json(self.folder.results, results)
+        return results
+
+    def score(self, split: str) -> dict[str, float | str]:
+        """Score the best model as it is on disk, loaded as the command line loads it."""
+        model = in_float32(load_model(self.folder.model, compile=False))
+        sources, references = texts(self.corpora.pairs[split])
+        contexts = self.corpora.contexts.get(split)
+        translations = model.translate(sources, contexts=contexts, **self.recipe.search.options)
+        model.compile()
+        batches = RecipeBatches(self.recipe, self.corpora, model).held_out(split)
+        losses = model.evaluate(batches, verbose=0, return_dict=True)
+        return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}
+
+    def _fit(self, place: Place, epochs: int, callbacks: list[keras.callbacks.Callback]) -> None:
+        """Call `fit` once, from a place on to the end of an epoch."""
+        self.model.fit(
+            self.batches.rest(place, self.statistics.batches),
+            steps_per_epoch=self.statistics.batches - place.batch,
+            validation_data=self.shared_validation,
+            epochs=epochs,
+            initial_epoch=place.epoch,
+            shuffle=False,
+            verbose=0,
+            callbacks=callbacks,
+        )
+
+    def _optimizer(self, steps: int) -> keras.optimizers.Optimizer:
+        """Make the optimizer of a training of this many steps."""
+        training = self.recipe.training
+        schedule = training.learning_rate_schedule
+        learning_rate = learning_rate_schedule(
+            training.learning_rate,
+            steps,
+            schedule="constant" if schedule == "plateau" else schedule,
+            warmup_steps=training.warmup_steps,
+        )
+        options: dict[str, Any] = {"global_clipnorm": training.clip_norm}
+        if training.accumulate_batches > 1:
+            options["gradient_accumulation_steps"] = training.accumulate_batches
+        if training.moving_average:
+            options |= {"use_ema": True, "ema_momentum": training.moving_average}
+        return (Adam if training.devices == 1 else ReplicaAdam)(learning_rate, **options)
+
+    def _description(self) -> str:
+        """Describe the model and the batches, and why pairs are missing."""
+        statistics, pairs = self.statistics, len(self.corpora.pairs["train"])
+        share = f"{statistics.sentences:,} of {pairs:,} pairs"
+        if statistics.sentences < pairs:
+            share += " (the others are empty on a side, or longer than data.max_length)"
+        return (
+            f"{self.recipe.model.name}: {self.model.count_params():,} parameters; "
+            f"{share} in {statistics.batches:,} batches, "
+            f"{statistics.padding_share:.1%} of the positions padding"
+        )
+
+
+def _say(console: Console, message: str) -> None:
+    """Print a message as it is, in one line."""
+    console.print(message, markup=False, highlight=False, soft_wrap=True)

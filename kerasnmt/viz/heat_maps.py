@@ -1,0 +1,72 @@
+"""Parts of figures of attention: colours, text, heat maps, and the room for labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kerasnmt.viz.fonts import font_families
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
+INK = "#1f2933"
+
+
+def text_style(*texts: str | None) -> dict[str, Any]:
+    """Return the options of Matplotlib that write these texts unchanged, in any script."""
+    return {
+        "color": INK,
+        "fontfamily": font_families(text or "" for text in texts),
+        "parse_math": False,  # a dollar sign starts no formula
+    }
+
+
+def heat_map(axes: Axes, values: np.ndarray, **options: Any) -> AxesImage:
+    """Draw values from 0 to 1, float `[rows, columns]`, as cells."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("attention", COLOURS)
+    image = axes.imshow(
+        values, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="nearest", **options
+    )
+    axes.spines[:].set_visible(False)
+    return image
+
+
+def write_columns(
+    axes: Axes, places: Iterable[float], labels: Sequence[str], fontsize: float, style: dict
+) -> None:
+    """Write slanted labels above the columns of a heat map."""
+    axes.xaxis.tick_top()
+    slant = {"rotation": 45, "rotation_mode": "anchor", "ha": "left", "va": "baseline"}
+    axes.set_xticks(list(places), labels, fontsize=fontsize, **slant, **style)
+
+
+def fit_to_labels(
+    figure: Figure, boxes: dict[Axes, tuple[float, float, float, float]], margin: float
+) -> None:
+    """Place axes, and size the figure so that it holds their labels.
+
+    Args:
+        figure: Figure of the axes.
+        boxes: For each of the axes, its left and bottom edges, width and height, in inches.
+        margin: Room around all, in inches.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    def place(width: float, height: float, left: float, bottom: float) -> None:
+        figure.set_size_inches(width, height)
+        scale = np.array([width, height] * 2)
+        for axes, box in boxes.items():
+            axes.set_position(np.add(box, (left, bottom, 0, 0)) / scale)
+
+    # Labels are measured once, then everything is moved to where it has room.
+    place(1, 1, 0, 0)
+    box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+    place(box.width + 2 * margin, box.height + 2 * margin, margin - box.x0, margin - box.y0)

@@ -1,0 +1,677 @@
+import io
+import json
+import shutil
+import warnings
+from typing import NamedTuple
+
+import keras
+import numpy as np
+import pytest
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from kerasnmt.cli.loading import load_run
+from kerasnmt.data import builtin_corpus
+from kerasnmt.models import Seq2Seq
+from kerasnmt.training import (
+    BestModel,
+    Recipe,
+    RunFolder,
+    TrainingProgress,
+    train,
+    translation_scores,
+)
+from kerasnmt.viz import format_pharaoh
+
+pytestmark = [
+    pytest.mark.long("trains a recipe, interrupts and resumes it"),
+    pytest.mark.filterwarnings("ignore:text .* was cut"),
+]
+RESULTS = {
+    *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
+    *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),
+    *("history", "early_stopping"),
+}
+
+
+CHECKPOINTS = ["epoch_0001_batch_00000000.npz", "epoch_0001_batch_00000003.npz"]
+
+
+def recipe(**training):
+    # With these numbers the second and the third epoch have different scores above 0.
+    tokenizer = {"kind": "words", "vocabulary_size": 200}
+    return Recipe.from_dict(
+        {
+            "model": {"name": "luong_dot_lstm", "units": 8, "embedding_dim": 8},
+            "tokenizer": {"shared": tokenizer},
+            "data": {
+                "train": {"builtin": 60},
+                "validation": {"builtin": 8},
+                "test": {"builtin": 3},
+            },
+            "training": {
+                "epochs": 3,
+                "tokens_per_batch": 1000,
+                "learning_rate": 0.05,
+                "checkpoint_every": 3,
+                **training,
+            },
+            "search": {"beam_size": 2, "max_length": 12},
+        }
+    )
+
+
+def small_document():
+    """A recipe for what happens before the first step: little data, and no beam to trace."""
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["data"] = {"train": {"builtin": 20}, "validation": {"builtin": 4}}
+    document["search"]["beam_size"] = 1
+    return document
+
+
+class Training(NamedTuple):
+    """A training: its folder, what is on record of its epochs, what it printed, its results."""
+
+    run: RunFolder
+    history: list
+    output: str
+    results: dict | None = None
+
+
+@pytest.fixture(scope="module")
+def trainings(tmp_path_factory):
+    """A training without an interruption, and one that goes on from a copy of its folder.
+
+    The folder is copied within the second epoch. The first training ends with its last epoch,
+    before its model is scored.
+    """
+    whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
+    output = io.StringIO()
+    batch_ends, epoch_ends = (
+        TrainingProgress.on_train_batch_end,
+        TrainingProgress.on_epoch_end,
+    )
+
+    def copy_the_run(self, batch, logs=None):
+        epochs = len(records(whole)) if whole.history.exists() else 0
+        if (epochs, batch) == (1, 4):
+            shutil.copytree(whole.path, resumed.path)
+        batch_ends(self, batch, logs)
+
+    def stop(self, epoch, logs=None):
+        epoch_ends(self, epoch, logs)
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        # Keras warns like this of an epoch with too few batches.
+        warnings.filterwarnings("error", "Your input ran out of data")
+        patch.setattr(TrainingProgress, "on_train_batch_end", copy_the_run)
+        patch.setattr(TrainingProgress, "on_epoch_end", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(recipe(), whole.path, console=Console(file=output))
+    assert not whole.results.exists()
+    first = Training(whole, records(whole), output.getvalue())
+    assert sorted(path.name for path in resumed.checkpoints.glob("*")) == CHECKPOINTS
+    output = io.StringIO()
+    results = train(recipe(), resumed.path, resume=True, console=Console(file=output))
+    return first, Training(resumed, records(resumed), output.getvalue(), results)
+
+
+def records(run):
+    return [json.loads(line) for line in run.history.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def whole(trainings):
+    """The training without an interruption."""
+    return trainings[0]
+
+
+@pytest.fixture(scope="module")
+def finished(trainings):
+    """The training that was interrupted within its second epoch, and resumed to its end."""
+    return trainings[1]
+
+
+@pytest.fixture(scope="module")
+def best_model(finished):
+    """The model that the resumed run kept."""
+    return keras.saving.load_model(finished.run.model, compile=False)
+
+
+def rank(scores):
+    return scores["val_bleu"], -scores["val_loss"]
+
+
+def best_epoch(results):
+    return max(results["history"], key=rank)
+
+
+def test_results(finished):
+    run, results = finished.run, finished.results
+    assert set(results) == RESULTS
+    assert json.loads(run.results.read_text()) == results
+    assert (results["model"], results["seed"], results["test"]) == ("luong_dot_lstm", 1, "test")
+    assert results["epochs"] == 3
+    assert results["target_tokens_per_second"] > 0
+
+
+def test_an_interruption_changes_nothing(finished, whole):
+    """The model has dropout, so this needs the same random numbers as well as the same batches."""
+    names = ("loss", "perplexity", "val_loss", "val_perplexity", "val_bleu", "val_chrf")
+    assert finished.history[-1]["val_bleu"] > finished.history[1]["val_bleu"] > 0
+    for found, expected in zip(finished.history, whole.history, strict=True):
+        for name in names:
+            assert found[name] == pytest.approx(expected[name], rel=1e-4), name
+
+
+@pytest.mark.thorough("trains a second run, from the model of a first one")
+def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
+    run = finished.run
+    before = keras.saving.load_model(run.model, compile=False)
+    begun = []
+    fit_of_keras = Seq2Seq.fit
+
+    def fit(self, *arguments, **options):
+        begun.append(self.get_weights())
+        return fit_of_keras(self, *arguments, **options)
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    further = recipe(epochs=2, learning_rate=0.001, average_epochs=2, early_stopping=5)
+    results = train(further, tmp_path / "run", init_from=run.path)
+    for weight, expected in zip(begun[0], before.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, expected)
+    assert results["history"][0]["loss"] < finished.results["history"][0]["loss"]
+    assert (tmp_path / "run" / "tokenizer.json").read_bytes() == run.tokenizers.read_bytes()
+
+    # The average of both epochs is scored, and kept where it is better.
+    average = results["average"]
+    assert (average["epochs"], results["early_stopping"]) == (2, False)
+    best = best_epoch(results)
+    assert average["kept"] == (rank(average) > rank(best))
+    files = [f"epoch_000{number}_batch_00000000.npz" for number in (1, 2)]
+    model = keras.saving.load_model(tmp_path / "run" / "model.keras", compile=False)
+    kept, epochs = model.get_weights()[0], []
+    for file in files:
+        arrays = np.load(tmp_path / "run" / "checkpoints" / file).values()
+        epochs.append(next(array for array in arrays if array.shape == kept.shape))
+    assert any(np.allclose(kept, one) for one in (*epochs, sum(epochs) / 2))
+
+    other = recipe().model_dump(mode="json", exclude_none=True)
+    other["model"]["units"] = 16
+    with pytest.raises(ValueError, match=r"Expected the model of the run to begin .*units': 8"):
+        train(Recipe.from_dict(other), tmp_path / "other", init_from=run.path)
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
+        train(recipe(), tmp_path / "other", init_from=tmp_path)
+
+
+@pytest.mark.thorough("trains for six epochs with all options at once")
+def test_means_of_training_go_together(tmp_path):
+    """All of them, with a learning rate so high that each epoch is worse than the first one."""
+    options = {
+        "word_dropout": 0.1,
+        "subword_sampling": 0.2,
+        "scheduled_sampling": 0.2,
+        "precision": "bfloat16",
+        "accumulate_batches": 2,
+        "moving_average": 0.5,
+        "learning_rate_schedule": "plateau",
+        "plateau_patience": 1,
+        "monitor": "loss",
+        "early_stopping": 2,
+        "learning_rate": 0.5,
+        "epochs": 6,
+    }
+    document = recipe(**options).model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "sentencepiece", "vocabulary_size": 300}}
+    document["data"]["train"] = {"builtin": 200}
+    asked = Recipe.from_dict(document)
+    results = train(asked, tmp_path / "run")
+    history = results["history"]
+    losses = [record["val_loss"] for record in history]
+    # It ends with the second epoch in a row that is no better than the best one, or with the sixth.
+    last = min(len(losses), 5)
+    stops = [n for n in range(3, last + 1) if min(losses[: n - 2]) <= min(losses[n - 2 : n])]
+    assert results["epochs"] == len(history) == min(stops, default=6)
+    assert results["early_stopping"] == bool(stops)
+    rates = [record["learning_rate"] for record in history]
+    worse = any(loss >= min(losses[:n]) for n, loss in enumerate(losses[:-1]) if n)
+    assert rates[0] == 0.5
+    assert (rates[-1] < 0.5) == worse
+    model = keras.saving.load_model(tmp_path / "run" / "model.keras", compile=False)
+    assert model.encoder.compute_dtype == "bfloat16"
+    assert keras.config.dtype_policy().name == "float32"
+    # It is scored as it is loaded, in float32.
+    expected = perplexity(load_run(tmp_path / "run")[0])
+    assert expected != pytest.approx(perplexity(model), rel=1e-5)
+    assert results["perplexity"] == pytest.approx(expected, rel=1e-5)
+    assert train(asked, tmp_path / "run", resume=True) == results  # it is done
+
+
+def test_a_training_that_early_stopping_ended_trains_no_more(tmp_path):
+    """The results were not yet written when it was killed."""
+    asked = recipe(learning_rate=1e-30, early_stopping=1, monitor="loss")
+    results = train(asked, tmp_path / "run")
+    assert (results["epochs"], results["early_stopping"]) == (2, True)
+    (tmp_path / "run" / "results.json").unlink()
+    again = train(asked, tmp_path / "run", resume=True)
+    assert again == results
+
+
+def test_history_has_no_gap(finished):
+    results = finished.results
+    history = results["history"]
+    assert finished.history == history
+    assert [record["epoch"] for record in history] == [1, 2, 3]
+    for clock in ("seconds", "cpu_seconds"):
+        times = [record[clock] for record in history]
+        assert times == sorted(times)
+        assert times[-1] == results[f"train_{clock}"]
+    losses = [record["loss"] for record in history]
+    assert losses == sorted(losses, reverse=True)
+    for record in history:
+        assert {"val_loss", "val_bleu", "val_chrf", "val_perplexity"} < set(record)
+
+
+def test_the_model_on_disk_has_the_scores(finished, best_model):
+    results, model = finished.results, best_model
+    assert results["bleu"] > 0 and results["chrf"] > 0
+    assert model.count_params() == results["parameters"]
+    pairs = builtin_corpus(3, "test")
+    translations = model.translate(
+        [pair.source for pair in pairs], beam_size=2, length_penalty=0.6, max_length=12
+    )
+    scores = translation_scores(translations, [pair.target for pair in pairs])
+    assert {name: results[name] for name in scores} == scores
+
+    best = best_epoch(results)
+    sides = zip(*[pair[:2] for pair in builtin_corpus(8, "validation")], strict=True)
+    sources, references = map(list, sides)
+    greedy = model.translate(sources, beam_size=1, max_length=12)
+    assert translation_scores(greedy, references)["bleu"] == pytest.approx(best["val_bleu"])
+
+
+def perplexity(model):
+    """Of the references of the test data, from the model's outputs."""
+    total, tokens = 0.0, 0
+    for pair in builtin_corpus(3, "test"):
+        source, target = (
+            [*model.source_tokenizer.tokenize([side]).to_list()[0], 3] for side in pair[:2]
+        )
+        logits = model(
+            {"source_ids": np.array([source]), "target_ids": np.array([[2, *target[:-1]]])}
+        )
+        logits = keras.ops.cast(logits, "float32")
+        log_probabilities = keras.ops.convert_to_numpy(keras.ops.log_softmax(logits))[0]
+        total -= log_probabilities[range(len(target)), target].sum()
+        tokens += len(target)
+    return np.exp(total / tokens)
+
+
+def test_perplexity_is_that_of_the_references(finished, best_model):
+    assert finished.results["perplexity"] == pytest.approx(perplexity(best_model), rel=1e-4)
+
+
+def test_what_the_run_holds(finished):
+    run = finished.run
+    assert {path.name for path in run.path.iterdir()} == {
+        *("recipe.yaml", "tokenizer.json", "data.json", "checkpoints", "history.jsonl"),
+        *("model.keras", "logs", "results.json"),
+    }
+    assert Recipe.load(run.recipe) == recipe()
+    checkpoints = sorted(path.name for path in run.checkpoints.iterdir())
+    assert checkpoints == ["epoch_0002_batch_00000015.npz", "epoch_0003_batch_00000000.npz"]
+    assert list(json.loads(run.tokenizers.read_text())) == ["shared"]
+
+
+def test_tensorboard(finished):
+    run = finished.run
+
+    def tensors(name):
+        events = EventAccumulator(str(run.logs / name)).Reload()
+        return {tag: {e.step for e in events.Tensors(tag)} for tag in events.Tags()["tensors"]}
+
+    epochs = {0, 1, 2}
+    scalars = ("loss", "perplexity", "learning_rate", "target_tokens_per_second")
+    assert {f"epoch_{name}": epochs for name in scalars} == tensors("train")
+    validation = tensors("validation")
+    for name in ("loss", "perplexity", "bleu", "chrf"):
+        assert validation[f"epoch_{name}"] == epochs
+    assert tensors("attention") == {f"attention/{number}": epochs for number in (1, 2, 3, 4)}
+    # TensorBoard shows groups by their names: the curves come before the scores of the end.
+    assert {"results/bleu", "results/chrf", "results/perplexity"} <= tensors("").keys()
+
+
+def test_progress(whole, finished):
+    for trained, epochs in ((whole, [1, 2, 3]), (finished, [2, 3])):
+        lines = [line.split("  ")[0] for line in trained.output.splitlines()]
+        assert [line for line in lines if line.startswith("epoch")] == [
+            f"epoch {number}/3" for number in epochs
+        ]
+        assert trained.output.count("; 60 of 60 pairs in ") == 1  # no pair is missing
+    assert whole.output.count("training the tokenizers") == 1
+    assert "training the tokenizers" not in finished.output
+
+
+def test_resuming_what_is_done_changes_nothing(finished):
+    run, results = finished.run, finished.results
+    output = io.StringIO()
+    before = {path: path.stat().st_mtime_ns for path in run.path.rglob("*")}
+    console = Console(file=output, width=1000)
+    assert train(recipe(), run.path, resume=True, console=console) == results
+    assert output.getvalue() == f"{run.path}: the training is done, there is nothing to resume\n"
+    assert {path: path.stat().st_mtime_ns for path in run.path.rglob("*")} == before
+
+
+def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monkeypatch):
+    run = RunFolder(shutil.copytree(finished.run.path, tmp_path / "run"))
+    best = best_epoch(finished.results)
+    written = []
+
+    def fit(self, *_, callbacks, **options):
+        (callback,) = (one for one in callbacks if isinstance(one, BestModel))
+        callback.set_model(self)
+        for loss in (best["val_loss"], best["val_loss"] - 0.1):
+            before = run.model.stat().st_mtime_ns
+            callback.on_epoch_end(3, {"val_bleu": best["val_bleu"], "val_loss": loss})
+            written.append(run.model.stat().st_mtime_ns != before)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe(epochs=4), run.path, resume=True)
+    assert written == [False, True]
+
+
+def test_why_pairs_are_missing(tmp_path, monkeypatch):
+    (tmp_path / "train.tsv").write_text("a b\tc d\na\t\n\tb\na a a a a a a a\ta\na b\tc d\n")
+    document = small_document()
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 8}}
+    document["data"] |= {"train": {"pairs": str(tmp_path / "train.tsv")}, "max_length": 8}
+    document["data"]["validation"] = document["data"]["train"]
+
+    def fit(self, *_, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    output = io.StringIO()
+    with pytest.raises(KeyboardInterrupt):
+        train(Recipe.from_dict(document), tmp_path / "run", console=Console(file=output))
+    assert output.getvalue().splitlines()[-1].partition("; ")[2] == (
+        "2 of 5 pairs (the others are empty on a side, or longer than data.max_length) in "
+        "1 batches, 62.5% of the positions padding"
+    )
+
+
+@pytest.mark.thorough("reads alignments through a recipe, which the tests of batches do directly")
+def test_guided_attention_is_trained(tmp_path, monkeypatch):
+    pairs = builtin_corpus(40)
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
+    (tmp_path / "train.tsv").write_text("".join(lines))
+    links = [format_pharaoh(pair.alignment) + "\n" for pair in pairs]
+    (tmp_path / "links").write_text("".join(links))
+    document = recipe(guided_attention=2.0).model_dump(mode="json", exclude_none=True)
+    seen = []
+
+    def fit(self, dataset, *, steps_per_epoch, **options):
+        epoch = dataset.take(steps_per_epoch)
+        seen.append([inputs["alignments"].numpy() for inputs, _, _ in epoch])
+        assert self.guided_attention == 2.0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    for number, section in enumerate(
+        (
+            {"builtin": 40},
+            {
+                "pairs": str(tmp_path / "train.tsv"),
+                "alignments": str(tmp_path / "links"),
+            },
+        )
+    ):
+        document["data"]["train"] = section
+        document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 100}}
+        with pytest.raises(KeyboardInterrupt):
+            train(Recipe.from_dict(document), tmp_path / f"run{number}")
+    for one, other in zip(*seen, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert sum(batch.sum() for batch in seen[0]) > 200
+
+
+def guided(**train):
+    document = small_document()
+    document["training"]["guided_attention"] = 1.0
+    document["data"]["train"] = train
+    return document
+
+
+def test_alignments_that_do_not_fit(tmp_path):
+    (tmp_path / "train.tsv").write_text("a b\tc d\n" * 3)
+    files = {"pairs": str(tmp_path / "train.tsv"), "alignments": str(tmp_path / "links")}
+    words = {"tokenizer": {"shared": {"kind": "words", "vocabulary_size": 8}}}
+    for lines, message in (
+        ("0-0\n", r"data.train: Expected as many alignments as pairs\. Received: 1 align"),
+        ("0-0\n\n0:0\n", r"links, line 3: parse_pharaoh expects items such as"),
+    ):
+        (tmp_path / "links").write_text(lines)
+        with pytest.raises(ValueError, match=message):
+            train(Recipe.from_dict({**guided(**files), **words}), tmp_path / "run")
+    with pytest.raises(ValueError, match=r"should have data\.train\.alignments, to go with"):
+        Recipe.from_dict(guided(pairs="a.tsv"))
+    document = guided(**files)
+    del document["training"]["guided_attention"]
+    with pytest.raises(ValueError, match=r"should have training\.guided_attention, such as 1\.0"):
+        Recipe.from_dict(document)
+    document = guided(builtin=20)
+    document["model"]["name"] = "encoder_decoder_gru"
+    with pytest.raises(
+        ValueError, match=r"expected a model with attention\. Received: model\.name"
+    ):
+        train(Recipe.from_dict({**document, **words}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.thorough("trains another model")
+def test_a_model_without_attention_is_trained(tmp_path):
+    document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = "encoder_decoder_gru"
+    results = train(Recipe.from_dict(document), tmp_path / "run")
+    assert results["model"] == "encoder_decoder_gru" and results["perplexity"] > 1
+    assert not (tmp_path / "run" / "logs" / "attention").exists()
+
+
+def test_a_run_goes_on_with_its_own_recipe_only(finished):
+    run = finished.run
+    with pytest.raises(ValueError) as caught:
+        train(recipe(learning_rate=0.5, seed=7), run.path, resume=True)
+    assert str(caught.value) == (
+        f"Expected the recipe of the run to resume, in {run.recipe}, where training.learning_rate "
+        "is 0.05; only training.epochs may differ. Received: training.learning_rate=0.5. Repeat "
+        "the changes of the first command."
+    )
+
+
+def test_a_run_goes_on_with_its_own_data_only(tmp_path):
+    """With fewer batches than the checkpoint has behind it, an epoch would have no end."""
+    pairs = builtin_corpus(24)
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
+    train_file, validation_file = tmp_path / "train.tsv", tmp_path / "validation.tsv"
+    train_file.write_text("".join(lines[:20]))
+    validation_file.write_text("".join(lines[20:]))
+    document = small_document()
+    document["data"] = {
+        "train": {"pairs": str(train_file)},
+        "validation": {"pairs": str(validation_file)},
+    }
+    document["training"]["learning_rate"] = 1e30
+    document["training"]["clip_norm"] = None
+    run = RunFolder(tmp_path / "run")
+
+    # A training that diverges leaves a run, and no model of NaN.
+    with pytest.raises(
+        FloatingPointError, match=r"The perplexity of batch \d+ in epoch 1 is inf: the"
+    ):
+        train(Recipe.from_dict(document), run.path)
+    assert run.recipe.exists() and not run.model.exists() and not run.results.exists()
+
+    train_file.write_text("".join(lines[:10]))
+    message = (
+        r"data.train.pairs had [\d,]+ bytes with the SHA-256 \w+…\. "
+        rf"Received: {train_file}, with [\d,]+ bytes with the SHA-256 \w+…\. Restore the file"
+    )
+    with pytest.raises(ValueError, match=message):
+        train(Recipe.from_dict(document), run.path, resume=True)
+
+
+def test_two_trainings_do_not_share_a_folder(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    with run.locked(), pytest.raises(ValueError, match="a folder that no other training uses"):
+        train(Recipe.from_dict(small_document()), run.path)
+
+
+def test_a_run_is_not_overwritten(finished):
+    run = finished.run
+    with pytest.raises(ValueError, match="Expected an output folder without a run"):
+        train(recipe(), run.path)
+
+
+def test_nothing_to_resume(tmp_path):
+    with pytest.raises(ValueError, match="Expected the folder of a run to resume"):
+        train(recipe(), tmp_path / "run", resume=True)
+
+
+def bad(section, **values):
+    document = small_document()
+    document[section] |= values
+    return Recipe.from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"section": "model", "name": "bahdanau_gur"},
+            "^recipe: unknown model 'bahdanau_gur'; did",
+        ),
+        ({"section": "model", "unit": 8}, "^recipe: unknown key 'model.unit'; did you mean 'model"),
+        (
+            {
+                "section": "tokenizer",
+                "shared": {"kind": "sentencepiece", "vocabulary_size": 90_000},
+            },
+            r"tokenizer.shared: Expected a vocabulary_size of at most \d+",
+        ),
+        ({"section": "data", "validation": {"pairs": "/no/such/file"}}, "/no/such/file"),
+        ({"section": "data", "max_length": 2}, "data.train: Expected at least one batch"),
+        (
+            {"section": "training", "warmup_steps": 9999},
+            "fewer training.warmup_steps than the 60 pairs of all",
+        ),
+    ],
+)
+def test_bad_input_leaves_no_run(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        train(bad(**changes), tmp_path / "run")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_errors_of_the_model_name_the_file(tmp_path):
+    path = tmp_path / "recipe.yaml"
+    Recipe.from_dict(small_document()).save(path)
+    for override, message in (
+        ("model.name=bahdanau_gur", "unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'?"),
+        ("model.unit=8", "unknown key 'model.unit'; did you mean 'model.units'?"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            train(Recipe.load(path, [override]), tmp_path / "run")
+        assert str(caught.value) == f"{path} with overrides: {message}"
+
+
+def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
+    document = small_document()
+    document["model"]["name"] = "pointer_generator_gru"
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 40}}
+    largest = []
+
+    def fit(self, dataset, *, steps_per_epoch, validation_data, **options):
+        for batches in (dataset.take(steps_per_epoch), validation_data):
+            for inputs, targets, _ in batches:
+                assert inputs["source_ids"].numpy().max() < 40
+                assert inputs["target_ids"].numpy().max() < 40
+                largest.append(inputs["extended_source_ids"].numpy().max())
+                # Words of the target that are beyond the vocabulary are those of its source.
+                for sources, words in zip(inputs["extended_source_ids"], targets, strict=True):
+                    beyond = {word for word in words.numpy() if word >= 40}
+                    assert beyond <= set(sources.numpy())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    with pytest.raises(KeyboardInterrupt):
+        train(Recipe.from_dict(document), tmp_path / "run")
+    assert max(largest) > 43
+
+
+@pytest.mark.thorough("trains another model")
+def test_a_model_that_reads_contexts(tmp_path):
+    """Names are asked for and stand only in the contexts: most of them are in no vocabulary."""
+    names = [f"{one}{other}" for one in "ABCDEFGH" for other in "abcdefgh"]
+    rows = {"source": ["who is it ?"] * 64, "target": names, "context": []}
+    rows["context"] = [f"it is {name} , says a man ." for name in names]
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    files = {name: str(tmp_path / name) for name in rows}
+    document = recipe(epochs=1, learning_rate=0.01).model_dump(mode="json", exclude_none=True)
+    document["model"] = {"name": "context_attention_gru", "units": 6, "embedding_dim": 6}
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 16}}
+    document["data"] = {"train": files, "validation": files}
+    results = train(Recipe.from_dict(document), tmp_path / "run")
+    assert results["perplexity"] > 1 and len(results["history"]) == 1
+    model, options = load_run(tmp_path / "run")
+    (translation,) = model.translate(["who is it ?"], contexts=["it is Zz"], **options)
+    # The tokenizer learned from the contexts as well.
+    assert model.source_tokenizer.tokenize(["says man"]).numpy().min() > 3
+    assert isinstance(translation, str)
+    del files["context"]
+    document["data"] = {"train": files, "validation": files}
+    with pytest.raises(ValueError, match=r"data\.train\.context: expected a file.*context_att"):
+        train(Recipe.from_dict(document), tmp_path / "other")
+
+
+def test_two_tokenizers_do_not_suit_a_model_that_copies(tmp_path):
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = "pointer_generator_gru"
+    words = {"kind": "words", "vocabulary_size": 50}
+    document["tokenizer"] = {"source": words, "target": words}
+    with pytest.raises(ValueError, match=r"Expected one tokenizer .*pointer_generator_gru copies"):
+        train(Recipe.from_dict(document), tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["encoder_decoder_gru", "pointer_generator_gru"])
+def test_what_cannot_replace_unknown_words(tmp_path, name):
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["model"]["name"] = name
+    document["search"]["replace_unknown"] = True
+    with pytest.raises(ValueError, match=rf"search: Expected .*replace_unknown=True with {name}"):
+        train(Recipe.from_dict(document), tmp_path / "run")
+
+
+@pytest.mark.thorough("trains another run for one option of the search")
+def test_the_recipe_replaces_unknown_words(tmp_path):
+    document = recipe(epochs=1).model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 60}}
+    document["search"] |= {"replace_unknown": True, "dictionary": {"lacht": "grins"}}
+    train(Recipe.from_dict(document), tmp_path / "run")
+    model, options = load_run(tmp_path / "run")
+    assert options == {
+        "beam_size": 2,
+        "max_length": 12,
+        "replace_unknown": True,
+        "dictionary": {"lacht": "grins"},
+    }
+    # A sure way to unknown words: nothing else is ever generated.
+    model.decoder.generator.bias.assign(np.where(np.arange(60) == 1, 99.0, 0.0))
+    translation = model.translate(["Zebulon lacht ."], **options)[0].split()
+    assert len(translation) == 12 and set(translation) <= {"Zebulon", "grins", "."}
