@@ -52,8 +52,9 @@ def bahdanau_gru(
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
     The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state comes from the encoder's backward
-    state. A maxout layer over the last word, the state and the context predicts the next word.
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
@@ -99,8 +100,9 @@ def bahdanau_lstm(
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
     The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state comes from the encoder's backward
-    state. A maxout layer over the last word, the state and the context predicts the next word.
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
@@ -149,8 +151,9 @@ def concat_gru(
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
     The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state comes from the encoder's backward
-    state. A maxout layer over the last word, the state and the context predicts the next word.
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
@@ -243,8 +246,9 @@ def dense_scorer_gru(
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
     The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state comes from the encoder's backward
-    state. A maxout layer over the last word, the state and the context predicts the next word.
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
@@ -387,8 +391,9 @@ def history_attention_gru(
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
     The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state comes from the encoder's backward
-    state. A maxout layer over the last word, the state and the context predicts the next word.
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
@@ -434,7 +439,7 @@ def luong_concat_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """Concat score, e_{t,i} = v^T tanh(W [s_t; h_i] + b) (section 3.1; the paper has no b).
+    """Concat score, e_{t,i} = v^T tanh(W [s_t; h_i] + b) (section 3.1, without the b).
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
@@ -1166,8 +1171,8 @@ def pointer_network_lstm(
     end token.
 
     Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3, with a
-    bidirectional encoder, and with the bias b, which the paper does not have. The paper's sizes are
-    units=256 or 512.
+    bidirectional encoder and with the bias b, which the paper's equation does not have. Its sizes
+    are units=256 or 512.
 
     Args:
         source: A tokenizer, or the size of the vocabulary where only ids are fed.

@@ -33,8 +33,9 @@ def bahdanau(
     """Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
     The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state comes from the encoder's backward
-    state. A maxout layer over the last word, the state and the context predicts the next word.
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.

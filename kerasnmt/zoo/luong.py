@@ -152,7 +152,7 @@ def luong_general_gru(source: Any, target: Any = None, *, units: int, **options)
 
 @register(family=luong)
 def luong_concat_lstm(source: Any, target: Any = None, *, units: int, **options) -> Seq2Seq:
-    """Concat score, e_{t,i} = v^T tanh(W [s_t; h_i] + b) (section 3.1; the paper has no b)."""
+    """Concat score, e_{t,i} = v^T tanh(W [s_t; h_i] + b) (section 3.1, without the b)."""
     score = layers.AdditiveScore(units, name="score")
     return luong(source, target, layers.LSTMCell, score, units=units, **options)
 

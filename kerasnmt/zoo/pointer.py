@@ -108,8 +108,8 @@ def pointer_network_lstm(
     end token.
 
     Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3, with a
-    bidirectional encoder, and with the bias b, which the paper does not have. The paper's sizes are
-    units=256 or 512.
+    bidirectional encoder and with the bias b, which the paper's equation does not have. Its sizes
+    are units=256 or 512.
 
     Args:
         source: A tokenizer, or the size of the vocabulary where only ids are fed.
