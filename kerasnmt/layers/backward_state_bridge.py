@@ -7,14 +7,14 @@ import keras
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BackwardStateBridge(keras.layers.Layer):
-    """s_0 = tanh(W h_1 backward): the first decoder state, from the encoder's backward state.
+    """s_0 = tanh(W h_1 backward + b): the first decoder state, from the encoder's backward state.
 
     The backward state has read the whole source and ends at its first word, near which most
     translations begin. It is that of the topmost layer of the encoder; of a layer with one
     direction, the state of that one. Where the cells have several states (LSTM), each has a W of
     its own.
 
-    Source: Bahdanau, Cho and Bengio (2015), appendix A.2.2.
+    Source: Bahdanau, Cho and Bengio (2015), appendix A.2.2, whose equation has no bias b.
 
     Args:
         units: size of the decoder's state.

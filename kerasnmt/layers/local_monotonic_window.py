@@ -12,7 +12,8 @@ from kerasnmt.layers.source_lengths import source_lengths
 class LocalMonotonicWindow(keras.layers.Layer):
     """Attend only to [p_t - D, p_t + D] with p_t = t: source and target run side by side.
 
-    Where the target is longer than the source, p_t stays at the last source position.
+    Target words t and source positions count from 0. Where the target is longer than the source,
+    p_t stays at the last source position.
 
     Source: Luong, Pham and Manning (2015), section 3.2, "local-m".
 

@@ -14,9 +14,9 @@ from kerasnmt.layers.source_lengths import source_lengths
 class LocalPredictiveWindow(keras.layers.Layer):
     """Attend only to [p_t - D, p_t + D] with p_t = S sigmoid(v^T tanh(W s_t)).
 
-    S is the true length of the source, whatever its padding. The weights are multiplied by
-    exp(-(i - p_t)^2 / (2 sigma^2)), sigma = D / 2, through which p_t learns; so they sum to less
-    than 1.
+    S is the true length of the source, whatever its padding; source positions i count from 0. The
+    weights are multiplied by exp(-(i - p_t)^2 / (2 sigma^2)), sigma = D / 2, through which p_t
+    learns; so they sum to less than 1.
 
     Source: Luong, Pham and Manning (2015), section 3.2, "local-p", equations 9 and 10.
 

@@ -21,13 +21,14 @@ from kerasnmt.layers.decoder_loop import DecoderLoop
 class PointerDecoder(DecoderLoop):
     """A pointer network: every word is one of the source, which the attention points at.
 
-        p(w) = sum_{i: x_i = w} a_{t,i},    a_{t,i} = softmax_i(v^T tanh(W_1 h_i + W_2 s_t))
+        p(w) = sum_{i: x_i = w} a_{t,i},    a_{t,i} = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b))
 
     with a cell that attends after its step, `LuongDecoderCell`, and the additive score. The next
     step reads the embedding of the word that was pointed at; pointing at the source's end token
     ends the output. The words are those of the extended vocabulary, see `PointerGeneratorDecoder`.
 
-    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3.
+    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3, whose
+    equation has no bias b; it comes from the additive score.
 
     Args:
         embedding: `keras.layers.Embedding` of the vocabulary.

@@ -26,7 +26,8 @@ class PointerGeneratorDecoder(Composite, keras.layers.Layer):
     over the extended vocabulary of each source: the V ids of the vocabulary, then V, V+1, … for
     the source's words outside of it. The pointer a_t is the decoder's own attention, with its
     coverage if it has any; or an attention of its own, asked with the state s_t, of which the
-    additive score is the pointer of the source below: softmax_i(w^T tanh(W_x h_i + W_y s_t)).
+    additive score is the pointer of the source below, and adds a bias b to it:
+    softmax_i(w^T tanh(W_x h_i + W_y s_t + b)).
 
     The mixture is one of log-probabilities, and nothing becomes infinite: what is copied has a
     probability of 1e-30 at the least, and so has, in the loss, a word that can be neither generated

@@ -1,5 +1,6 @@
 """A simple recurrent cell whose input projection is made outside the time loop."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -11,18 +12,21 @@ from kerasnmt.layers.state_dropout import mask_state
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SimpleRNNCell(keras.layers.Layer):
-    """h' = tanh(x + U h), where x = W x_t + b is computed by the layer around it.
+    """h' = f(x + U h), where the layer around the cell computes x = W x_t + b.
 
-    Source: Elman (1990), "Finding structure in time", with the tanh that is usual in place of a
-    sigmoid.
+    Source: Elman (1990), "Finding structure in time", where f is the logistic function. The
+    default is tanh, as usual today. `activation="sigmoid"` gives the equation of Sutskever, Vinyals
+    and Le (2014), section 2: h_t = sigm(W x_t + U h_{t-1}).
 
     Args:
-        units: size of the state.
+        units: Size of the state.
+        activation: The function f, or its name in `keras.activations`.
     """
 
-    def __init__(self, units: int, **kwargs) -> None:
+    def __init__(self, units: int, activation: str | Callable = "tanh", **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
+        self.activation = keras.activations.get(activation)
         self.state_size = [units]
         self.mask_size = [units]
         self.input_size = units
@@ -47,7 +51,7 @@ class SimpleRNNCell(keras.layers.Layer):
         """
         state, *mask = states
         recurrent = on_rows(self._recur, mask_state(state, mask))
-        output = ops.tanh(inputs + recurrent)
+        output = self.activation(inputs + recurrent)
         return output, [output, *mask]
 
     def _recur(self, states: Any) -> Any:
@@ -55,4 +59,5 @@ class SimpleRNNCell(keras.layers.Layer):
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
+        activation = keras.activations.serialize(self.activation)
+        return {**super().get_config(), "units": self.units, "activation": activation}

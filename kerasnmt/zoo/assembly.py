@@ -1,4 +1,4 @@
-"""How the recurrent models of the zoo are put together."""
+"""What the models of the zoo are put together with."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,17 +7,22 @@ import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.vocabulary import need_one_vocabulary, sizes_and_tokenizers
+from kerasnmt.zoo.registry import documented
 
-LARGE_EMBEDDINGS = 0.6
+# Embeddings start uniform in [-scale, scale]. From Keras' own 0.05, next to nothing and no gradient
+# comes through two LSTM cells to a score, or to a readout of the state alone: such models learn
+# thousands of updates sooner from 0.6. Where a GRU cell and a maxout readout carry the words, small
+# embeddings learn as fast and align better.
+SMALL, LARGE = 0.05, 0.6
 
 
+@documented
 def recurrent_model(
-    name: str,
     source: Any,
     target: Any,
     *,
-    encoder_layers: Sequence[keras.layers.Layer],
+    name: str | None,
+    encoder: Sequence[keras.layers.Layer],
     bridge: keras.layers.Layer,
     decoder_cell: keras.layers.Layer,
     readout: keras.layers.Layer,
@@ -25,53 +30,32 @@ def recurrent_model(
     dropout: float,
     tie_embeddings: bool,
     share_embeddings: bool,
-    embedding_scale: float = 0.05,
+    embedding_scale: float = SMALL,
     residual: bool = False,
     gate: keras.layers.Layer | None = None,
+    pointer: keras.layers.Layer | None = None,
 ) -> Seq2Seq:
     """Put a recurrent encoder and a recurrent decoder together.
 
     Args:
-        name: of the model.
-        source: a tokenizer, or the source vocabulary's size where only ids are fed.
-        target: likewise; None shares the source's.
-        encoder_layers: the recurrent layers of the encoder, from the words up.
-        bridge: what makes the decoder's first states of the encoder's last.
-        decoder_cell: a decoder cell.
-        readout: what turns word, state and context into features.
-        embedding_dim: size of an embedded word.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings.
-        embedding_scale: the features of embedded words begin in [-embedding_scale,
-            embedding_scale]. From Keras' own 0.05 next to nothing, and no gradient, comes through
-            two LSTM cells to a score or to a readout that hears the state alone: such models
-            learn thousands of updates sooner from `LARGE_EMBEDDINGS`. Where a GRU cell and a maxout
-            readout carry the words, small embeddings learn as fast and align better.
-        residual: whether the encoder's upper layers add to what they read.
-        gate: for a pointer-generator, what chooses between generating and copying.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: embeddings are to be shared by two vocabularies.
+        encoder: Recurrent layers of the encoder, from the words up.
+        bridge: Layer that turns the encoder's last states into the decoder's first.
+        decoder_cell: A decoder cell.
+        residual: Whether the encoder's upper layers have residual connections.
     """
-    vocabulary, tokenizers = sizes_and_tokenizers(source, target)
-    generator = layers.TiedVocabularyProjection if tie_embeddings else layers.VocabularyProjection
+    _, size, tokenizers = sizes_and_tokenizers(source, target)
     decoder = layers.RecurrentDecoder(
-        embedding=word_embedding(vocabulary.target, embedding_dim, embedding_scale),
+        embedding=word_embedding(size, embedding_dim, embedding_scale),
         cell=decoder_cell,
         readout=readout,
-        generator=generator(vocabulary.target, name="generator"),
+        generator=vocabulary_projection(size, tie_embeddings),
         dropout=dropout,
         name="decoder",
     )
     model = Seq2Seq(
         encoder=layers.RecurrentEncoder(
-            source_embedding(source, target, embedding_dim, embedding_scale, share_embeddings),
-            encoder_layers,
+            source_embedding(source, target, share_embeddings, embedding_dim, embedding_scale),
+            encoder,
             dropout=dropout,
             residual=residual,
             name="encoder",
@@ -79,7 +63,7 @@ def recurrent_model(
         bridge=bridge,
         decoder=decoder
         if gate is None
-        else layers.PointerGeneratorDecoder(decoder, gate, name="pointer_generator"),
+        else layers.PointerGeneratorDecoder(decoder, gate, pointer, name="pointer_generator"),
         **tokenizers,
         share_embeddings=share_embeddings,
         name=name,
@@ -88,64 +72,104 @@ def recurrent_model(
     return model
 
 
-def word_embedding(
-    vocabulary_size: int, embedding_dim: int, embedding_scale: float
-) -> keras.layers.Layer:
-    """Return an embedding whose features begin in [-embedding_scale, embedding_scale]."""
+def word_embedding(size: int, embedding_dim: int, scale: float = SMALL) -> keras.layers.Layer:
+    """Return an embedding of a vocabulary of this size, which starts uniform in [-scale, scale]."""
+    start = keras.initializers.RandomUniform(-scale, scale)
     return keras.layers.Embedding(
-        vocabulary_size,
-        embedding_dim,
-        embeddings_initializer=keras.initializers.RandomUniform(-embedding_scale, embedding_scale),
-        name="embedding",
+        size, embedding_dim, embeddings_initializer=start, name="embedding"
     )
 
 
 def source_embedding(
-    source: Any, target: Any, embedding_dim: int, embedding_scale: float, shared: bool
+    source: Any, target: Any, shared: bool, embedding_dim: int, scale: float = SMALL
 ) -> keras.layers.Layer | None:
-    """Return the encoder's embedding, None where it is the decoder's.
-
-    Raises:
-        ValueError: it is to be shared by two vocabularies.
-    """
+    """Return the encoder's embedding, or None if it is the decoder's; refuse two vocabularies."""
     if shared:
         need_one_vocabulary("share_embeddings=True embeds both with one matrix", source, target)
         return None
-    sizes, _ = sizes_and_tokenizers(source, target)
-    return word_embedding(sizes.source, embedding_dim, embedding_scale)
+    size, _, _ = sizes_and_tokenizers(source, target)
+    return word_embedding(size, embedding_dim, scale)
+
+
+def vocabulary_projection(vocabulary_size: int, tied: bool) -> keras.layers.Layer:
+    """Return the output projection, with the target embeddings as its weights if it is tied."""
+    projection = layers.TiedVocabularyProjection if tied else layers.VocabularyProjection
+    return projection(vocabulary_size, name="generator")
 
 
 def start_from_frequencies(generator: keras.layers.Layer, tokenizer: Any) -> None:
     """Let a new model predict each id as often as its tokenizer saw it.
 
-    Else the features have to learn the frequencies, long before the bias can: with Adam all weights
-    move alike, and a bias is but one of them. Bounded features, as of `AttentionalReadout`, are
-    then driven to their bounds, from which they hardly return.
+    Otherwise the features learn the frequencies, long before the bias can: Adam moves all weights
+    alike, and a bias is only one of them. Bounded features, such as those of `AttentionalReadout`,
+    are then driven to their bounds, from which they hardly return.
     """
     if tokenizer is not None and tokenizer.log_frequencies is not None:
         generator.bias.assign(tokenizer.log_frequencies)
 
 
-def stack(cell: type[keras.layers.Layer], units: int, num_layers: int) -> keras.layers.Layer:
-    """Return one cell, or several as one, with residuals."""
+def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
+    """Return one cell, or several as one cell with residual connections."""
     if num_layers == 1:
         return cell(units, name="cell")
     cells = [cell(units, name=f"cell_{number}") for number in range(num_layers)]
     return layers.StackedCell(cells, residual=True, name="cell")
 
 
-def fused_cell(cell: type[keras.layers.Layer], units: int) -> layers.FusedCell:
-    """Return the layer of Keras that runs such a cell, as a cell."""
+def fused_cell(cell: type, units: int) -> layers.FusedCell:
+    """Return the recurrent layer of Keras for this cell, as a cell."""
     layer = {layers.GRUCell: keras.layers.GRU, layers.LSTMCell: keras.layers.LSTM}[cell]
     return layers.FusedCell(layer(units, return_sequences=True, name="layer"), name="cell")
 
 
+def layer_stack(
+    layer: type, cell: type, units: int, num_layers: int, state_dropout: float
+) -> list[keras.layers.Layer]:
+    """Return the layers of a recurrent encoder, from the words up, each around a cell."""
+    return [
+        layer(cell(units, name="cell"), state_dropout, name=f"layer_{number}")
+        for number in range(num_layers)
+    ]
+
+
 def check_num_layers(num_layers: int, name: str = "num_layers") -> None:
-    """Refuse a stack of no layers."""
+    """Refuse a stack without layers."""
     if num_layers < 1:
         raise ValueError(f"Expected {name} >= 1. Received: {name}={num_layers}")
 
 
 def coverage_layer(loss_weight: float | None) -> layers.Coverage | None:
-    """Return the coverage that a zoo model's `coverage` asks for."""
+    """Return the coverage layer for the `coverage` of a model of the zoo."""
     return None if loss_weight is None else layers.Coverage(loss_weight, name="coverage")
+
+
+def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, Any]]:
+    """Return the sizes of source and target, and the tokenizer arguments of `Seq2Seq`.
+
+    Raises:
+        ValueError: If a side is neither a tokenizer nor a size, or only one has a tokenizer.
+    """
+    target = source if target is None else target
+    with_text = [hasattr(side, "vocabulary_size") for side in (source, target)]
+    if all(with_text):
+        tokenizers = {"source_tokenizer": source, "target_tokenizer": target}
+        return source.vocabulary_size, target.vocabulary_size, tokenizers
+    if any(with_text) or not all(isinstance(side, int) and side > 4 for side in (source, target)):
+        raise ValueError(
+            "Expected two tokenizers, or two vocabulary sizes of at least 5 (the four special ids "
+            f"and one token). Received: source={source!r}, target={target!r}"
+        )
+    return source, target, {}
+
+
+def need_one_vocabulary(why: str, source: Any, target: Any) -> None:
+    """Refuse two vocabularies, for a model that copies or shares embeddings.
+
+    Raises:
+        ValueError: If source and target have different vocabularies. The message repeats `why`.
+    """
+    if target not in (None, source):
+        raise ValueError(
+            f"Expected one tokenizer (or size) for both sides: {why}. Received: source={source!r}, "
+            f"target={target!r}. Train one tokenizer on both sides, and leave out the target."
+        )

@@ -6,14 +6,21 @@ import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.assembly import LARGE_EMBEDDINGS, coverage_layer, recurrent_model
-from kerasnmt.zoo.registry import register
+from kerasnmt.zoo import assembly
+from kerasnmt.zoo.registry import documented, register
 
 
-@register
-def bahdanau_gru(
+@documented
+def bahdanau(
     source: Any,
-    target: Any = None,
+    target: Any,
+    cell: type,
+    score: keras.layers.Layer | None = None,
+    readout: keras.layers.Layer | None = None,
+    embedding_scale: float = assembly.SMALL,
+    gate: type | None = None,
+    pointer: keras.layers.Layer | None = None,
+    name: str | None = None,
     *,
     embedding_dim: int = 256,
     units: int = 256,
@@ -23,260 +30,128 @@ def bahdanau_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch: a bidirectional GRU encoder and a GRU decoder with additive attention.
+    """Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b). The decoder asks the attention with s_{t-1} and feeds
-    the context to its cell; its first state comes from the encoder's backward state, and words are
-    predicted by a maxout layer over the last word, the state and the context.
+    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
+    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
+    the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        source: a tokenizer, or the source vocabulary's size where only ids are fed.
-        target: likewise; None shares the source's.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
-            at 1, to a trained model.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings; for
-            one tokenizer (or size) on both sides.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: embeddings are to be shared by two vocabularies.
+        score: The score; None for the additive score of the paper.
+        readout: Layer that turns word, state and context into features; None for maxout.
+        gate: Of a pointer-generator, the class of its gate.
+        units: Size of the decoder's state, of each direction of the encoder, and of the score's
+            hidden layer.
     """
-    return bahdanau_model(
-        "bahdanau_gru",
-        source,
-        target,
-        layers.GRUCell,
-        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
-        embedding_dim=embedding_dim,
-        units=units,
-        dropout=dropout,
-        state_dropout=state_dropout,
-        tie_embeddings=tie_embeddings,
-        share_embeddings=share_embeddings,
+    covered = assembly.coverage_layer(coverage)
+    attention = (
+        layers.BahdanauAttention(units, covered, name="attention")
+        if score is None
+        else layers.Attention(score, coverage=covered, name="attention")
     )
-
-
-@register
-def bahdanau_lstm(
-    source: Any,
-    target: Any = None,
-    *,
-    embedding_dim: int = 256,
-    units: int = 256,
-    coverage: float | None = None,
-    dropout: float = 0.2,
-    state_dropout: float = 0.0,
-    tie_embeddings: bool = False,
-    share_embeddings: bool = False,
-) -> Seq2Seq:
-    """RNNsearch with LSTM cells in place of GRU: see `bahdanau_gru`.
-
-    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b).
-
-    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
-    align and translate", with the cell of Hochreiter and Schmidhuber (1997).
-
-    Args:
-        source: a tokenizer, or the source vocabulary's size where only ids are fed.
-        target: likewise; None shares the source's.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
-            at 1, to a trained model.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings; for
-            one tokenizer (or size) on both sides.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: embeddings are to be shared by two vocabularies.
-    """
-    return bahdanau_model(
-        "bahdanau_lstm",
+    return assembly.recurrent_model(
         source,
         target,
-        layers.LSTMCell,
-        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
-        embedding_dim=embedding_dim,
-        units=units,
-        dropout=dropout,
-        state_dropout=state_dropout,
-        tie_embeddings=tie_embeddings,
-        share_embeddings=share_embeddings,
-        embedding_scale=LARGE_EMBEDDINGS,
-    )
-
-
-@register
-def concat_gru(
-    source: Any,
-    target: Any = None,
-    *,
-    embedding_dim: int = 256,
-    units: int = 256,
-    coverage: float | None = None,
-    dropout: float = 0.2,
-    state_dropout: float = 0.0,
-    tie_embeddings: bool = False,
-    share_embeddings: bool = False,
-) -> Seq2Seq:
-    """RNNsearch that predicts words from the state alone.
-
-    e_{t,i} = W2 tanh(W1 [h_i; s_{t-1}]), which is the additive score with W1 = [W, U]; but the
-    vocabulary sees s_t only, so all that the attention found has to go through the cell.
-
-    Source: Bahdanau, Cho and Bengio (2015), as many introductions simplify it.
-
-    Args:
-        source: a tokenizer, or the source vocabulary's size where only ids are fed.
-        target: likewise; None shares the source's.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
-            at 1, to a trained model.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings; for
-            one tokenizer (or size) on both sides.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: embeddings are to be shared by two vocabularies.
-    """
-    return bahdanau_model(
-        "concat_gru",
-        source,
-        target,
-        layers.GRUCell,
-        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
-        embedding_dim=embedding_dim,
-        units=units,
-        dropout=dropout,
-        state_dropout=state_dropout,
-        tie_embeddings=tie_embeddings,
-        share_embeddings=share_embeddings,
-        embedding_scale=LARGE_EMBEDDINGS,
-        readout=layers.StateReadout(name="readout"),
-    )
-
-
-@register
-def dense_scorer_gru(
-    source: Any,
-    target: Any = None,
-    *,
-    embedding_dim: int = 256,
-    units: int = 256,
-    coverage: float | None = None,
-    dropout: float = 0.2,
-    state_dropout: float = 0.0,
-    tie_embeddings: bool = False,
-    share_embeddings: bool = False,
-) -> Seq2Seq:
-    """Bahdanau's decoder with dense layers, applied at every source position, as the score.
-
-    e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c, with a hidden layer: without one the weights could
-    not depend on the decoder, see `kerasnmt.layers.TimeDistributedDenseScorer`.
-
-    Source: Bahdanau, Cho and Bengio (2015), as tutorials build it of Keras' dense layers.
-
-    Args:
-        source: a tokenizer, or the source vocabulary's size where only ids are fed.
-        target: likewise; None shares the source's.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
-            at 1, to a trained model.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings; for
-            one tokenizer (or size) on both sides.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: embeddings are to be shared by two vocabularies.
-    """
-    return bahdanau_model(
-        "dense_scorer_gru",
-        source,
-        target,
-        layers.GRUCell,
-        layers.Attention(
-            layers.TimeDistributedDenseScorer(units, name="score"),
-            coverage=coverage_layer(coverage),
-            name="attention",
-        ),
-        embedding_dim=embedding_dim,
-        units=units,
-        dropout=dropout,
-        state_dropout=state_dropout,
-        tie_embeddings=tie_embeddings,
-        share_embeddings=share_embeddings,
-    )
-
-
-def bahdanau_model(
-    name: str,
-    source: Any,
-    target: Any,
-    cell: type[keras.layers.Layer],
-    attention: keras.layers.Layer,
-    *,
-    embedding_dim: int,
-    units: int,
-    state_dropout: float,
-    readout: keras.layers.Layer | None = None,
-    **options,
-) -> Seq2Seq:
-    """Put an attention into Bahdanau's decoder."""
-    return recurrent_model(
-        name,
-        source,
-        target,
-        encoder_layers=[
-            layers.BidirectionalLayer(cell(units, name="cell"), state_dropout, name="layer_0")
-        ],
+        name=name,
+        gate=gate and gate(name="gate"),
+        pointer=pointer,
+        encoder=assembly.layer_stack(layers.BidirectionalLayer, cell, units, 1, state_dropout),
         bridge=layers.BackwardStateBridge(units, name="bridge"),
         decoder_cell=layers.BahdanauDecoderCell(
             cell(units, name="cell"), attention, state_dropout, name="cell"
         ),
         readout=readout or layers.MaxoutReadout(embedding_dim, name="readout"),
+        embedding_dim=embedding_dim,
+        embedding_scale=embedding_scale,
+        dropout=dropout,
+        tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
+    )
+
+
+@register(family=bahdanau)
+def bahdanau_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
+    """RNNsearch: a bidirectional GRU encoder and a GRU decoder with additive attention.
+
+    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b) (appendix A.1.2).
+    """
+    return bahdanau(source, target, layers.GRUCell, **options)
+
+
+@register(family=bahdanau)
+def bahdanau_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
+    """RNNsearch with LSTM cells, e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b) (appendix A.1.2)."""
+    return bahdanau(source, target, layers.LSTMCell, embedding_scale=assembly.LARGE, **options)
+
+
+@register(family=bahdanau)
+def concat_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
+    """RNNsearch that predicts words from the state alone, as many introductions simplify it.
+
+    e_{t,i} = W2 tanh(W1 [h_i; s_{t-1}]), which is the additive score with W1 = [W, U]. The
+    vocabulary sees s_t only, in place of the maxout layer, so the context has to pass the cell.
+    """
+    return bahdanau(
+        source,
+        target,
+        layers.GRUCell,
+        readout=layers.StateReadout(name="readout"),
+        embedding_scale=assembly.LARGE,
+        **options,
+    )
+
+
+@register(family=bahdanau)
+def dense_scorer_gru(source: Any, target: Any = None, *, units: int, **options) -> Seq2Seq:
+    """RNNsearch with dense layers at every source position as its score, as tutorials build it.
+
+    e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c. Without the hidden layer the weights could not
+    depend on the decoder, see `kerasnmt.layers.TimeDistributedDenseScorer`.
+    """
+    score = layers.TimeDistributedDenseScorer(units, name="score")
+    return bahdanau(source, target, layers.GRUCell, score, units=units, **options)
+
+
+@register(family=bahdanau)
+def history_attention_gru(
+    source: Any,
+    target: Any = None,
+    *,
+    embedding_dim: int,
+    units: int,
+    coverage: float | None,
+    state_dropout: float,
+    **options,
+) -> Seq2Seq:
+    """RNNsearch that attends to its own earlier states as well.
+
+    e_{t,j} = v^T tanh(W s_j + U s_{t-1} + b) for all j < t, beside the same score, with weights of
+    its own, of the source. The cell and the maxout layer read both contexts. At the first word the
+    context of the history is zeros. Coverage is that of the source.
+
+    Source: Bahdanau, Cho and Bengio (2015) with the attention of Cheng, Dong and Lapata (2016),
+    "Long short-term memory-networks for machine reading", to a cell's earlier states, as a second
+    context of the decoder, as in Paulus, Xiong and Socher (2018), "A deep reinforced model for
+    abstractive summarization".
+    """
+    cell = layers.GRUCell
+    return assembly.recurrent_model(
+        source,
+        target,
+        encoder=assembly.layer_stack(layers.BidirectionalLayer, cell, units, 1, state_dropout),
+        bridge=layers.BackwardStateBridge(units, name="bridge"),
+        decoder_cell=layers.HistoryDecoderCell(
+            cell(units, name="cell"),
+            layers.BahdanauAttention(units, assembly.coverage_layer(coverage), name="attention"),
+            layers.BahdanauAttention(units, name="history_attention"),
+            state_dropout,
+            name="cell",
+        ),
+        readout=layers.MaxoutReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
         **options,
     )

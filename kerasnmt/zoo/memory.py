@@ -6,10 +6,10 @@ from typing import Any
 from kerasnmt import layers
 from kerasnmt.models import MemoryNetwork
 from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.zoo import assembly
 from kerasnmt.zoo.registry import register
-from kerasnmt.zoo.vocabulary import sizes_and_tokenizers
 
-# Twice the paper's equation, as in its authors' code: see the layer.
+# Twice the paper's encoding, as in its authors' code: see the layer.
 _ENCODINGS = {
     "position": partial(layers.PositionEncoding, scale=2.0),
     "bag_of_words": layers.BagOfWords,
@@ -17,7 +17,7 @@ _ENCODINGS = {
 _TYINGS = {"adjacent": layers.AdjacentMemories, "layerwise": layers.LayerwiseMemories}
 
 
-@register
+@register()
 def memory_network(
     source: Any,
     target: Any = None,
@@ -30,49 +30,42 @@ def memory_network(
     max_sentences: int = 50,
     random_noise: float = 0.1,
 ) -> MemoryNetwork:
-    """End-to-end memory network: a question looks into a story several times, and finds a word.
+    """End-to-end memory network: a question is answered from a story, with one word.
 
-    p_i = softmax(u^T m_i), o = sum_i p_i c_i, answer = softmax(W (o + u)); what is read is added to
-    the question for the next hop. With `tying="adjacent"` and one tokenizer W^T = C^K. The default
-    sizes are those of the paper for all bAbI tasks together, where it trains with a linear start,
+    p_i = softmax(u^T m_i), o = sum_i p_i c_i, answer = softmax(W (o + u)). Each hop adds its output
+    o to the question u of the next hop. With `tying="adjacent"` and one tokenizer, W^T = C^K. The
+    default sizes are the paper's for all bAbI tasks together, where it trains with a linear start,
     see `kerasnmt.training.LinearStart`.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks". For one task
-    alone the paper takes embedding_dim=20.
+    alone the paper uses embedding_dim=20.
 
     Args:
-        source: a tokenizer of stories and questions, or their vocabulary's size where only ids are
-            fed.
-        target: likewise for answers, each of which is one word; None shares the source's, as in the
-            paper.
-        embedding_dim: size of an encoded sentence.
-        hops: number of looks.
-        tying: "adjacent", where each hop's output embedding is the next one's input embedding, or
-            "layerwise", where all hops have the same.
-        encoding: "position", which knows the order of a sentence's words and is twice the paper's,
-            as in its authors' code, see `kerasnmt.layers.PositionEncoding`; or "bag_of_words".
-        temporal_encoding: whether the memory knows the order of the sentences.
-        max_sentences: number of places in the memory, and how many ages of sentences the temporal
-            encoding tells apart. A shorter story leaves places empty, see
-            `kerasnmt.layers.MemoryHop`; of a longer story text the last sentences are read, with a
-            temporal encoding. Best as many as the longest story has, 50 at the most.
-        random_noise: probability of an empty memory after a sentence in training, which makes all
-            before it older.
-
-    Returns:
-        a `MemoryNetwork`, not compiled.
-
-    Raises:
-        ValueError: `tying` or `encoding` has no such name, or a size is out of range.
+        source: A tokenizer of stories and questions, or the size of their vocabulary where only ids
+            are fed.
+        target: The same for the answers, each of which is one word; None shares the source's, as in
+            the paper.
+        embedding_dim: Size of an encoded sentence.
+        hops: Number of hops.
+        tying: "adjacent": the output embedding of a hop is the input embedding of the next;
+            "layerwise": all hops share their embeddings.
+        encoding: "position": the order of words in a sentence counts, with twice the paper's
+            encoding, as in its authors' code, see `kerasnmt.layers.PositionEncoding`;
+            "bag_of_words": it does not.
+        temporal_encoding: Whether the order of the sentences counts.
+        max_sentences: Number of places in the memory, and of sentence ages in the temporal
+            encoding. A shorter story leaves places empty, see `kerasnmt.layers.MemoryHop`. With a
+            temporal encoding, only the last sentences of a longer story text are read. Choose the
+            length of the longest story, but not more than 50.
+        random_noise: Probability in training of an empty place after a sentence, which makes the
+            sentences before it older.
     """
-    sizes, tokenizers = sizes_and_tokenizers(source, target)
-    one_vocabulary = target is None or target is source or target == source
-    tied = tying == "adjacent" and one_vocabulary
-    generator = layers.TiedVocabularyProjection if tied else layers.VocabularyProjection
+    source_size, target_size, tokenizers = assembly.sizes_and_tokenizers(source, target)
+    tied = tying == "adjacent" and target in (None, source)
     ages = layers.SentenceAges(max_sentences, random_noise, name="ages")
     memories = _choice("tying", tying, _TYINGS)(
         hops,
-        sizes.source,
+        source_size,
         embedding_dim,
         _choice("encoding", encoding, _ENCODINGS)(name="encoding"),
         ages if temporal_encoding else None,
@@ -80,7 +73,7 @@ def memory_network(
     )
     return MemoryNetwork(
         memories,
-        generator(sizes.target, name="generator"),
+        assembly.vocabulary_projection(target_size, tied),
         **tokenizers,
         places=max_sentences,
         name="memory_network",
@@ -88,6 +81,7 @@ def memory_network(
 
 
 def _choice(key: str, name: str, known: dict[str, Any]) -> Any:
+    """Return the value of a name; refuse an unknown name of this argument."""
     if name not in known:
         raise ValueError(unknown_name_message(name, list(known), key))
     return known[name]

@@ -4,143 +4,92 @@ from typing import Any
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
-from kerasnmt.zoo.assembly import (
-    LARGE_EMBEDDINGS,
-    coverage_layer,
-    source_embedding,
-    word_embedding,
-)
-from kerasnmt.zoo.bahdanau import bahdanau_model
-from kerasnmt.zoo.registry import register
-from kerasnmt.zoo.vocabulary import need_one_vocabulary, sizes_and_tokenizers
+from kerasnmt.zoo import assembly
+from kerasnmt.zoo.bahdanau import bahdanau
+from kerasnmt.zoo.registry import documented, register
 
 COPIES = "{} copies words of the source, which need the same ids in the target"
 
 
-@register
-def pointer_generator_gru(
+@documented
+def pointer_generator(
     source: Any,
-    target: Any = None,
+    target: Any,
+    cell: type,
+    gate: type,
+    embedding_scale: float = assembly.SMALL,
+    name: str = "pointer_generator",
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    own_pointer: bool = False,
     coverage: float | None = None,
     dropout: float = 0.2,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch that copies what it has no word for.
+    """Bahdanau's encoder-decoder, which copies from the source what it has no word for.
+
+    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
+    networks", on the model of Bahdanau, Cho and Bengio (2015). The paper's sizes are
+    embedding_dim=128, units=256. There the attention is asked with s_t, and two linear layers
+    predict the words.
+
+    Args:
+        source: A tokenizer, or the size of the vocabulary where only ids are fed.
+        target: None, or the source's again: copied words have one id on both sides.
+        gate: Class of the gate, `kerasnmt.layers.SoftmaxGate` or `SigmoidGate`.
+        units: Size of the decoder's state, of each direction of the encoder, and of the hidden
+            layer of attention and pointer.
+        own_pointer: Whether the pointer has weights of its own, asked with s_t, as in Stehnii
+            (2018), "Neural attention", section "Pointer networks": alpha_{t,i} =
+            softmax_i(w^T tanh(W_x h_i + W_y s_t + b)), where the article has no bias b. By default
+            the attention is the pointer. Coverage stays with the attention.
+    """
+    assembly.need_one_vocabulary(COPIES.format(name), source, target)
+    return bahdanau(
+        source,
+        target,
+        cell,
+        gate=gate,
+        pointer=layers.BahdanauAttention(units, name="pointer") if own_pointer else None,
+        embedding_scale=embedding_scale,
+        name=name,
+        embedding_dim=embedding_dim,
+        units=units,
+        coverage=coverage,
+        dropout=dropout,
+        state_dropout=state_dropout,
+        tie_embeddings=tie_embeddings,
+        share_embeddings=share_embeddings,
+    )
+
+
+@register(family=pointer_generator)
+def pointer_generator_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
+    """RNNsearch that copies what it has no word for: `bahdanau_gru` with a pointer.
 
     p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}, with (p_gen, p_copy) =
-    softmax(W s_t): `bahdanau_gru`, whose attention is the pointer.
-
-    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
-    networks", on the model of Bahdanau, Cho and Bengio (2015). The two-way softmax is that of
-    Stehnii (2018), "Neural attention", section "Pointer networks".
-
-    Args:
-        source: a tokenizer, or the vocabulary's size where only ids are fed.
-        target: None, or the source's again: words that are copied have one id on both sides.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
-            at 1, to a trained model.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: `target` is another vocabulary than `source`.
+    softmax(W s_t), the two-way softmax of Stehnii (2018), "Neural attention", section "Pointer
+    networks".
     """
-    need_one_vocabulary(COPIES.format("pointer_generator_gru"), source, target)
-    return bahdanau_model(
-        "pointer_generator_gru",
-        source,
-        target,
-        layers.GRUCell,
-        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
-        embedding_dim=embedding_dim,
-        units=units,
-        dropout=dropout,
-        state_dropout=state_dropout,
-        tie_embeddings=tie_embeddings,
-        share_embeddings=share_embeddings,
-        gate=layers.SoftmaxGate(name="gate"),
-    )
+    return pointer_generator(source, target, layers.GRUCell, layers.SoftmaxGate, **options)
 
 
-@register
-def pointer_generator_lstm(
-    source: Any,
-    target: Any = None,
-    *,
-    embedding_dim: int = 256,
-    units: int = 256,
-    coverage: float | None = None,
-    dropout: float = 0.2,
-    state_dropout: float = 0.0,
-    tie_embeddings: bool = False,
-    share_embeddings: bool = False,
-) -> Seq2Seq:
-    """The pointer-generator: what it has no word for is copied from the source.
+@register(family=pointer_generator)
+def pointer_generator_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
+    """The pointer-generator: `bahdanau_lstm` with a pointer.
 
     p(w) = p_gen p_vocab(w) + (1 - p_gen) sum_{i: x_i = w} alpha_{t,i}, with
-    p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b): `bahdanau_lstm`, whose attention is the
-    pointer. In the paper the attention is asked with s_t, and words are read off two linear layers.
-
-    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
-    networks", equations 8 and 9. The paper's sizes are embedding_dim=128, units=256.
-
-    Args:
-        source: a tokenizer, or the vocabulary's size where only ids are fed.
-        target: None, or the source's again: words that are copied have one id on both sides.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it; None for an attention
-            that forgets where it looked. Small from the start, as 0.1; See et al. (2017) add it,
-            at 1, to a trained model.
-        dropout: share of the features of embedded words, of the encoder's layers and of the readout
-            that is dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        tie_embeddings: whether the target embeddings are the output projection as well.
-        share_embeddings: whether the words of the source are embedded by the target embeddings.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: `target` is another vocabulary than `source`.
+    p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b) (equations 8 and 9).
     """
-    need_one_vocabulary(COPIES.format("pointer_generator_lstm"), source, target)
-    return bahdanau_model(
-        "pointer_generator_lstm",
-        source,
-        target,
-        layers.LSTMCell,
-        layers.BahdanauAttention(units, coverage_layer(coverage), name="attention"),
-        embedding_dim=embedding_dim,
-        units=units,
-        dropout=dropout,
-        state_dropout=state_dropout,
-        tie_embeddings=tie_embeddings,
-        share_embeddings=share_embeddings,
-        embedding_scale=LARGE_EMBEDDINGS,
-        gate=layers.SigmoidGate(name="gate"),
+    return pointer_generator(
+        source, target, layers.LSTMCell, layers.SigmoidGate, assembly.LARGE, **options
     )
 
 
-@register
+@register()
 def pointer_network_lstm(
     source: Any,
     target: Any = None,
@@ -154,53 +103,42 @@ def pointer_network_lstm(
 ) -> Seq2Seq:
     """The pointer network: every word of the output is one of the source.
 
-    p(w) = sum_{i: x_i = w} a_{t,i}, a_t = softmax_i(v^T tanh(W_1 h_i + W_2 s_t)): the decoder reads
-    the embedding of the word that it pointed at before, and ends by pointing at the source's end
-    token.
+    p(w) = sum_{i: x_i = w} a_{t,i}, a_t = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b)): the decoder
+    reads the embedding of the word that it pointed at before, and ends by pointing at the source's
+    end token.
 
     Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3, with a
-    bidirectional encoder. The paper's sizes are units=256 or 512.
+    bidirectional encoder and with the bias b, which the paper's equation does not have. Its sizes
+    are units=256 or 512.
 
     Args:
-        source: a tokenizer, or the vocabulary's size where only ids are fed.
-        target: None, or the source's again: words that are copied have one id on both sides.
-        embedding_dim: size of an embedded word.
-        units: size of the decoder's state, of each direction of the encoder, and of the
+        source: A tokenizer, or the size of the vocabulary where only ids are fed.
+        target: None, or the source's again: copied words have one id on both sides.
+        units: Size of the decoder's state, of each direction of the encoder, and of the
             attention's hidden layer.
-        coverage: what the loss of coverage counts, 0 for coverage without it: the pointer hears
-            what it has pointed at, and the decoder is fed the attentional state, see
-            `InputFeedingDecoderCell`. It is what orderings want, where each word is pointed at
-            once. None for the paper's, which knows the word before and its own state.
-        dropout: share of the features of embedded words and of the encoder's layers that is
-            dropped in training.
-        state_dropout: share of the features of the recurrent cells' states that is dropped in
-            training, with one mask for all steps, see `kerasnmt.layers.StateDropout`.
-        share_embeddings: whether the words of the source are embedded by the target embeddings.
-
-    Returns:
-        a `Seq2Seq`, not compiled.
-
-    Raises:
-        ValueError: `target` is another vocabulary than `source`.
+        coverage: Weight of the coverage loss, 0 for coverage without a loss: the pointer knows
+            where it pointed before, and the attentional state is fed to the decoder, see
+            `kerasnmt.layers.InputFeedingDecoderCell`. It suits orderings, which point at each word
+            once. None for the paper's pointer, which knows the word before and its own state.
+        dropout: Dropout rate of the embedded words and of the inputs of the encoder's layers.
     """
-    need_one_vocabulary(COPIES.format("pointer_network_lstm"), source, target)
-    vocabulary, tokenizers = sizes_and_tokenizers(source, target)
+    assembly.need_one_vocabulary(COPIES.format("pointer_network_lstm"), source, target)
+    _, size, tokenizers = assembly.sizes_and_tokenizers(source, target)
     cell = layers.LSTMCell(units, name="cell")
-    attention = layers.BahdanauAttention(units, coverage_layer(coverage), name="attention")
+    attention = layers.BahdanauAttention(units, assembly.coverage_layer(coverage), name="attention")
     decoder_cell = layers.LuongDecoderCell if coverage is None else layers.InputFeedingDecoderCell
-    encoder_layer = layers.BidirectionalLayer(
-        layers.LSTMCell(units, name="cell"), state_dropout, name="layer_0"
-    )
+    reader, scale = layers.BidirectionalLayer, assembly.LARGE
+    encoder = assembly.layer_stack(reader, layers.LSTMCell, units, 1, state_dropout)
     return Seq2Seq(
         encoder=layers.RecurrentEncoder(
-            source_embedding(source, target, embedding_dim, LARGE_EMBEDDINGS, share_embeddings),
-            [encoder_layer],
+            assembly.source_embedding(source, target, share_embeddings, embedding_dim, scale),
+            encoder,
             dropout=dropout,
             name="encoder",
         ),
         bridge=layers.DenseBridge(cell.state_size, name="bridge"),
         decoder=layers.PointerDecoder(
-            word_embedding(vocabulary.target, embedding_dim, LARGE_EMBEDDINGS),
+            assembly.word_embedding(size, embedding_dim, scale),
             decoder_cell(cell, attention, state_dropout, name="cell"),
             dropout=dropout,
             name="decoder",

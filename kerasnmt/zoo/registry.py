@@ -1,44 +1,147 @@
-"""The register of the zoo's constructors."""
+"""The register of the zoo's models; it completes their signatures and docstrings."""
 
+import functools
 import inspect
-from collections.abc import Callable
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import keras
 
 from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.zoo.arguments import ARGUMENTS
 
-_CONSTRUCTORS: dict[str, Callable[..., keras.Model]] = {}
+Constructor = Callable[..., keras.Model]
+
+_CONSTRUCTORS: dict[str, Constructor] = {}
+_ENDING = """
+
+Returns:
+    A `{}`, not compiled.
+
+Raises:
+    ValueError: If an argument is out of its range, or arguments do not fit together."""
 
 
-def register(constructor: Callable[..., keras.Model]) -> Callable[..., keras.Model]:
-    """Put a constructor into the zoo under its own name."""
-    _CONSTRUCTORS[constructor.__name__] = constructor
-    return constructor
+def register(
+    family: Constructor | None = None, *, without: Sequence[str] = (), **defaults
+) -> Callable[[Constructor], Constructor]:
+    """Put a model into the zoo, under the name of the function that makes it.
+
+    A family is a function that makes similar models; a member says what sets it apart:
+
+        @register(family=luong)
+        def luong_dot_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
+            "Dot score, e_{t,i} = s_t^T h_i."
+            return luong(source, target, layers.LSTMCell, layers.DotScore(name="score"), **options)
+
+    The member takes the keyword-only arguments of its family, which its signature and docstring
+    show. The function receives all of them as `options`, and the member's name as `name`. It may
+    have keywords of its own, with a default, and may name keywords of the family that it uses
+    itself, without a default.
+
+    Args:
+        family: The family of the model; None for a model without one.
+        without: Keywords of the family that the member does not take.
+        **defaults: Keywords of the family whose default differs for this member.
+
+    Returns:
+        The decorator.
+    """
+
+    def decorate(function: Constructor) -> Constructor:
+        if family is not None:
+            function = _member(function, _signature(function, family, without, defaults))
+        function = _CONSTRUCTORS[function.__name__] = documented(function, family)
+        return function
+
+    return decorate
+
+
+def documented(function: Constructor, family: Constructor | None = None) -> Constructor:
+    """Complete the docstring of a function that makes a model, and return the function.
+
+    Every argument gets an entry under "Args": the one of the function's own docstring, else the one
+    of its family's, else the one of `ARGUMENTS`. "Returns" and "Raises" are the same for all. The
+    text of the family follows the function's own.
+    """
+    if function.__doc__ is None:  # as with `python -OO`
+        return function
+    indents = {"initial_indent": " " * 4, "subsequent_indent": " " * 8, "break_on_hyphens": False}
+    entries = {
+        name: textwrap.fill(f"{name}: {ARGUMENTS[name]}", 96, **indents) for name in ARGUMENTS
+    }
+    texts = []
+    for described in (family, function) if family else (function,):
+        text, _, arguments = inspect.getdoc(described).partition("\n\nArgs:\n")
+        texts.insert(0, text)
+        for entry in re.split(r"\n(?=    \w+: )", arguments.partition("\n\n")[0]):
+            entries[entry.partition(":")[0].strip()] = entry
+    signature = inspect.signature(function)
+    arguments = "\n".join(entries[name] for name in signature.parameters)
+    ending = _ENDING.format(signature.return_annotation.__name__)
+    function.__doc__ = "\n\n".join([*texts, f"Args:\n{arguments}{ending}"])
+    return function
+
+
+def _signature(
+    function: Constructor, family: Constructor, without: Sequence[str], defaults: dict[str, Any]
+) -> inspect.Signature:
+    """Return the signature of a member: its own arguments and the keywords of its family."""
+    signature, parameters = inspect.signature(function), inspect.signature(family).parameters
+    keywords = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    for key in without:
+        del keywords[key]
+    for key, default in defaults.items():
+        keywords[key] = keywords[key].replace(default=default)
+    own = signature.parameters.values()
+    keywords |= {p.name: p for p in own if p.kind is p.KEYWORD_ONLY and p.default is not p.empty}
+    sides = [p for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return signature.replace(parameters=[*sides, *keywords.values()])
+
+
+def _member(function: Constructor, signature: inspect.Signature) -> Constructor:
+    """Return the function with this signature, which calls it with every keyword."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def make(*sides: Any, **options) -> keras.Model:
+        for key in options:
+            if key not in signature.parameters:
+                message = unknown_name_message(key, signature.parameters, "keyword")
+                raise TypeError(f"{name}: {message}")
+        call = signature.bind(*sides, **options)
+        call.apply_defaults()
+        return function(*call.args, name=name, **call.kwargs)
+
+    make.__signature__ = signature
+    return make
 
 
 def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:
-    """Return the names of the models of the zoo, sorted.
+    """Return the sorted names of the models of the zoo.
 
     Args:
-        kind: only those of this class of `kerasnmt.models`, such as `Seq2Seq`; all by default.
+        kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list its models only.
     """
-    return sorted(name for name, make in _CONSTRUCTORS.items() if _is_of(make, kind))
+    return sorted(n for n, make in _CONSTRUCTORS.items() if kind in (keras.Model, _kind(make)))
 
 
-def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Callable[..., keras.Model]:
-    """Return the constructor of a name.
+def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Constructor:
+    """Return the function that makes a model.
 
     Args:
-        name: a name of `list_models(kind)`.
-        kind: the class that its models must have; any by default.
+        name: A name of `list_models(kind)`.
+        kind: The class that the model must have; any class by default.
 
     Raises:
-        ValueError: there is no such model, and the message gives the nearest name; or it is of
+        ValueError: If there is no such model (the message has the nearest name), or if it is of
             another class.
     """
     if name not in _CONSTRUCTORS:
         raise ValueError(unknown_name_message(name, list_models(kind), "model"))
-    if not _is_of(_CONSTRUCTORS[name], kind):
+    if name not in list_models(kind):
         raise ValueError(
             f"Expected the name of a {kind.__name__}, one of {', '.join(list_models(kind))}. "
             f"Received: {name}, a {_kind(_CONSTRUCTORS[name]).__name__}."
@@ -46,11 +149,6 @@ def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Callable[...,
     return _CONSTRUCTORS[name]
 
 
-def _is_of(constructor: Callable[..., keras.Model], kind: type[keras.Model]) -> bool:
-    """Whether a constructor's models are of this class, not of one below it; any is of Keras'."""
-    return kind in (keras.Model, _kind(constructor))
-
-
-def _kind(constructor: Callable[..., keras.Model]) -> type[keras.Model]:
-    """The class that a constructor says it returns."""
+def _kind(constructor: Constructor) -> type[keras.Model]:
+    """Return the class that a function returns, as its signature says."""
     return inspect.signature(constructor).return_annotation

@@ -53,3 +53,25 @@ def test_several_hypotheses_equal_one_by_one(cell):
         one, one_states = cell(x[:, k], [state[:, k] for state in states])
         np.testing.assert_allclose(output[:, k], one, atol=1e-6)
         np.testing.assert_allclose(new_states[-1][:, k], one_states[-1], atol=1e-6)
+
+
+def test_simple_rnn_with_the_logistic_function_by_hand():
+    # sigm(x + U h): x + U h = (ln 3, -ln 3), whose logistic function is (3/4, 1/4).
+    cell = SimpleRNNCell(2, activation="sigmoid")
+    cell.build((None, 2))
+    cell.set_weights([np.array([[1.0, 0.0], [2.0, -1.0]])])
+    state = np.array([[0.5, 0.25]], "float32")  # U h = (0.5 + 2 * 0.25, -0.25)
+    inputs = np.array([[np.log(3.0) - 1.0, 0.25 - np.log(3.0)]], "float32")
+    output, (new_state,) = cell(inputs, [state])
+    np.testing.assert_allclose(output, [[0.75, 0.25]], rtol=1e-6)
+    np.testing.assert_array_equal(output, new_state)
+    copy = SimpleRNNCell.from_config(cell.get_config())
+    copy.build((None, 2))
+    copy.set_weights(cell.get_weights())
+    np.testing.assert_array_equal(copy(inputs, [state])[0], output)
+
+
+def test_simple_rnn_of_an_older_config_has_tanh():
+    config = SimpleRNNCell(2).get_config()
+    assert config.pop("activation") == "tanh"
+    assert SimpleRNNCell.from_config(config).activation is keras.activations.tanh

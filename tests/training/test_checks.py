@@ -13,6 +13,8 @@ def test_good_keywords():
     check_model("bahdanau_gru", {"units": 8, "dropout": 0, "tie_embeddings": True})
     for coverage in (None, 1, 0.5):
         check_model("bahdanau_gru", {"coverage": coverage})
+    check_model("luong_dot_lstm", {"bidirectional": False, "units": 7})
+    check_model("pointer_generator_gru", {"own_pointer": True})
 
 
 def test_unknown_names():
@@ -20,6 +22,14 @@ def test_unknown_names():
     assert problem("bahdanau_gru", unit=8) == (
         "unknown key 'model.unit'; did you mean 'model.units'?"
     )
+    # A member of a family has the family's keywords, but for those that it fixes.
+    assert problem("luong_dot_lstm", bidirectionl=False) == (
+        "unknown key 'model.bidirectionl'; did you mean 'model.bidirectional'?"
+    )
+    assert problem("luong_dot_lstm", encoder_units=8).startswith(
+        "unknown key 'model.encoder_units'"
+    )
+    assert problem("luong_dot_lstm", score="dot").startswith("unknown key 'model.score'")
     assert problem("memory_network").startswith("Expected the name of a Seq2Seq, one of bahdanau_")
     # The tokenizers are the constructor's arguments too, but no keys of a recipe.
     assert problem("bahdanau_gru", source=8).startswith("unknown key 'model.source'; known: ")

@@ -57,7 +57,7 @@ every = pytest.mark.parametrize("case", OPTIONS)
 
 
 def test_parameters():
-    assert {name: shared(name).count_params() for name in NAMES} == PARAMETERS
+    assert {name: shared(name).count_params() for name in PARAMETERS} == PARAMETERS
 
 
 def test_no_two_weights_share_a_path():

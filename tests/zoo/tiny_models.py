@@ -1,4 +1,8 @@
-"""Every model of the zoo that translates, on tiny sizes, and what it is fed."""
+"""Every model of the zoo that translates, on tiny sizes, and what it is fed.
+
+`NAMES` are read from the register, so `test_every_model.py` and `test_every_model_with_text.py` try
+a new model without being told: its numbers, padding, gradients, training, saving and loading.
+"""
 
 import functools
 
@@ -50,12 +54,14 @@ OPTIONS = {
         {"encoder_units": 6, "input_feeding": True},
     ),
     "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
+    "luong_general_lstm forward": ("luong_general_lstm", {"bidirectional": False, "units": 5}),
     "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
     "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
     "encoder_decoder_lstm tied": (
         "encoder_decoder_lstm",
         {"num_layers": 2, "tie_embeddings": True, "units": 6},
     ),
+    "pointer_generator_gru own pointer": ("pointer_generator_gru", {"own_pointer": True}),
     "pointer_generator_lstm coverage": ("pointer_generator_lstm", {"coverage": 0.1}),
     "pointer_network_lstm coverage": ("pointer_network_lstm", {"coverage": 0.0}),
     "transformer_tiny learned": (

@@ -1,0 +1,66 @@
+"""Write `kerasnmt/zoo/__init__.pyi`, which shows every model to editors and type checkers.
+
+python -m tests.zoo.stub
+"""
+
+import inspect
+import json
+import re
+import textwrap
+from pathlib import Path
+
+from kerasnmt import zoo
+
+PATH = Path(zoo.__file__).with_suffix(".pyi")
+HEADER = '''\
+"""The zoo: every model of the library, by name."""
+
+# Written by `python -m tests.zoo.stub`.
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from keras import Model
+
+from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
+'''
+
+
+def text_of(annotation):
+    """An annotation by the names that the header imports."""
+    return re.sub(r"\b(?:[a-z]\w*\.)+", "", inspect.formatannotation(annotation))
+
+
+def argument(parameter):
+    default = parameter.default
+    text = f"{parameter.name}: {text_of(parameter.annotation)}"
+    if default is not parameter.empty:
+        values = {type: text_of, str: json.dumps}
+        text += f" = {values.get(type(default), repr)(default)}"
+    return text
+
+
+def definition(function):
+    signature = inspect.signature(function)
+    arguments = [argument(parameter) for parameter in signature.parameters.values()]
+    keyword_only = [p.kind is p.KEYWORD_ONLY for p in signature.parameters.values()]
+    if any(keyword_only):
+        arguments.insert(keyword_only.index(True), "*")
+    docstring = f'"""{inspect.getdoc(function)}\n"""'
+    return "\n".join(
+        [
+            f"def {function.__name__}(",
+            *(f"    {text}," for text in arguments),
+            f") -> {text_of(signature.return_annotation)}:",
+            textwrap.indent(docstring, "    "),
+        ]
+    )
+
+
+def stub():
+    functions = [getattr(zoo, name) for name in zoo.__all__]
+    return "\n".join([HEADER, *(definition(function) + "\n" for function in functions)])
+
+
+if __name__ == "__main__":
+    PATH.write_text(stub(), encoding="utf-8")

@@ -1,0 +1,32 @@
+"""`kerasnmt/zoo/__init__.pyi` shows the models as they are."""
+
+import ast
+
+from kerasnmt import zoo
+from tests.zoo import stub
+
+
+def test_the_stub_is_in_step():
+    written = stub.PATH.read_text(encoding="utf-8")
+    assert written == stub.stub(), "Write the stub anew with `python -m tests.zoo.stub`."
+
+
+def test_the_stub_has_every_name_with_its_signature_and_docstring():
+    functions = {
+        node.name: node for node in ast.parse(stub.stub()).body if isinstance(node, ast.FunctionDef)
+    }
+    assert sorted(functions) == sorted(zoo.__all__)
+    luong = functions["luong_dot_lstm"]
+    assert [argument.arg for argument in luong.args.args] == ["source", "target"]
+    defaults = [ast.literal_eval(default) for default in luong.args.kw_defaults]
+    keywords = dict(zip((a.arg for a in luong.args.kwonlyargs), defaults, strict=True))
+    assert keywords == {
+        **{"embedding_dim": 256, "units": 256, "bidirectional": True, "num_layers": 1},
+        **{"input_feeding": False, "coverage": None, "fused": False, "dropout": 0.2},
+        **{"state_dropout": 0.0, "tie_embeddings": False, "share_embeddings": False},
+    }
+    assert [ast.unparse(a.annotation) for a in luong.args.kwonlyargs[:7]] == [
+        *("int", "int", "bool", "int", "bool", "float | None", "bool"),
+    ]
+    assert ast.unparse(luong.returns) == "Seq2Seq"
+    assert ast.get_docstring(luong) == zoo.luong_dot_lstm.__doc__
