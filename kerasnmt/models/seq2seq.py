@@ -303,7 +303,10 @@ class Seq2Seq(SearchModel):
 
     @property
     def _batches_per_update(self) -> int:
-        return self.optimizer.gradient_accumulation_steps or 1
+        optimizer = self.optimizer
+        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+            optimizer = optimizer.inner_optimizer
+        return optimizer.gradient_accumulation_steps or 1
 
     def fit(
         self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
@@ -333,8 +336,9 @@ class Seq2Seq(SearchModel):
         if self.scheduled_sampling:
             seed, trained_on = ops.convert_to_numpy(self.sampling_generator.state)
             batches = int(self.optimizer.iterations) * self._batches_per_update
-            # Between two updates some more batches have been trained on.
-            if not batches <= trained_on < batches + self._batches_per_update:
+            # More batches have been trained on between two updates, and where an update with
+            # gradients that are not finite was left out in float16.
+            if trained_on < batches:
                 self.sampling_generator.state.assign([seed, batches])
         return super().make_train_function(force)
 

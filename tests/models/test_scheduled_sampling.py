@@ -148,6 +148,21 @@ def test_a_training_goes_on_between_two_updates(make_model, short):
     assert int(model.sampling_generator.state[1]) == 5
 
 
+def test_updates_that_float16_leaves_out(make_model, short):
+    """The next fit goes on after the batches, of which some changed nothing."""
+    model = make_model(seed=3)
+    inner = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)
+    optimizer = keras.optimizers.LossScaleOptimizer(inner)
+    model.compile(optimizer, scheduled_sampling=0.3, run_eagerly=True)
+    data = tf.data.Dataset.from_tensors(short)
+    for batches in (3, 4):
+        model.fit(data if batches == 4 else data.repeat(3), epochs=1, verbose=0)
+        assert int(model.sampling_generator.state[1]) == batches
+    model.sampling_generator.state.assign([1, 9])  # five of them changed nothing
+    model.fit(data, epochs=1, verbose=0)
+    assert int(model.sampling_generator.state[1]) == 10
+
+
 def test_the_same_step_draws_the_same(make_model, short):
     data = tf.data.Dataset.from_tensors(short)
 
