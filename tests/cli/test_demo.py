@@ -45,7 +45,7 @@ def steps(monkeypatch, run_folder, export_folder, load_run_once):
     monkeypatch.setattr("kerasnmt.training.train", train)
     monkeypatch.setattr("kerasnmt.cli.demo.load_run", load)
     monkeypatch.setattr("kerasnmt.serving.export_next_version", export_next_version)
-    monkeypatch.setattr("kerasnmt.serving.check.check_export", check_export)
+    monkeypatch.setattr("kerasnmt.serving.check_export", check_export)
     return steps
 
 
