@@ -12,6 +12,7 @@ from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import build_once
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.guided_attention_loss import guided_attention_loss
+from kerasnmt.models.inner_optimizer import inner_optimizer
 from kerasnmt.models.mixed_inputs import mixed_inputs
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.replica_mean import ReplicaMean
@@ -303,10 +304,7 @@ class Seq2Seq(SearchModel):
 
     @property
     def _batches_per_update(self) -> int:
-        optimizer = self.optimizer
-        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
-            optimizer = optimizer.inner_optimizer
-        return optimizer.gradient_accumulation_steps or 1
+        return inner_optimizer(self.optimizer).gradient_accumulation_steps or 1
 
     def fit(
         self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
@@ -614,7 +612,7 @@ class Seq2Seq(SearchModel):
     def compile_from_config(self, config: dict) -> None:
         """Compile with the arguments of `get_compile_config`."""
         if keras.backend.backend() == "tensorflow":
-            from kerasnmt.training.replica_adam import ReplicaAdam  # noqa: F401  (registers it)
+            from kerasnmt.training import ReplicaAdam  # noqa: F401  (registers it)
 
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)

@@ -41,7 +41,7 @@ class PlainWordTokenizer(WordTokenizer):
         """Choose the most frequent words; see `WordTokenizer.train`."""
         words = _plain_words(tf.constant(sample_of_sentences(dataset, sample)))
         texts = tf.strings.reduce_join(words, axis=-1, separator=" ").numpy()
-        return super().train([text.decode() for text in texts], vocabulary_size)
+        return super().train([text.decode() for text in texts], vocabulary_size, sample=sample)
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
         words = _plain_words(text)

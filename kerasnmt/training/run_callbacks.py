@@ -77,6 +77,27 @@ class RunCallbacks:
         return BestModel(self.run.model, monitor=self.monitor, earlier=self.history.records)
 
     @cached_property
+    def reactions(self) -> list[Replayed]:
+        """The callbacks that react to the score that `training.monitor` names."""
+        training, records = self.recipe.training, self.history.records
+        reactions = []
+        if training.learning_rate_schedule == "plateau":
+            plateau = keras.callbacks.ReduceLROnPlateau(
+                self.monitor,
+                mode=self.mode,
+                factor=training.plateau_factor,
+                patience=training.plateau_patience,
+                min_delta=0.0,
+            )
+            reactions.append(Replayed(plateau, records, learning_rate=training.learning_rate))
+        if training.early_stopping:
+            stopping = keras.callbacks.EarlyStopping(
+                self.monitor, mode=self.mode, patience=training.early_stopping
+            )
+            reactions.append(Replayed(stopping, records))
+        return reactions
+
+    @cached_property
     def hyperparameters(self) -> Hyperparameters:
         """The recipe in TensorBoard."""
         sections = {"model", "training", "search"}
@@ -98,7 +119,7 @@ class RunCallbacks:
             DivergenceCheck(),
             Throughput(),
             *self._evaluation(),
-            *self._reactions(),
+            *self.reactions,
             keras.callbacks.TensorBoard(self.run.logs, write_graph=False),
             StepScalars(self.run.logs, every=self.recipe.training.log_every),
             LengthHistograms(self.run.logs, self.batches.training()),
@@ -110,15 +131,13 @@ class RunCallbacks:
         ]
 
     def replay(self) -> None:
-        """Go through the epochs on record, which may have ended the training early.
+        """Replay the epochs on record before `fit`; early stopping may have ended the training.
 
-        `model.stop_training` then says whether they have.
+        `model.stop_training` is then True. All later steps work without a call of `fit`.
         """
-        model = self.batches.model
-        for callback in (self.quality, self.best):
-            callback.set_model(model)
-        for reaction in self._reactions():
-            reaction.set_model(model)
+        for callback in (self.quality, self.best, *self.reactions):
+            callback.set_model(self.batches.model)
+        for reaction in self.reactions:
             reaction.on_train_begin()
 
     def _evaluation(self) -> list[keras.callbacks.Callback]:
@@ -146,23 +165,3 @@ class RunCallbacks:
             contexts=contexts and contexts[:_SAMPLES],
             **self.recipe.search.greedy_options,
         )
-
-    def _reactions(self) -> list[keras.callbacks.Callback]:
-        """Return the callbacks that react to the score that `training.monitor` names."""
-        training, records = self.recipe.training, self.history.records
-        reactions = []
-        if training.learning_rate_schedule == "plateau":
-            plateau = keras.callbacks.ReduceLROnPlateau(
-                self.monitor,
-                mode=self.mode,
-                factor=training.plateau_factor,
-                patience=training.plateau_patience,
-                min_delta=0.0,
-            )
-            reactions.append(Replayed(plateau, records, learning_rate=training.learning_rate))
-        if training.early_stopping:
-            stopping = keras.callbacks.EarlyStopping(
-                self.monitor, mode=self.mode, patience=training.early_stopping
-            )
-            reactions.append(Replayed(stopping, records))
-        return reactions

@@ -16,9 +16,8 @@ from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import check_abilities, check_model, check_warmup
 from kerasnmt.training.corpora import Corpora, texts
 from kerasnmt.training.devices import precision, sharing_strategy
-from kerasnmt.training.optimizers import Adam
+from kerasnmt.training.optimizers import Adam, ReplicaAdam
 from kerasnmt.training.recipe import Recipe
-from kerasnmt.training.replica_adam import ReplicaAdam
 from kerasnmt.training.run_callbacks import RunCallbacks
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.schedules import learning_rate_schedule

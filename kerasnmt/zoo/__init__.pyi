@@ -458,10 +458,10 @@ def luong_concat_lstm(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -519,10 +519,10 @@ def luong_cosine_lstm(
         target: The same for the target; None shares the source's.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -580,10 +580,10 @@ def luong_dot_lstm(
         target: The same for the target; None shares the source's.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -644,10 +644,10 @@ def luong_general_gru(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -708,10 +708,10 @@ def luong_general_lstm(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -775,10 +775,10 @@ def luong_local_m_lstm(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -844,10 +844,10 @@ def luong_local_p_lstm(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -909,10 +909,10 @@ def luong_location_lstm(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -969,10 +969,10 @@ def luong_scaled_dot_lstm(
         target: The same for the target; None shares the source's.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
@@ -1022,7 +1022,7 @@ def memory_network(
     Args:
         source: A tokenizer of stories and questions, or the size of their vocabulary where only ids
             are fed.
-        target: The same for the answers, each of which is one word; None shares the source's, as in
+        target: The same for the answers; an answer is one word. None shares the source's, as in
             the paper.
         embedding_dim: Size of an encoded sentence.
         hops: Number of hops.
@@ -1226,7 +1226,7 @@ def show_attend_tell_lstm(
             with the decoder.
         image_size: Height and width of the images of the small backbone; a multiple of 2 to the
             power of the number of `filters`.
-        filters: Numbers of features of its convolutions, each of which halves height and width.
+        filters: Numbers of features of its convolutions. Each convolution halves height and width.
         positions: Whether a learned vector for its place is added to each region. Without it "left
             of" is hard to learn.
         embedding_dim: Size of an embedded word.

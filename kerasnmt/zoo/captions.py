@@ -41,7 +41,7 @@ def show_attend_tell_lstm(
             with the decoder.
         image_size: Height and width of the images of the small backbone; a multiple of 2 to the
             power of the number of `filters`.
-        filters: Numbers of features of its convolutions, each of which halves height and width.
+        filters: Numbers of features of its convolutions. Each convolution halves height and width.
         positions: Whether a learned vector for its place is added to each region. Without it "left
             of" is hard to learn.
         units: Size of the decoder's states and of the attention's hidden layer.
@@ -86,7 +86,7 @@ def show_attend_tell_lstm(
 
 
 def _small_backbone(image_size: int, filters: Sequence[int]) -> keras.Model:
-    """Return convolutions, each of which halves the image."""
+    """Return a stack of convolutions. Each one halves height and width."""
     if not filters or image_size < 1 or image_size % 2 ** len(filters):
         raise ValueError(
             "Expected at least one filter, and an image_size that each filter can halve. "

@@ -48,10 +48,10 @@ def luong(
         units: Size of the decoder's state and of the annotations.
         encoder_units: Size of the annotations where it differs from `units`. A dense layer then
             turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions, each of which makes half of an
+        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
             annotation, so the size of the annotations is even. This is the default because an
-            annotation then also holds what follows its word; no measurement compares the two.
-            False for the paper's encoder, which reads forward only.
+            annotation then also depends on the words after its own; no measurement compares the
+            two. False for the paper's encoder, which reads forward only.
         input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
             needs it.
         fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,

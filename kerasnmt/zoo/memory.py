@@ -43,7 +43,7 @@ def memory_network(
     Args:
         source: A tokenizer of stories and questions, or the size of their vocabulary where only ids
             are fed.
-        target: The same for the answers, each of which is one word; None shares the source's, as in
+        target: The same for the answers; an answer is one word. None shares the source's, as in
             the paper.
         embedding_dim: Size of an encoded sentence.
         hops: Number of hops.

@@ -149,7 +149,7 @@ def test_a_training_goes_on_between_two_updates(make_model, short):
 
 
 def test_updates_that_float16_leaves_out(make_model, short):
-    """The next fit goes on after the batches, of which some changed nothing."""
+    """The next fit counts on from the batches, though some of them changed no weights."""
     model = make_model(seed=3)
     inner = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)
     optimizer = keras.optimizers.LossScaleOptimizer(inner)

@@ -26,7 +26,7 @@ tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 from kerasnmt.data import split_evenly
 from kerasnmt.text import WordTokenizer
-from kerasnmt.training.replica_adam import ReplicaAdam
+from kerasnmt.training import ReplicaAdam
 from kerasnmt.zoo import bahdanau_gru
 
 tokenizer = WordTokenizer(["a", "b", "c", "d", "e"])

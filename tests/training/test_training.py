@@ -250,9 +250,11 @@ def test_means_of_training_go_together(tmp_path):
     assert train(asked, tmp_path / "run", resume=True) == results  # it is done
 
 
-def test_a_training_that_early_stopping_ended_trains_no_more(tmp_path):
+@pytest.mark.parametrize("average_epochs", [None, 2])
+def test_a_training_that_early_stopping_ended_trains_no_more(average_epochs, tmp_path):
     """The results were not yet written when it was killed."""
-    asked = recipe(learning_rate=1e-30, early_stopping=1, monitor="loss")
+    options = {"early_stopping": 1, "monitor": "loss", "average_epochs": average_epochs}
+    asked = recipe(learning_rate=1e-30, **options)
     results = train(asked, tmp_path / "run")
     assert (results["epochs"], results["early_stopping"]) == (2, True)
     (tmp_path / "run" / "results.json").unlink()

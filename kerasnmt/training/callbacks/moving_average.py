@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import keras
 
-from kerasnmt.training.optimizers import inner_optimizer
+from kerasnmt.models.inner_optimizer import inner_optimizer
 
 
 class MovingAverage(keras.callbacks.Callback):
@@ -67,7 +67,7 @@ class MovingAverage(keras.callbacks.Callback):
             callback.on_epoch_begin(epoch, logs)
 
     def on_test_begin(self, logs: dict | None = None) -> None:
-        """Put the average in the place of the weights when validation begins."""
+        """Replace the weights by their average when validation begins."""
         if self._trains:
             self._put_average()
 

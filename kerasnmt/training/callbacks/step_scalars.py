@@ -6,8 +6,9 @@ from typing import Any
 import tensorflow as tf
 from keras import ops
 
+from kerasnmt.models.inner_optimizer import inner_optimizer
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
-from kerasnmt.training.optimizers import GradientNorm, inner_optimizer
+from kerasnmt.training.optimizers import GradientNorm
 
 
 class StepScalars(TensorBoardRun):
