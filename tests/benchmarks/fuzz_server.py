@@ -86,7 +86,9 @@ def main() -> None:
         env={**os.environ, "TF_ENABLE_ONEDNN_OPTS": "0"},
         text=True,
     )
-    url = re.search(r"http://\S+(?=,)", process.stderr.readline())[0] + ":predict"
+    # TensorFlow's own log may come first.
+    found = (re.search(r"http://\S+(?=,)", line) for line in process.stderr)
+    url = next(match[0] for match in found if match) + ":predict"
     threading.Thread(target=process.stderr.read, daemon=True).start()
     memory: list[float] = []
 
