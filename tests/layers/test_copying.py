@@ -7,7 +7,7 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt import layers
-from kerasnmt.layers.copying import copied_log_probability, source_words, with_copies
+from kerasnmt.layers.decoders.copying import copied_log_probability, source_words, with_copies
 
 V, EMBEDDING, UNITS, MEMORY = 7, 3, 4, 6
 # Two rows, the second with three positions of padding. Ids 7, 8 and 9 are outside the vocabulary;
