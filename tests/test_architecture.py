@@ -25,7 +25,7 @@ ROOMS = {
 # Inside a function, and so only where it is asked for.
 LAZY = {"models": {"text", "serving", "viz", "training"}}
 # Modules beside the rooms, for all.
-COMMON = {"atomic_write", "ids", "lazy_names", "nearest_name", "version"}
+COMMON = {"atomic_write", "ids", "lazy_names", "nearest_name", "time_cache", "version"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}
 # Rooms that run on any backend of Keras.
 PURE = {"layers", "decoding", "models", "zoo"}

@@ -1,4 +1,4 @@
-"""The base of layers and models that are made of layers."""
+"""What layers and models that are made of layers share."""
 
 import inspect
 from typing import Any, Self
@@ -34,3 +34,12 @@ class Composite:
         """Make the object from `get_config`."""
         deserialize = keras.saving.deserialize_keras_object
         return cls(**{name: deserialize(value) for name, value in config.items()})
+
+
+def build_once(layer: keras.layers.Layer, *shapes: tuple) -> None:
+    """Build a part with the given shapes, unless it was built before.
+
+    A layer that is read from a file finds its parts built already.
+    """
+    if not layer.built:
+        layer.build(*shapes)

@@ -14,7 +14,7 @@ from kerasnmt.data import story_batches
 from kerasnmt.models import MemoryNetwork
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from kerasnmt.training import LinearStart
-from tests.layers.test_memories import RULES, encode, hop_by_hand, memory_by_hand
+from tests.layers.memory.test_memories import RULES, encode, hop_by_hand, memory_by_hand
 
 # The encoding of the zoo: twice the position encoding of the paper.
 TWICE = RULES["twice"][1]

@@ -62,7 +62,7 @@ def test_each_fault_says_where_and_what():
 
 
 def test_faults_of_the_library_are_python():
-    source = (PACKAGE / "layers" / "attention.py").read_text(encoding="utf-8")
+    source = (PACKAGE / "layers" / "attention" / "attention.py").read_text(encoding="utf-8")
     found = find_mutations(source)
     assert {one.kind for one in found} > {"operator", "comparison", "mask", "return", "constant"}
     for mutation in found:

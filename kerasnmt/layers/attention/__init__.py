@@ -1,0 +1,1 @@
+"""Scores, windows and coverage, and the attention made of them."""

@@ -1,0 +1,313 @@
+"""Attention over a memory, with any score."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.scores import (
+    AdditiveScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    LocationScore,
+    ScaledDotScore,
+    Score,
+)
+from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.products import products
+from kerasnmt.nearest_name import unknown_name_message
+
+# Scores by name, made for a size of the query.
+_SCORES = {
+    "additive": lambda units, dtype: AdditiveScore(units, dtype=dtype),
+    "cosine": lambda units, dtype: CosineScore(dtype=dtype),
+    "dot": lambda units, dtype: DotScore(dtype=dtype),
+    "general": lambda units, dtype: GeneralScore(units, dtype=dtype),
+    "location": lambda units, dtype: LocationScore(dtype=dtype),
+    "scaled_dot": lambda units, dtype: ScaledDotScore(dtype=dtype),
+}
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class Attention(Composite, keras.layers.Layer):
+    """A score, a window, coverage, a masked softmax and the weighted sum of the values.
+
+        alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
+
+    Any score goes with any window. Without a window the attention is global: the softmax is over
+    the whole source.
+
+    In your own model:
+
+        attention = Attention("general")
+        context, weights = attention(query, values=memory, memory_mask=mask)
+
+    If the values carry a mask of Keras, as after `Embedding(mask_zero=True)`, the attention uses it
+    unless you pass `memory_mask`. The context keeps the mask of the query.
+
+    In a loop, project the memory once a source, then ask as often as there are queries:
+
+        keys = attention.project(memory)
+        context, weights = attention(query, keys, values=memory, memory_mask=mask)
+
+    Keys and values may differ: `values` is any tensor with the memory's length. Nothing is kept
+    between calls: where a window or coverage depends on earlier words, `initial_history` and
+    `next_history` make the arguments that say so.
+
+    Args:
+        score: a `Score`, for example `AdditiveScore(units=256)`; or the name of one, "additive",
+            "cosine", "dot", "general", "location" or "scaled_dot". A named score gets the query's
+            size where it needs one; "location" attends to the first 100 positions.
+        window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
+            attention.
+        coverage: `Coverage()`, or None for an attention that forgets where it looked.
+        penalty: what training asks of the weights of whole targets, `DoublyStochastic()`, or None.
+
+    Raises:
+        ValueError: it is no score, or there is none of this name.
+    """
+
+    def __init__(
+        self,
+        score: Score | str,
+        window: keras.layers.Layer | None = None,
+        coverage: keras.layers.Layer | None = None,
+        penalty: keras.layers.Layer | None = None,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if not isinstance(score, str | keras.layers.Layer):
+            raise ValueError(
+                "Expected a score or its name. Received: "
+                f"score={score!r:.60}. Queries and values go into the call: "
+                'Attention("dot")(query, values=memory).'
+            )
+        if isinstance(score, str) and score not in _SCORES:
+            raise ValueError(unknown_name_message(score, _SCORES, "score"))
+        self.score = score
+        self._score_name = score if isinstance(score, str) else None
+        self._query_units = None
+        self.window = window
+        self.coverage = coverage
+        self.penalty = penalty
+        told = {
+            "position": window is not None and window.moves,
+            "coverage": coverage is not None,
+        }
+        # The names of the arguments of `call` that tell of earlier words.
+        self.history = tuple(name for name, needed in told.items() if needed)
+
+    def build(
+        self,
+        query_shape: tuple,
+        keys_shape: tuple | None = None,
+        values_shape: tuple | None = None,
+    ) -> None:
+        """Make the weights of the score, the window and the coverage.
+
+        Args:
+            query_shape: `(..., query_units)`.
+            keys_shape: `(batch, source_length, key_units)`, or None where `values` are projected.
+            values_shape: `(batch, source_length, value_units)`.
+
+        Raises:
+            ValueError: there is one input only, or the score does not take these sizes.
+        """
+        several = isinstance(query_shape[0], list | tuple)  # as of attention([query, values])
+        if several or (keys_shape is None and values_shape is None):
+            raise ValueError(
+                "Expected a query and values, such as the memory. Received: one input. Call "
+                "attention(query, values=memory)."
+            )
+        self._query_units = query_shape[-1]
+        if isinstance(self.score, str):
+            self.score = _SCORES[self.score](self._query_units, self.dtype_policy.name)
+        if keys_shape is None:
+            keys_shape = self.project(keras.KerasTensor(values_shape)).shape
+        build_once(self.score, query_shape, keys_shape)
+        if self.window is not None:
+            build_once(self.window, query_shape)
+        if self.coverage is not None:
+            build_once(self.coverage, keys_shape)
+        if self.penalty is not None:
+            build_once(self.penalty, keys_shape)
+
+    def project(self, memory: Any) -> Any:
+        """Turn a memory `[batch, source_length, memory_units]` into the score's keys.
+
+        Raises:
+            ValueError: the score was given by its name, and no query has told its size yet.
+        """
+        if isinstance(self.score, str):
+            raise ValueError(
+                "Expected an attention that has been built, where the score is given by its name. "
+                f"Received: score={self.score!r}. Call attention(query, values=memory) first, or "
+                "give a layer, such as GeneralScore(units)."
+            )
+        # The score may make weights here; the scope gives them paths of their own.
+        with keras.name_scope(self.name, caller=self):
+            return self.score.project(memory)
+
+    def call(
+        self,
+        query: Any,
+        keys: Any = None,
+        values: Any = None,
+        memory_mask: Any = None,
+        position: Any = None,
+        coverage: Any = None,
+        query_mask: Any = None,
+        values_mask: Any = None,
+    ) -> tuple[Any, Any]:
+        """Attend to the values.
+
+        Args:
+            query: `[batch, query_units]`, or `[batch, target_length, query_units]` for several
+                queries to the same memory.
+            keys: what `project` returned, `[batch, source_length, key_units]`; None projects the
+                values.
+            values: `[batch, source_length, value_units]`.
+            memory_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+                `values_mask` is used.
+            position: number of the target word that asks, from 0, `[batch]` or
+                `[batch, target_length]`; for a window that moves with it. None counts the queries
+                of a whole target.
+            coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
+                `[batch, hypotheses, source_length]`; for an attention with coverage.
+            query_mask: boolean `[batch, target_length]`, which Keras passes. It does not change the
+                numbers.
+            values_mask: boolean `[batch, source_length]`, which Keras passes: the mask that the
+                values carry.
+
+        Returns:
+            context `[batch, value_units]` or `[batch, target_length, value_units]`, and
+            weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
+            exactly 0 where masked, all zeros where no source position is real.
+
+        Raises:
+            ValueError: `values`, or what the window or the coverage has to know, is missing; or the
+                query has another size than the first one.
+        """
+        if query.shape[-1] != self._query_units:
+            raise ValueError(
+                f"Expected queries of {self._query_units} features, as the first one. Received: "
+                f"query of shape {tuple(query.shape)}."
+            )
+        if values is None:
+            raise ValueError(
+                "Expected values to sum up, such as the memory. Received: values=None. "
+                "Call attention(query, values=memory)."
+            )
+        if self.coverage is not None and coverage is None:
+            raise ValueError(
+                "Expected coverage, the sums of the weights of earlier words. Received: "
+                "coverage=None. Begin with attention.initial_history(memory_mask)."
+            )
+        if keys is None:
+            keys = self.project(values)
+        if memory_mask is None:
+            memory_mask = values_mask
+        mask = memory_mask
+        if mask is not None and len(query.shape) == 3:
+            mask = ops.expand_dims(mask, 1)
+        if self.coverage is None:
+            scores = self.score(query, keys)
+        else:
+            scores = self._score_covered(query, self.coverage(keys, coverage))
+        if self.window is None:
+            weights = masked_softmax(scores, mask)
+        else:
+            inside, factor = self.window(query, keys, memory_mask, position)
+            mask = inside if mask is None else ops.logical_and(mask, inside)
+            weights = masked_softmax(scores, mask) * factor
+        return weighted_sum(weights, values), weights
+
+    def _score_covered(self, query: Any, keys: Any) -> Any:
+        """Score hypotheses that have keys of their own, by taking them as rows."""
+        if len(query.shape) == 2:
+            return self.score(query, keys)
+        length, key_units = ops.shape(keys)[2], keys.shape[3]
+        rows = ops.reshape(query, (-1, query.shape[2]))
+        scores = self.score(rows, ops.reshape(keys, (-1, length, key_units)))
+        return ops.reshape(scores, (-1, ops.shape(query)[1], length))
+
+    def initial_history(self, memory_mask: Any) -> dict[str, Any]:
+        """Return the arguments of `call` that tell of earlier words, when there is none.
+
+        Args:
+            memory_mask: boolean `[batch, source_length]`.
+
+        Returns:
+            `position` int32 `[batch]` with a window that moves, and `coverage` float32
+            `[batch, source_length]` with coverage.
+        """
+        coverage = ops.zeros_like(memory_mask, dtype="float32")
+        values = {"position": ops.cast(coverage[:, 0], "int32"), "coverage": coverage}
+        return {name: values[name] for name in self.history}
+
+    def next_history(self, history: dict[str, Any], weights: Any) -> dict[str, Any]:
+        """Return the same arguments for the next word.
+
+        Args:
+            history: the arguments of this word, from `initial_history` or the word before.
+            weights: its attention weights, float32 `[batch, source_length]` or
+                `[batch, hypotheses, source_length]`.
+        """
+        added = {"position": 1, "coverage": weights}
+        return {
+            name: history[name] + ops.cast(added[name], history[name].dtype)
+            for name in self.history
+        }
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        config = super().get_config()
+        if self._score_name is not None:
+            config["score"] = self._score_name
+        return config
+
+
+def weighted_sum(weights: Any, values: Any) -> Any:
+    """Sum values by attention weights: c = sum_i alpha_i v_i.
+
+    Args:
+        weights: `[batch, source_length]` or `[batch, target_length, source_length]`.
+        values: `[batch, source_length, value_units]`.
+
+    Returns:
+        `[batch, value_units]` or `[batch, target_length, value_units]`, in the dtype of the values.
+    """
+    weights = ops.cast(weights, values.dtype)
+    if len(weights.shape) == 3:
+        return products(weights, values)
+    return ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), values), 1)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class BahdanauAttention(Attention):
+    """Attention with the additive score, to be asked with the decoder state s_{t-1}.
+
+        e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
+        alpha_t = softmax(e_t),    c_t = sum_i alpha_{t,i} h_i
+
+    Source: Bahdanau, Cho and Bengio (2015), equations 5 and 6 and appendix A.1.2.
+
+    Args:
+        units: size of the score's hidden layer.
+        coverage: `Coverage()`, or None for an attention that forgets where it looked.
+        penalty: `DoublyStochastic()`, or None; see `Attention`.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        coverage: keras.layers.Layer | None = None,
+        penalty: keras.layers.Layer | None = None,
+        **kwargs,
+    ) -> None:
+        score = AdditiveScore(units, dtype=kwargs.get("dtype"), name="score")
+        super().__init__(score, coverage=coverage, penalty=penalty, **kwargs)
+        self.units = units

@@ -1,0 +1,110 @@
+"""Coverage, and the penalty of attention weights."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class Coverage(keras.layers.Layer):
+    """Tell the score how much every source position was attended to by the words before.
+
+    The coverage C_{t,i} = sum_{t' < t} alpha_{t',i} joins the key, k_i + w C_{t,i}. Within the
+    additive score this is v^T tanh(W h_i + U s + w C_{t,i}), as published; within a product of
+    query and key it adds C_{t,i} times a product of the query with w. A score that reads no keys
+    (`LocationScore`) cannot hear of it.
+
+    The loss, summed over source positions and averaged over target words, is
+    min(alpha_{t,i}, C_{t,i}): attending twice to one position costs. The published weight, 1, is
+    for models that attend already; from the start it keeps the attention from learning where to
+    look, and a tenth of it makes for better alignments.
+
+    Source: Tu et al. (2016), "Modeling coverage for neural machine translation", section 3.1.1,
+    with the sum of the weights as the coverage; See, Liu and Manning (2017), "Get to the point",
+    equations 10 to 13.
+
+    Args:
+        loss_weight: what the loss counts beside that of the words, at least 0.
+    """
+
+    def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if loss_weight < 0:
+            raise ValueError(f"Expected loss_weight >= 0. Received: loss_weight={loss_weight}")
+        self.loss_weight = loss_weight
+
+    def build(self, keys_shape: tuple) -> None:
+        """Make the weights for keys `(batch, source_length, key_units)`."""
+        self.kernel = self.add_weight(
+            shape=(keys_shape[-1],), initializer=keras.initializers.RandomNormal(), name="kernel"
+        )
+
+    def call(self, keys: Any, coverage: Any) -> Any:
+        """Add what was attended to.
+
+        Args:
+            keys: `[batch, source_length, key_units]`.
+            coverage: float32 `[batch, source_length]`, or `[batch, hypotheses, source_length]`.
+
+        Returns:
+            keys `[batch, source_length, key_units]`, or
+            `[batch, hypotheses, source_length, key_units]`.
+        """
+        if len(coverage.shape) == 3:
+            keys = ops.expand_dims(keys, 1)
+        coverage = ops.cast(coverage, keys.dtype)
+        return keys + ops.expand_dims(coverage, -1) * ops.cast(self.kernel, keys.dtype)
+
+    def loss(self, weights: Any, target_mask: Any) -> Any:
+        """Return the loss of whole targets, a float32 scalar, times `loss_weight`.
+
+        Args:
+            weights: attention weights, float32 `[batch, target_length, source_length]`.
+            target_mask: boolean `[batch, target_length]`, True = real word.
+        """
+        before = ops.cumsum(weights, axis=1) - weights
+        repeated = ops.sum(ops.minimum(weights, before), axis=-1)
+        mask = ops.cast(target_mask, "float32")
+        mean = ops.sum(mask * repeated) / ops.maximum(ops.sum(mask), 1.0)
+        return self.loss_weight * mean
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "loss_weight": self.loss_weight}
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class DoublyStochastic(keras.layers.Layer):
+    """A loss by which all that is there gets looked at.
+
+        lambda sum_i (1 - sum_t alpha_{t,i})^2
+
+    summed over the targets and divided by the number of their words, as the loss of the words is.
+    Where a target has fewer words than the memory has places, the sums cannot all be 1, and a large
+    lambda blurs the weights. It is for memories without padding, such as the regions of images: a
+    padded place counts 1, from which nothing is learned.
+
+    Source: Xu et al. (2015), "Show, attend and tell", equation 14.
+
+    Args:
+        loss_weight: lambda, at least 0.
+    """
+
+    def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        if loss_weight < 0:
+            raise ValueError(f"Expected loss_weight >= 0. Received: loss_weight={loss_weight}")
+        self.loss_weight = loss_weight
+
+    def loss(self, weights: Any, target_mask: Any) -> Any:
+        """Return the loss of whole targets, a float32 scalar; see `Coverage.loss`."""
+        mask = ops.cast(target_mask, "float32")
+        looked = ops.sum(weights * mask[..., None], axis=1)
+        total = ops.sum(ops.max(mask, axis=1) * ops.sum(ops.square(1.0 - looked), axis=-1))
+        return self.loss_weight * total / ops.maximum(ops.sum(mask), 1.0)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "loss_weight": self.loss_weight}

@@ -1,0 +1,319 @@
+"""Scores: how well a query fits each key."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.products import on_rows
+
+
+class Score(keras.layers.Layer):
+    """The base of scores, which say how well each source position answers a query.
+
+    A score of your own needs `call` alone:
+
+        @keras.saving.register_keras_serializable("my_package")
+        class NegativeDistance(Score):
+            def call(self, query, keys):
+                query = keras.ops.expand_dims(query, -2)  # [batch, (target_length,) 1, units]
+                if len(query.shape) == 4:
+                    keys = keras.ops.expand_dims(keys, 1)
+                return -keras.ops.sum(keras.ops.square(query - keys), axis=-1)
+
+        attention = Attention(NegativeDistance())
+
+    Make weights in `build`. Put what depends only on the memory into `project`, which is called
+    once per source.
+    """
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Make the weights of `call`; by default there are none.
+
+        Args:
+            query_shape: `(..., query_units)`.
+            keys_shape: `(batch, source_length, key_units)`, of what `project` returns.
+        """
+
+    def project(self, memory: Any) -> Any:
+        """Turn a memory into the keys of `call`; by default it is its own key.
+
+        Args:
+            memory: `[batch, source_length, memory_units]`.
+
+        Returns:
+            keys `[batch, source_length, key_units]`.
+        """
+        return memory
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score a query against every key.
+
+        Args:
+            query: `[batch, query_units]` or `[batch, target_length, query_units]`.
+            keys: `[batch, source_length, key_units]`, made by `project`.
+
+        Returns:
+            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} needs a method `call(query, keys)`.")
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class DotScore(Score):
+    """e_i = s^T h_i: no weights; the query must have the memory's size.
+
+    Source: Luong, Pham and Manning (2015), section 3.1, "dot".
+    """
+
+    # What to do where the sizes differ.
+    _advice = (
+        "Make the decoder as large as the memory, or use GeneralScore, which projects the memory "
+        "to the query's size."
+    )
+
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Check the sizes; there are no weights to make.
+
+        Args:
+            query_shape: `(..., units)`.
+            keys_shape: `(batch, source_length, units)`.
+
+        Raises:
+            ValueError: the query and the keys differ in size.
+        """
+        if query_shape[-1] != keys_shape[-1]:
+            raise ValueError(
+                f"{type(self).__name__} multiplies the query with the keys, so their last "
+                f"dimensions must agree. Received: query_shape={tuple(query_shape)}, "
+                f"keys_shape={tuple(keys_shape)}. {self._advice}"
+            )
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score a query against every key.
+
+        Args:
+            query: `[batch, units]` or `[batch, target_length, units]`.
+            keys: `[batch, source_length, units]`.
+
+        Returns:
+            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+        """
+        query, keys = (ops.cast(tensor, "float32") for tensor in (query, keys))
+        if len(query.shape) == 3:
+            return ops.matmul(query, ops.transpose(keys, (0, 2, 1)))
+        return ops.squeeze(ops.matmul(keys, ops.expand_dims(query, -1)), -1)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class ScaledDotScore(DotScore):
+    """e_i = s^T h_i / sqrt(n), n the size of both.
+
+    The sum of n products of independent numbers of variance 1 has variance n; divided by its root
+    the softmax stays away from where its gradient vanishes.
+
+    Source: Vaswani et al. (2017), section 3.2.1.
+    """
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score a query against every key; shapes as in `DotScore`."""
+        return super().call(query, keys) / keys.shape[-1] ** 0.5
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class GeneralScore(DotScore):
+    """e_i = s^T W h_i: the dot product with a memory that is projected once a source.
+
+    The weights are V = sqrt(n) W, for n units: `project` makes V h_i / sqrt(n). A step of Adam
+    moves all n^2 weights alike, and the score with them; without the divisor a few hundred steps
+    throw the softmax onto one position, from which it hardly returns.
+
+    Source: Luong, Pham and Manning (2015), section 3.1, "general"; also called multiplicative or
+    bilinear.
+
+    Args:
+        units: n, size of the query.
+    """
+
+    _advice = "Make GeneralScore with the query's size as its units."
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.memory_projection = keras.layers.Dense(
+            units,
+            use_bias=False,
+            kernel_initializer=keras.initializers.Orthogonal(gain=units**0.5),
+            dtype=self.dtype_policy,
+            name="memory_projection",
+        )
+
+    def project(self, memory: Any) -> Any:
+        """Turn a memory `[batch, source_length, memory_units]` into keys W h_i."""
+        return self.memory_projection(memory) * self.units**-0.5
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units}
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class CosineScore(DotScore):
+    """e_i = g cos(s, h_i): content-based attention, with a learned sharpness g.
+
+    A cosine lies between -1 and 1, so without g no weight could be more than e^2 times another,
+    and over twenty words no word could get more than 28% of the attention; g, a weight that begins
+    with `sharpness`, lets the softmax become as peaked as it must.
+
+    Source: Graves, Wayne and Danihelka (2014), "Neural Turing machines", equations 5 and 6, where
+    g is the key strength.
+
+    Args:
+        sharpness: the first value of g.
+    """
+
+    def __init__(self, sharpness: float = 5.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.sharpness = sharpness
+
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Make the sharpness, and check the sizes as `DotScore` does."""
+        super().build(query_shape, keys_shape)
+        self.gain = self.add_weight(
+            shape=(), initializer=keras.initializers.Constant(self.sharpness), name="gain"
+        )
+
+    def project(self, memory: Any) -> Any:
+        """Scale every annotation `[batch, source_length, units]` to length 1, once a source."""
+        return _unit(memory)
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score a query against every key; shapes as in `DotScore`."""
+        return super().call(_unit(query), keys) * ops.cast(self.gain, "float32")
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "sharpness": self.sharpness}
+
+
+def _unit(vectors: Any) -> Any:
+    """Vectors of length 1, computed in float32; zeros stay zeros, with a finite gradient."""
+    wide = ops.cast(vectors, "float32")
+    squares = ops.sum(ops.square(wide), axis=-1, keepdims=True)
+    return ops.cast(wide * ops.rsqrt(ops.maximum(squares, 1e-12)), vectors.dtype)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class LocationScore(Score):
+    """e = W s: the query says at which positions to look, whatever stands there.
+
+    For a source of length S the first S rows of W are used; what lies beyond `max_length`
+    positions is not attended to.
+
+    Source: Luong, Pham and Manning (2015), equation 8.
+
+    Args:
+        max_length: number of source positions that can be attended to.
+    """
+
+    def __init__(self, max_length: int = 100, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.max_length = max_length
+        self.query_projection = keras.layers.Dense(
+            max_length, use_bias=False, dtype=self.dtype_policy, name="query_projection"
+        )
+
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Make the weights for a query `(..., query_units)`; the keys' contents do not matter."""
+        self.query_projection.build(query_shape)
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score every position.
+
+        Args:
+            query: `[batch, query_units]` or `[batch, target_length, query_units]`.
+            keys: `[batch, source_length, ...]`.
+
+        Returns:
+            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+        """
+        positions = ops.arange(ops.shape(keys)[1])
+        scores = ops.cast(on_rows(self.query_projection, query), "float32")
+        scores = ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
+        return ops.where(positions < self.max_length, scores, -1e9)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "max_length": self.max_length}
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class AdditiveScore(Score):
+    """e_i = v^T tanh(W h_i + U s + b): one hidden layer compares a query with every key.
+
+    The term of the memory does not depend on the query, so `project` computes it once a source.
+
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", appendix A.1.2. Concatenating [h_i; s] under one matrix W1, as other
+    texts write it, is the same function: W1 = [W, U].
+
+    Args:
+        units: size of the hidden layer.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        dtype = self.dtype_policy
+        self.memory_projection = keras.layers.Dense(units, dtype=dtype, name="memory_projection")
+        self.query_projection = keras.layers.Dense(
+            units, use_bias=False, dtype=dtype, name="query_projection"
+        )
+
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Make the weights of `call`; those of `project` are made where it is first used.
+
+        Args:
+            query_shape: `(..., query_units)`.
+            keys_shape: `(batch, source_length, units)`.
+        """
+        self.query_projection.build(query_shape)
+        self.energy = self.add_weight(
+            shape=(self.units, 1), initializer="glorot_uniform", name="energy"
+        )
+
+    def project(self, memory: Any) -> Any:
+        """Project the memory once a source: `[batch, source_length, memory_units]` to keys.
+
+        Returns:
+            keys `[batch, source_length, units]`, W h_i + b.
+        """
+        return self.memory_projection(memory)
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score a query against every key.
+
+        Args:
+            query: `[batch, query_units]` or `[batch, target_length, query_units]`.
+            keys: `[batch, source_length, units]`, made by `project`.
+
+        Returns:
+            scores, float32, `[batch, source_length]` or
+            `[batch, target_length, source_length]`.
+        """
+        query = on_rows(self.query_projection, query)
+        if len(query.shape) == 3:
+            keys = ops.expand_dims(keys, 1)
+        hidden = ops.tanh(keys + ops.expand_dims(query, -2))
+        # Summed in float32, whatever the dtype of the hidden layer.
+        hidden = ops.cast(hidden, "float32")
+        energy = ops.cast(self.energy, "float32")
+        return on_rows(lambda rows: ops.squeeze(ops.matmul(rows, energy), -1), hidden)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units}

@@ -1,0 +1,82 @@
+"""Dense layers at every source position as a score."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.attention.scores import Score
+from kerasnmt.layers.products import on_rows
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class TimeDistributedDenseScorer(Score):
+    """e_i = dense([h_i; s]): the same dense layers at every source position.
+
+    Without a hidden layer, a single linear neuron, e_i = w^T h_i + u^T s + b. The softmax over i
+    cancels u^T s + b, which is the same for every i: **the weights of the linear scorer never
+    depend on the decoder**, every target word attends alike. It is here because tutorials have it.
+
+    With a hidden layer, e_i = v^T tanh(W [h_i; s] + b) + c, the query takes part; but for c, which
+    cancels as well, this is the function of `AdditiveScore`.
+
+    The product with [h_i; s] is computed as a part for h_i, once a source, and a part for s.
+
+    Args:
+        hidden_units: size of the hidden layer, or None for the single linear neuron.
+    """
+
+    def __init__(self, hidden_units: int | None = None, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.hidden_units = hidden_units
+        dtype = self.dtype_policy
+        first_units = hidden_units or 1
+        self.memory_projection = keras.layers.Dense(
+            first_units, dtype=dtype, name="memory_projection"
+        )
+        self.query_projection = keras.layers.Dense(
+            first_units, use_bias=False, dtype=dtype, name="query_projection"
+        )
+        if hidden_units:
+            self.output_layer = keras.layers.Dense(1, dtype=dtype, name="output_layer")
+
+    def build(self, query_shape: tuple, keys_shape: tuple) -> None:
+        """Make the weights of `call`; those of `project` are made where it is first used.
+
+        Args:
+            query_shape: `(..., query_units)`.
+            keys_shape: `(batch, source_length, hidden_units or 1)`.
+        """
+        self.query_projection.build(query_shape)
+        if self.hidden_units:
+            self.output_layer.build(keys_shape)
+
+    def project(self, memory: Any) -> Any:
+        """Apply the first layer to a memory `[batch, source_length, memory_units]`.
+
+        Returns:
+            keys `[batch, source_length, hidden_units or 1]`.
+        """
+        return self.memory_projection(memory)
+
+    def call(self, query: Any, keys: Any) -> Any:
+        """Score a query against every key.
+
+        Args:
+            query: `[batch, query_units]` or `[batch, target_length, query_units]`.
+            keys: `[batch, source_length, hidden_units or 1]`, made by `project`.
+
+        Returns:
+            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+        """
+        query = on_rows(self.query_projection, query)
+        if len(query.shape) == 3:
+            keys = ops.expand_dims(keys, 1)
+        scores = keys + ops.expand_dims(query, -2)
+        if self.hidden_units:
+            scores = on_rows(self.output_layer, ops.tanh(scores))
+        return ops.cast(ops.squeeze(scores, -1), "float32")
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "hidden_units": self.hidden_units}

@@ -1,0 +1,1 @@
+"""Recurrent cells, for encoders and decoders."""

@@ -1,0 +1,185 @@
+"""Recurrent cells whose input projection is made outside the time loop."""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.cells.state_dropout import mask_state
+from kerasnmt.layers.products import on_rows
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class GRUCell(keras.layers.Layer):
+    """A gated recurrent unit that takes inputs already projected to its three gates.
+
+        z = sigmoid(x_z + U_z h),    r = sigmoid(x_r + U_r h)
+        h~ = tanh(x_h + r * (U_h h + b_h)),    h' = z * h + (1 - z) * h~
+
+    where x = W x_t + b is computed by the layer around it. In a decoder whose whole target is
+    known, most of x is then one large matrix product over all steps in place of one small product
+    a step, which is what `keras.layers.GRUCell` does; the recurrence itself is the same (with
+    `reset_after=True`).
+
+    Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder", with
+    the reset gate after the matrix product.
+
+    Args:
+        units: size of the state.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.state_size = [units]
+        self.mask_size = [units]
+        self.input_size = 3 * units
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., 3 * units)`."""
+        self.recurrent_kernel = self.add_weight(
+            shape=(self.units, 3 * self.units), initializer="orthogonal", name="recurrent_kernel"
+        )
+        self.recurrent_bias = self.add_weight(
+            shape=(3 * self.units,), initializer="zeros", name="recurrent_bias"
+        )
+
+    def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Make one step.
+
+        Args:
+            inputs: projected input `[batch, 3 * units]`, in the order z, r, h.
+            states: the list of one state `[batch, units]`; after it there may be a mask of the same
+                shape, see `StateDropout`.
+
+        Returns:
+            output `[batch, units]`, and the list of the new state, which is the output, and of the
+            mask.
+        """
+        state, *mask = states
+        # After the rows of a search have their axes again: one op for both takes longer there.
+        recurrent = on_rows(self._recur, mask_state(state, mask)) + self.recurrent_bias
+        x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
+        h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
+        update = ops.sigmoid(x_z + h_z)
+        reset = ops.sigmoid(x_r + h_r)
+        candidate = ops.tanh(x_h + reset * h_h)
+        output = candidate + update * (state - candidate)
+        return output, [output, *mask]
+
+    def _recur(self, states: Any) -> Any:
+        return ops.matmul(states, self.recurrent_kernel)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units}
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class LSTMCell(keras.layers.Layer):
+    """Long short-term memory that takes inputs already projected to its four gates.
+
+        i = sigmoid(x_i + U_i h),    f = sigmoid(x_f + U_f h + 1),    o = sigmoid(x_o + U_o h)
+        c' = f * c + i * tanh(x_g + U_g h),    h' = o * tanh(c')
+
+    where x = W x_t + b is computed by the layer around it, see `GRUCell`. The 1 keeps the memory
+    at the beginning of training, as the unit forget bias of `keras.layers.LSTMCell` does.
+
+    Source: Hochreiter and Schmidhuber (1997), "Long short-term memory", with the forget gate of
+    Gers, Schmidhuber and Cummins (2000).
+
+    Args:
+        units: size of each of the two states.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.state_size = [units, units]
+        self.mask_size = [units]
+        self.input_size = 4 * units
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., 4 * units)`."""
+        self.recurrent_kernel = self.add_weight(
+            shape=(self.units, 4 * self.units), initializer="orthogonal", name="recurrent_kernel"
+        )
+
+    def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Make one step.
+
+        Args:
+            inputs: projected input `[..., 4 * units]`, in the order i, f, g, o.
+            states: h and c, each `[..., units]`; after them there may be a mask of h, see
+                `StateDropout`.
+
+        Returns:
+            output h' `[..., units]`, and the list of h', c' and the mask.
+        """
+        state, memory, *mask = states
+        gates = inputs + on_rows(self._recur, mask_state(state, mask))
+        entry, forget, candidate, exit_ = ops.split(gates, 4, axis=-1)
+        memory = ops.sigmoid(forget + 1.0) * memory + ops.sigmoid(entry) * ops.tanh(candidate)
+        output = ops.sigmoid(exit_) * ops.tanh(memory)
+        return output, [output, memory, *mask]
+
+    def _recur(self, states: Any) -> Any:
+        return ops.matmul(states, self.recurrent_kernel)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "units": self.units}
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class SimpleRNNCell(keras.layers.Layer):
+    """h' = f(x + U h), where the layer around the cell computes x = W x_t + b.
+
+    Source: Elman (1990), "Finding structure in time", where f is the logistic function. The
+    default is tanh, as usual today. `activation="sigmoid"` gives the equation of Sutskever, Vinyals
+    and Le (2014), section 2: h_t = sigm(W x_t + U h_{t-1}).
+
+    Args:
+        units: Size of the state.
+        activation: The function f, or its name in `keras.activations`.
+    """
+
+    def __init__(self, units: int, activation: str | Callable = "tanh", **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.activation = keras.activations.get(activation)
+        self.state_size = [units]
+        self.mask_size = [units]
+        self.input_size = units
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., units)`."""
+        self.recurrent_kernel = self.add_weight(
+            shape=(self.units, self.units), initializer="orthogonal", name="recurrent_kernel"
+        )
+
+    def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Make one step.
+
+        Args:
+            inputs: projected input `[..., units]`.
+            states: the list of one state `[..., units]`; after it there may be a mask of the same
+                shape, see `StateDropout`.
+
+        Returns:
+            output `[..., units]`, and the list of the new state, which is the output, and of the
+            mask.
+        """
+        state, *mask = states
+        recurrent = on_rows(self._recur, mask_state(state, mask))
+        output = self.activation(inputs + recurrent)
+        return output, [output, *mask]
+
+    def _recur(self, states: Any) -> Any:
+        return ops.matmul(states, self.recurrent_kernel)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        activation = keras.activations.serialize(self.activation)
+        return {**super().get_config(), "units": self.units, "activation": activation}

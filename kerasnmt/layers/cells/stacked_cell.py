@@ -1,0 +1,85 @@
+"""Recurrent cells on top of each other."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.products import on_rows
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class StackedCell(Composite, keras.layers.Layer):
+    """Several recurrent cells as one: each but the first reads the output of the one below.
+
+    The states of the topmost cell come first, so that the first of all is the one that an
+    attention asks with.
+
+    Source: Luong, Pham and Manning (2015), section 3, "stacking"; residuals after Wu et al. (2016),
+    "Google's neural machine translation system", section 3.1.
+
+    Args:
+        cells: from the inputs up, for example `[LSTMCell(units), LSTMCell(units)]`.
+        residual: whether each cell but the first adds to what it reads, where the sizes are equal.
+    """
+
+    def __init__(
+        self, cells: Sequence[keras.layers.Layer], residual: bool = False, **kwargs
+    ) -> None:
+        super().__init__(**kwargs)
+        if not cells:
+            raise ValueError(f"Expected at least one recurrent cell. Received: cells={cells}")
+        self.cells = list(cells)
+        self.residual = residual
+        self.units = cells[-1].units
+        self.input_size = cells[0].input_size
+        self.state_size = [size for cell in reversed(cells) for size in cell.state_size]
+        self.mask_size = [size for cell in reversed(cells) for size in cell.mask_size]
+        self.input_projections = [
+            keras.layers.Dense(
+                cell.input_size, dtype=self.dtype_policy, name=f"input_projection_{number}"
+            )
+            for number, cell in enumerate(cells[1:], start=1)
+        ]
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., input_size)`."""
+        for cell in self.cells:
+            build_once(cell, (None, cell.input_size))
+        for projection, below in zip(self.input_projections, self.cells[:-1], strict=True):
+            build_once(projection, (None, below.units))
+
+    def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Make one step.
+
+        Args:
+            inputs: projected for the first cell, `[..., input_size]`.
+            states: of `state_size`, the topmost cell's first, `[..., size]` each; after them
+                there may be masks of `mask_size` in the same order, see `StateDropout`.
+
+        Returns:
+            output of the topmost cell, `[..., units]`, and the list of new states and of
+            the masks.
+        """
+        count = len(self.state_size)
+        states, masks = list(states[:count]), list(states[count:])
+        new_states, new_masks = [], []
+        output = None
+        for number, cell in enumerate(self.cells):
+            states, own = _without_last(states, len(cell.state_size))
+            masks, own_masks = _without_last(masks, len(cell.mask_size))
+            below = output
+            if number:
+                inputs = on_rows(self.input_projections[number - 1], below)
+            output, own = cell(inputs, [*own, *own_masks])
+            own, own_masks = own[: len(cell.state_size)], own[len(cell.state_size) :]
+            new_states, new_masks = [*own, *new_states], [*own_masks, *new_masks]
+            if self.residual and number and below.shape[-1] == cell.units:
+                output = output + below
+        return output, [*new_states, *new_masks]
+
+
+def _without_last(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:
+    """Split a list into all but its last values and these; an empty one into nothing twice."""
+    return values[: len(values) - count], values[len(values) - count :]

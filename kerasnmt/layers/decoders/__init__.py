@@ -1,0 +1,1 @@
+"""Decoders, their cells, readouts, generators and gates."""

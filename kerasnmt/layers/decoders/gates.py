@@ -1,0 +1,97 @@
+"""Gates: the choice between generating and copying."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.products import on_rows
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class SoftmaxGate(keras.layers.Layer):
+    """(p_gen, p_copy) = softmax(W s_t).
+
+    Source: Stehnii (2018), "Neural attention", section "Pointer networks":
+    softmax(W_{g.or.c}^T h_y).
+    """
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.projection = keras.layers.Dense(
+            2, use_bias=False, dtype=self.dtype_policy, name="projection"
+        )
+
+    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
+        """Make the weights for inputs with these last dimensions."""
+        self.projection.build(state_shape)
+
+    def call(self, embedded: Any, state: Any, context: Any) -> Any:
+        """Choose.
+
+        Args:
+            embedded: y_{t-1}, `[..., embedding_dim]`; not used here.
+            state: s_t, `[..., units]`.
+            context: c_t, `[..., memory_units]`; not used here.
+
+        Returns:
+            log p_gen and log p_copy, float32 `[..., 2]`.
+        """
+        return ops.log_softmax(ops.cast(on_rows(self.projection, state), "float32"), axis=-1)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class SigmoidGate(keras.layers.Layer):
+    """p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b), p_copy = 1 - p_gen.
+
+    Source: See, Liu and Manning (2017), "Get to the point", equation 8.
+    """
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.projection = keras.layers.Dense(1, dtype=self.dtype_policy, name="projection")
+
+    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
+        """Make the weights for inputs with these last dimensions."""
+        features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
+        self.projection.build((None, features))
+
+    def call(self, embedded: Any, state: Any, context: Any) -> Any:
+        """Choose; see `SoftmaxGate`."""
+        logit = on_rows(self.projection, ops.concatenate([context, state, embedded], axis=-1))
+        logit = ops.cast(logit, "float32")
+        return ops.log_sigmoid(ops.concatenate([logit, -logit], axis=-1))
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class ContextGate(keras.layers.Layer):
+    """(p_gen, p_source, p_context) = softmax(W [s_t; c_t; k_t; y_{t-1}] + b).
+
+    Source: Stehnii (2018), "Neural attention", sections "Attention over context" and "Pointer
+    networks", whose softmax over two actions this is over three; McCann, Keskar, Xiong and Socher
+    (2018), "The natural language decathlon", section 3, which chooses with two sigmoids of what the
+    decoder hears.
+    """
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.projection = keras.layers.Dense(3, dtype=self.dtype_policy, name="projection")
+
+    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
+        """Make the weights for inputs with these last dimensions."""
+        features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
+        self.projection.build((None, features))
+
+    def call(self, embedded: Any, state: Any, context: Any) -> Any:
+        """Choose.
+
+        Args:
+            embedded: y_{t-1}, `[..., embedding_dim]`.
+            state: s_t, `[..., units]`.
+            context: [c_t; k_t], `[..., 2 memory_units]`.
+
+        Returns:
+            log p_gen, log p_source and log p_context, float32 `[..., 3]`.
+        """
+        logits = on_rows(self.projection, ops.concatenate([state, context, embedded], axis=-1))
+        return ops.log_softmax(ops.cast(logits, "float32"), axis=-1)

@@ -1,0 +1,1 @@
+"""Encoders, the layers that they stack, and bridges to a decoder."""

@@ -1,0 +1,155 @@
+"""The encoder of a source and of a second text, its context."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.ids import PAD_ID
+from kerasnmt.layers.attention.attention import weighted_sum
+from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.encoders.encoder import Encoder
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class ContextEncoder(Encoder):
+    """Read a source, and a context in the light of the source.
+
+    One recurrent layer reads both texts alone. Each word of the context then looks for words of the
+    source like it, or at nothing, and a second layer reads the context with what they found:
+
+        h^q = layer(source),    h^c = layer(context)
+        a_{i,0}, a_i = softmax_j(0, h^c_i . h^q_1 / sqrt(n), h^c_i . h^q_2 / sqrt(n), ...)
+        f_i = sum_j a_{i,j} h^q_j
+        memory of the source h^q,    of the context context_layer([h^c_i; f_i; h^c_i * f_i])
+
+    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
+    learning as question answering", section 3: the independent encoding, the alignment with dummy
+    words, here zeros, and the compression, one way from context to question. There both texts are
+    so read in turn, with self-attention above. The product is of Seo, Kembhavi, Farhadi and
+    Hajishirzi (2017), "Bidirectional attention flow for machine comprehension", section 2.
+
+    Args:
+        embedding: `keras.layers.Embedding` of both texts; None where the words come embedded, as
+            from a decoder whose embeddings are shared.
+        layer: a recurrent layer for both, for example `BidirectionalLayer(GRUCell(units))`.
+        context_layer: a recurrent layer for the context and what it found, of as many units.
+        dropout: share of the features that is dropped in training before each layer, in [0, 1).
+
+    Raises:
+        ValueError: the layers differ in units.
+    """
+
+    reads = ("source_ids", "context_ids")
+
+    def __init__(
+        self,
+        embedding: keras.layers.Layer | None,
+        layer: keras.layers.Layer,
+        context_layer: keras.layers.Layer,
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        if layer.units != context_layer.units:
+            raise ValueError(
+                "Expected two layers of as many units, one for both texts and one for the context. "
+                f"Received: {layer.units} and {context_layer.units} units."
+            )
+        self.embedding = embedding
+        self.layer = layer
+        self.context_layer = context_layer
+        self.dropout = dropout
+        self.state_size = [layer.state_size]
+        self.memory_units = layer.units
+        dtype = self.dtype_policy
+        self.words_dropout = keras.layers.Dropout(dropout, dtype=dtype, name="words_dropout")
+        self.found_dropout = keras.layers.Dropout(dropout, dtype=dtype, name="found_dropout")
+
+    def build(
+        self,
+        source_ids_shape: tuple,
+        context_ids_shape: tuple,
+        embedded_source_shape: tuple | None = None,
+        embedded_context_shape: tuple | None = None,
+    ) -> None:
+        """Make the weights.
+
+        Args:
+            source_ids_shape: `(batch, source_length)`.
+            context_ids_shape: `(batch, context_length)`.
+            embedded_source_shape: `(batch, source_length, features)`, without an embedding of its
+                own.
+            embedded_context_shape: likewise.
+        """
+        units = self.build_embedding(embedded_source_shape)
+        build_once(self.layer, (*source_ids_shape, units))
+        build_once(self.context_layer, (*context_ids_shape, 3 * self.memory_units))
+
+    def call(
+        self,
+        source_ids: Any,
+        context_ids: Any,
+        embedded_source: Any = None,
+        embedded_context: Any = None,
+        training: bool = False,
+    ) -> tuple[dict[str, Any], dict[str, Any], list]:
+        """Read both texts.
+
+        Args:
+            source_ids: int32 `[batch, source_length]`, right-padded with 0.
+            context_ids: int32 `[batch, context_length]`, likewise.
+            embedded_source: embedded words, `[batch, source_length, features]`, for an encoder
+                without an embedding of its own.
+            embedded_context: likewise.
+            training: whether dropout applies.
+
+        Returns:
+            memories, `source` `[batch, source_length, memory_units]` and `context` `[batch,
+            context_length, memory_units]`; their masks, boolean, True = real token; and the last
+            states of the source, as `RecurrentEncoder` returns them.
+
+        Raises:
+            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+        """
+        self.check_embedded(embedded_source is not None)
+        source_mask, context_mask = (
+            ops.not_equal(ids, PAD_ID) for ids in (source_ids, context_ids)
+        )
+        if self.embedding is not None:
+            embedded_source = self.embedding(source_ids)
+            embedded_context = self.embedding(context_ids)
+        source, states = self.layer(
+            self.words_dropout(embedded_source, training=training),
+            source_mask=source_mask,
+            training=training,
+        )
+        context, _ = self.layer(
+            self.words_dropout(embedded_context, training=training),
+            source_mask=context_mask,
+            training=training,
+        )
+        found = _found(context, source, source_mask)
+        features = ops.concatenate([context, found, context * found], axis=-1)
+        context, _ = self.context_layer(
+            self.found_dropout(features, training=training),
+            source_mask=context_mask,
+            training=training,
+        )
+        memory = {"source": source, "context": context}
+        return memory, {"source": source_mask, "context": context_mask}, [states]
+
+    def attended_mask(self, mask: dict[str, Any]) -> Any:
+        """Return the mask of the source; see `Encoder`."""
+        return mask["source"]
+
+
+def _found(context: Any, source: Any, source_mask: Any) -> Any:
+    """What each word of the context finds in the source, `[batch, context_length, units]`."""
+    scores = ops.matmul(context, ops.transpose(source, (0, 2, 1)))
+    scores = ops.cast(scores, "float32") / source.shape[-1] ** 0.5
+    # The first score is that of nothing.
+    scores = ops.pad(scores, ((0, 0), (0, 0), (1, 0)))
+    mask = ops.pad(source_mask, ((0, 0), (1, 0)), constant_values=True)
+    return weighted_sum(masked_softmax(scores, mask[:, None])[..., 1:], source)

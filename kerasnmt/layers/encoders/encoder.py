@@ -1,0 +1,86 @@
+"""The base of encoders."""
+
+from typing import Any, ClassVar
+
+import keras
+
+from kerasnmt.layers.composite import Composite, build_once
+
+
+class Encoder(Composite, keras.layers.Layer):
+    """Turn a source into annotations, one for each position, and last states.
+
+    A subclass gives `call`. It sets `memory_units`, the size of an annotation, and `state_size`,
+    the sizes of the last states, nested as `call` returns them.
+    """
+
+    # The inputs of a model that `call` takes, in order.
+    reads: ClassVar[tuple[str, ...]] = ("source_ids",)
+    # The embedding of the source. None if the words come embedded, or if there are no words.
+    embedding: keras.layers.Layer | None = None
+    memory_units: int
+    state_size: list
+
+    def inputs(self) -> dict[str, keras.KerasTensor]:
+        """Return the inputs that `call` takes, by name, without values."""
+        return {name: keras.KerasTensor((None, None), dtype="int32") for name in self.reads}
+
+    def call(self, *inputs: Any, training: bool = False) -> tuple[Any, Any, list]:
+        """Read the source.
+
+        Args:
+            *inputs: The inputs of `reads`, then their embeddings if the encoder has no embedding of
+                its own and the source is text.
+            training: Whether dropout applies.
+
+        Returns:
+            The annotations, `[batch, source_length, memory_units]`; their mask, boolean
+            `[batch, source_length]`, True = real; and the last states, the topmost layer's first:
+            for each layer and each direction the list of a cell's states `[batch, size]`.
+        """
+        raise NotImplementedError
+
+    def attended_mask(self, mask: Any) -> Any:
+        """Return the mask of the positions that the recorded attention weights belong to.
+
+        Args:
+            mask: From `call`.
+
+        Returns:
+            Boolean `[batch, source_length]`.
+        """
+        return mask
+
+    def check_embedded(self, embedded: bool) -> None:
+        """Check that the words are embedded once: by the encoder or before it.
+
+        Args:
+            embedded: Whether the words come embedded.
+
+        Raises:
+            ValueError: There are two ways to embed the words, or none.
+        """
+        if embedded != (self.embedding is None):
+            raise ValueError(
+                "Expected an encoder with an embedding of its own, or words that come embedded, as "
+                "a model with share_embeddings=True gives them. "
+                f"Received: embedding={self.embedding}, embedded words: {embedded}"
+            )
+
+    def build_embedding(self, embedded_shape: tuple | None) -> int:
+        """Build the embedding, if the encoder has one.
+
+        Args:
+            embedded_shape: `(batch, source_length, features)` of words that come embedded, or None.
+
+        Returns:
+            The number of features of an embedded word.
+
+        Raises:
+            ValueError: There are two ways to embed the words, or none.
+        """
+        self.check_embedded(embedded_shape is not None)
+        if self.embedding is None:
+            return embedded_shape[-1]
+        build_once(self.embedding)
+        return self.embedding.output_dim

@@ -1,0 +1,91 @@
+"""The recurrent encoder."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.ids import PAD_ID
+from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.encoders.encoder import Encoder
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class RecurrentEncoder(Encoder):
+    """Embedded words, read by a stack of recurrent layers.
+
+    Args:
+        embedding: `keras.layers.Embedding` of the source vocabulary; None where the words come
+            embedded, as from a decoder whose embeddings are shared.
+        layers: from the words up, for example `[BidirectionalLayer(GRUCell(units))]`.
+        dropout: share of the features that is dropped in training before each layer, in [0, 1).
+        residual: whether each layer of the stack adds to what it reads, where the sizes are equal;
+            the words themselves are not added to.
+    """
+
+    def __init__(
+        self,
+        embedding: keras.layers.Layer | None,
+        layers: Sequence[keras.layers.Layer],
+        dropout: float = 0.0,
+        residual: bool = False,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        if not layers:
+            raise ValueError(f"Expected at least one recurrent layer. Received: layers={layers}")
+        self.embedding = embedding
+        self.layers = list(layers)
+        self.dropout = dropout
+        self.residual = residual
+        self.state_size = [layer.state_size for layer in reversed(layers)]
+        self.memory_units = layers[-1].units
+        self.dropouts = [
+            keras.layers.Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{number}")
+            for number, _ in enumerate(layers)
+        ]
+
+    def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:
+        """Make the weights.
+
+        Args:
+            source_ids_shape: `(batch, source_length)`.
+            embedded_shape: `(batch, source_length, features)`, without an embedding of its own.
+        """
+        units = self.build_embedding(embedded_shape)
+        for layer in self.layers:
+            build_once(layer, (*source_ids_shape, units))
+            units = layer.units
+
+    def call(
+        self, source_ids: Any, embedded: Any = None, training: bool = False
+    ) -> tuple[Any, Any, list]:
+        """Read the source.
+
+        Args:
+            source_ids: int32 `[batch, source_length]`, right-padded with 0.
+            embedded: their embeddings, `[batch, source_length, features]`, for an encoder without
+                an embedding of its own.
+            training: whether dropout applies.
+
+        Returns:
+            memory `[batch, source_length, memory_units]`; its mask, boolean
+            `[batch, source_length]`, True = real token; and the last states, the topmost layer's
+            first: for each layer and each of its directions the list of the cell's states
+            `[batch, size]`, after the last real word or, reading backward, after the first.
+
+        Raises:
+            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+        """
+        self.check_embedded(embedded is not None)
+        mask = ops.not_equal(source_ids, PAD_ID)
+        memory = embedded if self.embedding is None else self.embedding(source_ids)
+        states = []
+        for number, (layer, dropout) in enumerate(zip(self.layers, self.dropouts, strict=True)):
+            words = dropout(memory, training=training)
+            outputs, last = layer(words, source_mask=mask, training=training)
+            adds = self.residual and number > 0 and memory.shape[-1] == layer.units
+            memory = memory + outputs if adds else outputs
+            states.insert(0, last)
+        return memory, mask, states

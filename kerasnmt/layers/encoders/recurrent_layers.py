@@ -1,0 +1,136 @@
+"""Recurrent layers that read a sequence in one or two directions."""
+
+from typing import Any, ClassVar
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.cells.state_dropout import StateDropout
+from kerasnmt.layers.composite import Composite
+
+
+class RecurrentLayer(Composite, keras.layers.Layer):
+    """Reads a sequence in one or two directions; a subclass says in which.
+
+    The inputs of all directions are projected in one product before the loops.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`; each
+            direction has one like it.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps of a direction, in [0, 1); see `StateDropout`.
+    """
+
+    # The names of the readings.
+    directions: ClassVar[tuple[str, ...]]
+
+    def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.cell = cell
+        self.state_dropout = state_dropout
+        self.units = len(self.directions) * cell.units
+        self.state_size = [list(cell.state_size) for _ in self.directions]
+        self.loops = [
+            keras.layers.RNN(
+                type(cell).from_config({**cell.get_config(), "name": "cell"}),
+                return_sequences=True,
+                return_state=True,
+                go_backwards=direction == "backward",
+                dtype=self.dtype_policy,
+                name=direction,
+            )
+            for direction in self.directions
+        ]
+        self.input_projection = keras.layers.Dense(
+            len(self.directions) * cell.input_size, dtype=self.dtype_policy, name="input_projection"
+        )
+        self.state_masks = StateDropout(
+            state_dropout, cell.mask_size, dtype=self.dtype_policy, name="state_masks"
+        )
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(batch, length, features)`."""
+        self.input_projection.build(inputs_shape)
+        for loop in self.loops:
+            loop.build((*inputs_shape[:-1], loop.cell.input_size))
+
+    def call(
+        self,
+        inputs: Any,
+        source_mask: Any = None,
+        mask: Any = None,
+        training: bool = False,
+    ) -> tuple[Any, list[list[Any]]]:
+        """Read a sequence.
+
+        Args:
+            inputs: `[batch, length, features]`.
+            source_mask: boolean `[batch, length]`, True = real token. If it is None, `mask` is
+                used. Padding leaves the states as they are.
+            mask: boolean `[batch, length]`, which Keras passes: the mask that the inputs carry.
+            training: whether dropout applies.
+
+        Returns:
+            outputs `[batch, length, units]`, in the order of the inputs; and for each direction
+            the list of the cell's last states, `[batch, size]`.
+        """
+        if source_mask is None:
+            source_mask = mask
+        projected = ops.split(self.input_projection(inputs), len(self.loops), axis=-1)
+        outputs, states = [], []
+        for loop, own in zip(self.loops, projected, strict=True):
+            first = loop.get_initial_state(batch_size=ops.shape(own)[0])
+            first = self.state_masks(first, training=training)
+            output, *last = loop(own, initial_state=first, mask=source_mask)
+            outputs.append(ops.flip(output, axis=1) if loop.go_backwards else output)
+            states.append(last[: len(self.cell.state_size)])
+        return ops.concatenate(outputs, axis=-1), states
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class ForwardLayer(RecurrentLayer):
+    """Reads from the first word to the last; its last state knows the last word best.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
+    """
+
+    directions = ("forward",)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class BackwardLayer(RecurrentLayer):
+    """Reads from the last word to the first: the source reversed.
+
+    The first words of the source are then nearest to the first words of the target, which made
+    training without attention easier. Outputs stay in the order of the source, and padding is
+    never read.
+
+    Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks",
+    section 3.3.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps, in [0, 1); see `StateDropout`.
+    """
+
+    directions = ("backward",)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class BidirectionalLayer(RecurrentLayer):
+    """Reads in both directions: annotations h_i = [h_i forward; h_i backward].
+
+    Source: Bahdanau, Cho and Bengio (2015), section 3.2 and appendix A.2.1.
+
+    Args:
+        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: share of the states' features that is dropped in training, with one mask for
+            all steps of a direction, in [0, 1); see `StateDropout`.
+    """
+
+    directions = ("forward", "backward")

@@ -1,0 +1,73 @@
+"""Encodings: a sentence's vector, made of its words."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class BagOfWords(keras.layers.Layer):
+    """m_i = sum_j A x_ij: the order of the words is lost; there are no weights.
+
+    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
+    "bag-of-words".
+    """
+
+    def call(self, embedded: Any, word_mask: Any) -> Any:
+        """Sum up the words of each sentence.
+
+        Args:
+            embedded: `[..., words, embedding_dim]`.
+            word_mask: boolean `[..., words]`, True = real word.
+
+        Returns:
+            `[..., embedding_dim]`; zeros where a sentence has no words.
+        """
+        weights = ops.cast(ops.expand_dims(word_mask, -1), embedded.dtype)
+        return ops.sum(embedded * weights, axis=-2)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class PositionEncoding(keras.layers.Layer):
+    """m_i = sum_j l_j * A x_ij, which tells sentences with the same words in another order apart.
+
+        l_kj = scale ((1 - j / J) - (k / d) (1 - 2 j / J))
+
+    for word j of J and feature k of d, both counted from 1; J is the number of real words, so that
+    padding changes nothing. There are no weights.
+
+    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
+    "position encoding".
+
+    Args:
+        scale: 1 in the paper's equation, where words have half their size in the mean. With 2, as
+            in the authors' code, they keep it, as in a bag of words.
+    """
+
+    def __init__(self, scale: float = 1.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.scale = scale
+
+    def call(self, embedded: Any, word_mask: Any) -> Any:
+        """Sum up the words of each sentence.
+
+        Args:
+            embedded: `[..., words, embedding_dim]`.
+            word_mask: boolean `[..., words]`, True = real word; padding stands on the right.
+
+        Returns:
+            `[..., embedding_dim]`; zeros where a sentence has no words.
+        """
+        mask = ops.cast(word_mask, "float32")
+        count = ops.maximum(ops.sum(mask, axis=-1, keepdims=True), 1.0)
+        place = ops.expand_dims(ops.cumsum(mask, axis=-1) / count, -1)  # j / J
+        units = embedded.shape[-1]
+        feature = ops.arange(1, units + 1, dtype="float32") / units  # k / d
+        weights = (1.0 - place) - feature * (1.0 - 2.0 * place)
+        weights = self.scale * weights * ops.expand_dims(mask, -1)
+        return ops.sum(embedded * ops.cast(weights, embedded.dtype), axis=-2)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "scale": self.scale}

@@ -1,0 +1,43 @@
+"""The feed-forward block of a Transformer."""
+
+from typing import Any
+
+import keras
+
+from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.products import on_rows
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class FeedForward(keras.layers.Layer):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, for each position alone.
+
+    Source: Vaswani et al. (2017), section 3.3, equation 2.
+
+    Args:
+        hidden_units: size of the hidden layer.
+        units: size of inputs and outputs.
+    """
+
+    def __init__(self, hidden_units: int, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.hidden_units = hidden_units
+        self.units = units
+        self.hidden_layer = keras.layers.Dense(
+            hidden_units, activation="relu", dtype=self.dtype_policy, name="hidden_layer"
+        )
+        self.output_layer = keras.layers.Dense(units, dtype=self.dtype_policy, name="output_layer")
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., units)`."""
+        build_once(self.hidden_layer, inputs_shape)
+        build_once(self.output_layer, (*inputs_shape[:-1], self.hidden_units))
+
+    def call(self, inputs: Any) -> Any:
+        """Transform `[..., units]` into `[..., units]`."""
+        return on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), inputs)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        own = {"hidden_units": self.hidden_units, "units": self.units}
+        return {**super().get_config(), **own}

@@ -1,0 +1,159 @@
+"""The Transformer's encoder."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.ids import PAD_ID
+from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.encoders.encoder import Encoder
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class TransformerEncoderLayer(Composite, keras.layers.Layer):
+    """Self-attention, then a feed-forward block, each with a way around it.
+
+    Source: Vaswani et al. (2017), section 3.1.
+
+    Args:
+        attention: `MultiHeadAttention`.
+        feed_forward: `FeedForward` of the same units.
+        residuals: two of `PreNorm` or `PostNorm`, around the one and the other.
+    """
+
+    def __init__(
+        self,
+        attention: keras.layers.Layer,
+        feed_forward: keras.layers.Layer,
+        residuals: Sequence[keras.layers.Layer],
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.attention = attention
+        self.feed_forward = feed_forward
+        self.residuals = list(residuals)
+        self.units = feed_forward.units
+
+    def build(self, words_shape: tuple) -> None:
+        """Make the weights for words `(batch, source_length, units)`."""
+        build_once(self.attention, words_shape, words_shape)
+        build_once(self.feed_forward, words_shape)
+        for residual in self.residuals:
+            build_once(residual, words_shape)
+
+    def call(
+        self, words: Any, source_mask: Any = None, mask: Any = None, training: bool = False
+    ) -> Any:
+        """Let the words of a source hear each other.
+
+        Args:
+            words: `[batch, source_length, units]`.
+            source_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+                `mask` is used.
+            mask: boolean `[batch, source_length]`, which Keras passes: the mask that the words
+                carry.
+            training: whether dropout applies.
+
+        Returns:
+            `[batch, source_length, units]`.
+        """
+        if source_mask is None:
+            source_mask = mask
+        around_attention, around_feed_forward = self.residuals
+        heard = around_attention.before(words)
+        context, _ = self.attention(heard, heard, memory_mask=source_mask, training=training)
+        words = around_attention.after(words, context, training)
+        outputs = self.feed_forward(around_feed_forward.before(words))
+        return around_feed_forward.after(words, outputs, training)
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class TransformerEncoder(Encoder):
+    """Embedded words with their positions, in a stack of self-attention.
+
+    Embeddings are multiplied by the root of their size, see section 3.4 of the source; they should
+    begin with a standard deviation of one over that root, so that words are as large as positions.
+
+    Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1, 3.4 and 3.5.
+
+    Args:
+        embedding: `keras.layers.Embedding` of the source vocabulary; None where the words come
+            embedded, as from a decoder whose embeddings are shared.
+        positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
+        layers: `TransformerEncoderLayer`s, from the words up.
+        normalization: a layer after the last one, such as `keras.layers.LayerNormalization`, for
+            layers with `PreNorm`; None for those with `PostNorm`, whose outputs are normalized.
+        dropout: share of the features of words and positions that is dropped in training, in
+            [0, 1).
+    """
+
+    def __init__(
+        self,
+        embedding: keras.layers.Layer | None,
+        positions: keras.layers.Layer,
+        layers: Sequence[keras.layers.Layer],
+        normalization: keras.layers.Layer | None = None,
+        dropout: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.embedding = embedding
+        self.positions = positions
+        self.layers = list(layers)
+        self.normalization = normalization
+        self.dropout = dropout
+        self.memory_units = layers[-1].units
+        self.state_size = [[[self.memory_units]]]
+        self.words_dropout = keras.layers.Dropout(
+            dropout, dtype=self.dtype_policy, name="words_dropout"
+        )
+
+    def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:
+        """Make the weights.
+
+        Args:
+            source_ids_shape: `(batch, source_length)`.
+            embedded_shape: `(batch, source_length, units)`, without an embedding of its own.
+        """
+        self.build_embedding(embedded_shape)
+        words_shape = (*source_ids_shape, self.memory_units)
+        build_once(self.positions, words_shape)
+        for layer in self.layers:
+            build_once(layer, words_shape)
+        if self.normalization is not None:
+            build_once(self.normalization, words_shape)
+
+    def call(
+        self, source_ids: Any, embedded: Any = None, training: bool = False
+    ) -> tuple[Any, Any, list]:
+        """Read the source.
+
+        Args:
+            source_ids: int32 `[batch, source_length]`, right-padded with 0.
+            embedded: their embeddings, `[batch, source_length, units]`, for an encoder without an
+                embedding of its own.
+            training: whether dropout applies.
+
+        Returns:
+            memory `[batch, source_length, units]`; its mask, boolean `[batch, source_length]`,
+            True = real token; and, for a bridge to a recurrent decoder, the mean of the memory's
+            real positions as the one state `[batch, units]` of one layer and direction.
+
+        Raises:
+            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+        """
+        self.check_embedded(embedded is not None)
+        mask = ops.not_equal(source_ids, PAD_ID)
+        words = embedded if self.embedding is None else self.embedding(source_ids)
+        memory = self.positions(words * self.memory_units**0.5)
+        memory = self.words_dropout(memory, training=training)
+        for layer in self.layers:
+            memory = layer(memory, source_mask=mask, training=training)
+        if self.normalization is not None:
+            memory = self.normalization(memory)
+        real = ops.cast(mask, memory.dtype)[..., None]
+        mean = ops.sum(real * memory, axis=1) / ops.maximum(ops.sum(real, axis=1), 1)
+        return memory, mask, [[[mean]]]
