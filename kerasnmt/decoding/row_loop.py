@@ -5,6 +5,8 @@ from typing import Any
 
 from keras import ops, tree
 
+from kerasnmt.time_cache import TimeCache
+
 # What only the steps themselves need.
 _NEEDED_BY_STEPS = ("states", "memory")
 # The first room of states that keep something of every step; the next ones are twice as large each.
@@ -79,7 +81,7 @@ def _room_of(states: Any) -> Any:
     rooms = []
 
     def look(part: Any) -> Any:
-        if hasattr(part, "resized"):
+        if isinstance(part, TimeCache):
             rooms.append(part.room)
             return part
         return None
@@ -104,7 +106,7 @@ def _resized(states: Any, room: Any) -> Any:
     """States with room for so many steps where they keep something of each; None changes none."""
     if room is None:
         return states
-    return tree.traverse(lambda p: p.resized(room) if hasattr(p, "resized") else None, states)
+    return tree.traverse(lambda p: p.resized(room) if isinstance(p, TimeCache) else None, states)
 
 
 def _found(now: dict) -> dict:

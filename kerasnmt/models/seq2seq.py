@@ -48,7 +48,7 @@ class Seq2Seq(SearchModel):
             and mask are dicts with a `source` among them.
         bridge: layer `encoder states -> decoder states`, for example `BackwardStateBridge`; None
             for a decoder that takes none, as `TransformerDecoder`.
-        decoder: layer with `initial_states`, `project_memory`, `call`, `step`, `has_attention`,
+        decoder: layer with `initial_state`, `project_memory`, `call`, `step`, `has_attention`,
             `embedding`, `copies`, `added_losses`, `next_log_probability` and `log_probability`, for
             example `RecurrentDecoder`.
         source_tokenizer: a `kerasnmt.text` tokenizer, or None where only ids are fed.
@@ -102,8 +102,7 @@ class Seq2Seq(SearchModel):
         self.perplexity = Perplexity()
         self.word_loss = keras.metrics.Mean(name="loss")
         self.replica_mean = ReplicaMean()
-        gate = getattr(decoder, "gate", None)
-        self.generate_probability = gate and keras.metrics.Mean(name="generate_probability")
+        self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
         target_ids = keras.KerasTensor((None, None), dtype="int32")
         self({**self._symbolic_source(), "target_ids": target_ids})
 
@@ -144,10 +143,9 @@ class Seq2Seq(SearchModel):
         memory, memory_mask, states = self.encoder(*read, *embedded, training=training)
         copied = [inputs.get(f"extended_{name}", inputs[name]) for name in self.encoder.reads]
         memory = self.decoder.project_memory(memory, memory_mask, *(copied if self.copies else []))
-        if isinstance(memory_mask, dict):
-            memory_mask = memory_mask["source"]
+        memory_mask = self.encoder.attended_mask(memory_mask)
         states = [] if self.bridge is None else self.bridge(states)
-        states = self.decoder.initial_states(states, memory, training, steps)
+        states = self.decoder.initial_state(states, memory, training, steps)
         return states, {**memory, "memory_mask": memory_mask}
 
     @property
@@ -388,11 +386,6 @@ class Seq2Seq(SearchModel):
         Raises:
             ValueError: the attention of the decoder has no heads.
         """
-        if not hasattr(self.decoder, "attend_by_head"):
-            raise ValueError(
-                "Expected a model whose attention has heads, such as transformer_tiny. Received: "
-                f"{self.name}. Its attention is that of model.attend."
-            )
         _, memory = self.encode(inputs)
         return self.decoder.attend_by_head(inputs["target_ids"], memory)
 
@@ -517,11 +510,11 @@ class Seq2Seq(SearchModel):
         if sample_weight is not None:
             weight = weight * ops.cast(sample_weight, "float32")
         self.perplexity.update_state(log_probability, weight)
-        if self.generate_probability is not None:
+        measured = self.decoder.measure(y_pred)
+        for metric in self.decoder_metrics:
             # Flat, because Keras would average each row over its padding first.
-            self.generate_probability.update_state(
-                ops.reshape(ops.exp(y_pred["gate"][..., 0]), (-1,)), ops.reshape(weight, (-1,))
-            )
+            values = ops.reshape(measured[metric.name], (-1,))
+            metric.update_state(values, ops.reshape(weight, (-1,)))
         if not self._has_own_loss:
             return super().compute_loss(x, y, y_pred, weight, training)
         smoothed = (

@@ -57,7 +57,7 @@ def pass_of(specification: str):
         with tf.GradientTape() as tape:
             tape.watch(memory)
             projected = decoder.project_memory(memory, mask)
-            states = decoder.initial_states(first, projected)
+            states = decoder.initial_state(first, projected)
             features, _ = decoder(ids, states, projected, training=True)
             loss = tf.reduce_sum(features)
         weights = [weight.value for weight in decoder.trainable_weights]

@@ -37,17 +37,17 @@ from kerasnmt.models import Seq2Seq
 class FullPasses(TransformerDecoder):
     """A decoder whose steps remember the words and nothing else."""
 
-    def initial_states(
+    def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
     ) -> list[TimeCache]:
         no_words = ops.zeros((ops.shape(memory["memory_mask"])[0], 1))
         return [TimeCache.allocate(no_words, steps)] if steps else []
 
     def step(
-        self, ids: Any, states: list[TimeCache], memory: dict[str, Any]
+        self, ids: Any, state: list[TimeCache], memory: dict[str, Any]
     ) -> tuple[Any, dict[str, Any], list[TimeCache]]:
         batch, hypotheses = ops.shape(ids)
-        cache = states[0].write(ops.cast(ids, "float32")[..., None])
+        cache = state[0].write(ops.cast(ids, "float32")[..., None])
         length = ops.max(cache.length)
         words = ops.cast(cache.values[..., :length, 0], "int32")
         memory = keras.tree.map_structure(lambda one: ops.repeat(one, hypotheses, axis=0), memory)

@@ -40,7 +40,7 @@ model = make(state_dropout=0.5)
 made["plain"] = model(inputs)
 made["masked"] = np.stack([model(inputs, training=True) for _ in range(2)])
 states, memory = model.encode(inputs, training=True)
-made["masks"] = states[2]
+made["masks"] = states.cell[2]
 outputs, _ = model.decoder(inputs["target_ids"], states, memory)
 made["whole"] = outputs
 steps = []

@@ -35,9 +35,9 @@ def test_what_it_points_at():
     annotations, mask = np.asarray(annotations), np.asarray(mask)
     decoder = model.decoder
     memory = decoder.project_memory(annotations, mask, COPYING["extended_source_ids"])
-    first = decoder.initial_states(model.bridge(states), memory)
-    heard, attended = decoder.decoder.hear(COPYING["target_ids"], first, memory, False)
-    state = np.asarray(heard[1])
+    first = decoder.initial_state(model.bridge(states), memory)
+    readout_inputs, attended = decoder.decoder.run(COPYING["target_ids"], first, memory, False)
+    state = np.asarray(readout_inputs[1])
     pointer = decoder.pointer
     w_x, b = (np.asarray(weight) for weight in pointer.score.memory_projection.weights)
     w_y = np.asarray(pointer.score.query_projection.kernel)

@@ -45,7 +45,7 @@ def test_in_training_only(case):
     # In training there is a mask for each cell of the decoder beside them.
     cell = (model.decoder.decoder if hasattr(model.decoder, "gate") else model.decoder).cell
     training, _ = model.encode(inputs, training=True)
-    assert len(training) - len(states) == len(cell.cell.mask_size) > 0
+    assert len(training.cell) - len(states.cell) == len(cell.cell.mask_size) > 0
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.5])

@@ -1,28 +1,24 @@
-"""What the decoder cells with attention have in common."""
+"""The base of decoder cells with attention."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import keras
 from keras import ops
 
 from kerasnmt.layers.composite import build_once
-from kerasnmt.layers.decoders.decoder_cell import DecoderCell
+from kerasnmt.layers.decoders.decoder_cell import DecoderCell, DecoderState
 
 
 class AttentionDecoderCell(DecoderCell):
-    """A recurrent cell and an attention; a subclass says when the attention is asked.
+    """Base of decoder cells with attention: a recurrent cell and an attention layer.
 
-    A subclass gives `project_memory` and `_advance`, and says what is in its memory.
+    A subclass defines `project_memory` and `_advance`, which decides when to attend.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        attention: an attention layer, for example `BahdanauAttention(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        attention: Attention layer, for example `BahdanauAttention(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
-
-    # The names of what `project_memory` returns; masks end with `mask`.
-    memory_parts: ClassVar[tuple[str, ...]] = ("keys", "values", "memory_mask")
 
     def __init__(
         self,
@@ -33,11 +29,11 @@ class AttentionDecoderCell(DecoderCell):
     ) -> None:
         super().__init__(cell, state_dropout, **kwargs)
         self.attention = attention
-        # keras.layers.RNN asks for it; the sizes themselves come with the initial states.
+        # keras.layers.RNN requires it. The true sizes come with the initial state.
         self.state_size = [0]
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights; arguments as in `DecoderCell`."""
+        """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
         build_once(self.attention, (None, self.cell.units), None, memory_shape)
 
@@ -45,62 +41,57 @@ class AttentionDecoderCell(DecoderCell):
         """Return the cell that `keras.layers.RNN` runs over a target: this one."""
         return self
 
-    def initial_states(
+    def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> list[Any]:
-        """Add to a bridge's states what the attention remembers of earlier words, at first."""
-        states = super().initial_states(states, memory, training, steps)
-        history = self.attention.initial_history(memory["memory_mask"])
-        return [*states, *history.values()]
+    ) -> DecoderState:
+        """Return the state before the first step, with the attention's; see `DecoderCell`."""
+        state = super().initial_state(states, memory, training, steps)
+        return state._replace(attention=self.attention.initial_history(memory["memory_mask"]))
 
     def step(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
         """Make one step; see `DecoderCell`."""
-        names = self.attention.history
-        states, remembered = states[: len(states) - len(names)], states[len(states) - len(names) :]
-        history = dict(zip(names, remembered, strict=True))
-        output, weights, states = self._advance(inputs, states, {**memory, **history})
-        history = self.attention.next_history(history, weights)
-        return output, weights, [*states, *history.values()]
+        output, weights, state = self._advance(inputs, state, {**memory, **state.attention})
+        attention = self.attention.next_history(state.attention, weights)
+        return output, weights, state._replace(attention=attention)
 
     def _advance(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
-        """Make one step; `memory` holds the arguments of the attention but the query."""
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
+        """Make one step. `memory` holds all arguments of the attention except the query."""
         raise NotImplementedError
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """Make one step of `keras.layers.RNN`; see `unroll`.
 
         Args:
-            inputs: from `project_inputs`, `[batch, input_size]`.
-            states: the states of `step`, then the parts of the memory.
+            inputs: From `project_inputs`, `[batch, input_size]`.
+            states: The state of `step`, and the memory.
 
         Returns:
-            [output; weights], float32, and the new states.
+            [output; weights], float32, and the new state with the memory.
         """
-        end = len(states) - len(self.memory_parts)
-        states, carried = states[:end], states[end:]
-        memory = {
+        state, memory = states
+        # keras.layers.RNN casts all its states to floats.
+        with_masks = {
             name: ops.cast(part, "bool") if name.endswith("mask") else part
-            for name, part in zip(self.memory_parts, carried, strict=True)
+            for name, part in memory.items()
         }
-        output, weights, states = self.step(inputs, states, memory)
+        output, weights, state = self.step(inputs, state, with_masks)
         outputs = ops.concatenate([ops.cast(output, "float32"), weights], axis=-1)
-        return outputs, [*states, *carried]
+        return outputs, [state, memory]
 
     def unroll(
-        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+        self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Make all steps of a given target; see `DecoderCell`.
 
-        The memory rides along as states that pass through unchanged, because the cell of a
-        `keras.layers.RNN` has no other way to receive it.
+        The memory is a part of the loop's state that no step changes, because the cell of a
+        `keras.layers.RNN` gets nothing else.
         """
-        parts = [memory[name] for name in self.memory_parts]
-        outputs = loop(inputs, initial_state=[*states, *parts])
-        # On TensorFlow the gradient of a slice by index takes ten times as long as that of this.
+        outputs = loop(inputs, initial_state=[state, memory])
+        # On TensorFlow the gradient of a slice by index takes ten times as long as this one.
         size = (*ops.shape(outputs)[:2], self.output_units)
         weights = ops.cast(outputs[..., self.output_units :], "float32")
         return ops.slice(outputs, (0, 0, 0), size), weights

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.decoders.attention_decoder_cell import AttentionDecoderCell
+from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.products import on_rows
 
 
@@ -16,16 +17,15 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         c_t = sum_i alpha_{t,i} h_i,    alpha_t = attention(s_{t-1}, h)
         s_t = cell(W y_{t-1} + b + C c_t, s_{t-1})
 
-    Because C c_t = sum_i alpha_{t,i} (C h_i), `project_memory` applies C once a source. The output
-    is s_t.
+    C c_t = sum_i alpha_{t,i} (C h_i), so `project_memory` applies C once per source. The output is
+    s_t.
 
     Source: Bahdanau, Cho and Bengio (2015), section 3.1 and appendix A.2.2.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        attention: an attention layer, for example `BahdanauAttention(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        attention: Attention layer, for example `BahdanauAttention(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     def __init__(
@@ -41,43 +41,42 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights; arguments as in `DecoderCell`."""
+        """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
         self.context_projection.build(memory_shape)
 
-    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
-        """Prepare a source for all steps: the keys, C h_i as the values, and the mask."""
+    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+        """Compute the keys, and the values C h_i, once per source; see `DecoderCell`."""
         return {
-            "keys": self.attention.project(memory),
-            "values": self.context_projection(memory),
+            "keys": self.attention.project(annotations),
+            "values": self.context_projection(annotations),
             "memory_mask": memory_mask,
         }
 
     def _advance(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
-        context, weights = self.attention(states[0], **memory)
-        output, states = self.cell(inputs + context, states)
-        return output, weights, states
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
+        context, weights = self.attention(state.cell[0], **memory)
+        output, state = self.recur(inputs + context, state)
+        return output, weights, state
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GatedDecoderCell(BahdanauDecoderCell):
-    """Bahdanau's step with a gate on the context, which says how much of it the word needs.
+    """Bahdanau's step with a gate on the context.
 
         z_t = beta_t sum_i alpha_{t,i} a_i,    beta_t = sigmoid(f_beta(s_{t-1}))
         s_t = cell(W y_{t-1} + b + C z_t, s_{t-1})
 
-    The output is [s_t; beta_t]; the readout hears s_t and z_t.
+    The output is [s_t; beta_t]. The readout gets s_t and z_t.
 
     Source: Xu et al. (2015), "Show, attend and tell", equations 1 to 3 and section 4.2.1, where
     f_beta is a linear layer.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
-        attention: an attention layer, for example `BahdanauAttention(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
+        attention: Attention layer, for example `BahdanauAttention(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     def __init__(
@@ -94,23 +93,23 @@ class GatedDecoderCell(BahdanauDecoderCell):
         )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights; arguments as in `DecoderCell`."""
+        """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
         self.gate.build((None, self.cell.units))
 
     @property
-    def heard_units(self) -> int:
-        """Number of the features of s_t; see `DecoderCell`."""
+    def readout_units(self) -> int:
+        """Size of s_t; see `DecoderCell`."""
         return self.cell.units
 
-    def heard(self, output: Any, context: Any) -> tuple[Any, Any]:
+    def readout_inputs(self, output: Any, context: Any) -> tuple[Any, Any]:
         """Return s_t and z_t; see `DecoderCell`."""
         return output[..., :-1], output[..., -1:] * context
 
     def _advance(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
-        context, weights = self.attention(states[0], **memory)
-        gate = on_rows(self.gate, states[0])
-        output, states = self.cell(inputs + gate * context, states)
-        return ops.concatenate([output, gate], axis=-1), weights, states
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
+        context, weights = self.attention(state.cell[0], **memory)
+        gate = on_rows(self.gate, state.cell[0])
+        output, state = self.recur(inputs + gate * context, state)
+        return ops.concatenate([output, gate], axis=-1), weights, state

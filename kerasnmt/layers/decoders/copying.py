@@ -1,13 +1,13 @@
-"""Probabilities of words that are copied from a source, over its extended vocabulary.
+"""Probabilities of copying words of a source, over its extended vocabulary.
 
-A source position holds an id of the vocabulary, or V, V+1, … for its words outside of it. A word's
-copy probability is the sum of the weights on the positions that hold it.
+A source position holds an id of the vocabulary, or V, V+1, … for a word outside the vocabulary. The
+probability of copying a word is the sum of the weights on its positions.
 
 Source: See, Liu and Manning (2017), "Get to the point", equation 9.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from keras import ops
 
@@ -16,41 +16,45 @@ from kerasnmt.layers.products import products
 IMPOSSIBLE = -1e9
 
 
-def source_words(source_ids: Any) -> dict[str, Any]:
-    """Return what copying has to know of a source, as part of a memory and of outputs.
+class SourceWords(NamedTuple):
+    """The words of a source that can be copied, computed once per source.
 
-    Args:
-        source_ids: extended ids, int32 `[batch, source_length]`.
-
-    Returns:
-        `source_ids`; `equal_words`, float32 `[batch, source_length, source_length]`: 1 where two
-        positions hold the same word, else 0; and `columns`, int32 `[batch, source_length]`, all
-        different in a row: the id of a word where it stands first, and -1, -2, … where it stands
-        again.
+    Attributes:
+        ids: Extended ids, int32 `[batch, source_length]`.
+        equal: 1 if two positions hold the same word, else 0, float32
+            `[batch, source_length, source_length]`.
+        columns: Where each position writes its probability, int32 `[batch, source_length]`. It is
+            the id of the word at its first position, and -1, -2, … at further positions of the same
+            word, so all columns of a row differ.
     """
-    equal = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
-    positions = ops.arange(ops.shape(source_ids)[1])
-    earlier = positions[None, :] < positions[:, None]
-    again = ops.any(ops.logical_and(equal, earlier), axis=-1)
-    numbers = ops.cumsum(ops.cast(again, "int32"), axis=1)
-    return {
-        "source_ids": source_ids,
-        "equal_words": ops.cast(equal, "float32"),
-        "columns": ops.where(again, -numbers, source_ids),
-    }
+
+    ids: Any
+    equal: Any
+    columns: Any
+
+    @classmethod
+    def of(cls, source_ids: Any) -> Self:
+        """Make the words from extended ids, int32 `[batch, source_length]`."""
+        equal = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
+        positions = ops.arange(ops.shape(source_ids)[1])
+        earlier = positions[None, :] < positions[:, None]
+        again = ops.any(ops.logical_and(equal, earlier), axis=-1)
+        numbers = ops.cumsum(ops.cast(again, "int32"), axis=1)
+        columns = ops.where(again, -numbers, source_ids)
+        return cls(source_ids, ops.cast(equal, "float32"), columns)
 
 
 def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
     """Return the log-probability of copying given ids.
 
     Args:
-        weights: float32 `[batch, target_length, source_length]`.
-        source_ids: extended ids, int32 `[batch, source_length]`.
-        ids: extended ids, int32 `[batch, target_length]`.
+        weights: Float32 `[batch, target_length, source_length]`.
+        source_ids: Extended ids, int32 `[batch, source_length]`.
+        ids: Extended ids, int32 `[batch, target_length]`.
 
     Returns:
-        float32 `[batch, target_length]`; at least log 1e-30 where an id is in its source, below
-        which there is no gradient, and -1e9 where it is not.
+        Float32 `[batch, target_length]`. At least log 1e-30 if the id is in the source; smaller
+        probabilities have no gradient. -1e9 if it is not.
     """
     same = ops.equal(ids[:, :, None], source_ids[:, None, :])
     copied = log_of(ops.sum(ops.where(same, weights, 0.0), axis=-1))
@@ -58,7 +62,7 @@ def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
 
 
 def at_least_tiny(log_probability: Any) -> Any:
-    """Return log-probabilities, log 1e-30 for what is impossible, as part of a loss."""
+    """Replace -1e9, the log-probability of the impossible, by log 1e-30, for a loss."""
     possible = log_probability > IMPOSSIBLE / 2
     return ops.where(possible, log_probability, math.log(1e-30))
 
@@ -67,35 +71,31 @@ def with_copies(
     generated: Any,
     log_copy: Any,
     weights: Any,
-    source_ids: Any,
-    equal_words: Any,
-    columns: Any,
+    words: SourceWords,
 ) -> Any:
-    """Extend log-probabilities of the vocabulary by those of copying.
+    """Add the probabilities of copying to those of generating.
 
-    Only the columns of words that stand in the source are computed anew.
+    Only the columns of words in the source are computed.
 
     Args:
-        generated: log-probabilities of generating each id, float32 `[batch, hypotheses,
+        generated: Log-probability of generating each id, float32 `[batch, hypotheses,
             vocabulary]`.
-        log_copy: log-probability of copying, float32 `[batch, hypotheses, 1]`.
-        weights: float32 `[batch, hypotheses, source_length]`.
-        source_ids: extended ids, int32 `[batch, source_length]`.
-        equal_words: from `source_words`.
-        columns: from `source_words`.
+        log_copy: Log-probability of copying, float32 `[batch, hypotheses, 1]`.
+        weights: Float32 `[batch, hypotheses, source_length]`.
+        words: Words of the source.
 
     Returns:
-        float32 `[batch, hypotheses, vocabulary + source_length]`: a source has no more words
-        outside the vocabulary than positions. Ids that it does not hold have -1e9.
+        Float32 `[batch, hypotheses, vocabulary + source_length]`, because a source has at most
+        source_length words outside the vocabulary. -1e9 for ids that the source does not have.
     """
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
-    ids = ops.broadcast_to(source_ids[:, None, :], ops.shape(weights))
-    copied = products(weights, equal_words)
+    ids = ops.broadcast_to(words.ids[:, None, :], ops.shape(weights))
+    copied = products(weights, words.equal)
     mixed = ops.take_along_axis(extended, ids, axis=-1)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
-    # No column is written twice, which LiteRT would add up: for each position whose word stands
-    # again, one of the columns at the end has no word, and stays impossible.
-    columns = ops.broadcast_to(columns[:, None, :], ops.shape(weights))
+    # No column is written twice, because LiteRT would add the values. A repeated position writes to
+    # one of the last columns, which has no word and stays impossible.
+    columns = ops.broadcast_to(words.columns[:, None, :], ops.shape(weights))
     mixed = ops.where(columns < 0, IMPOSSIBLE, mixed)
     columns = ops.where(columns < 0, columns + ops.shape(extended)[-1], columns)
     flat = ops.reshape(extended, (-1, ops.shape(extended)[-1]))
@@ -106,5 +106,5 @@ def with_copies(
 
 
 def log_of(probability: Any) -> Any:
-    """Return the logarithm of a probability, of 1e-30 at the least: the gradient below is 0."""
+    """Return the logarithm of a probability, at least log 1e-30, below which the gradient is 0."""
     return ops.log(ops.maximum(probability, 1e-30))

@@ -1,6 +1,6 @@
 """Decoder cells: a recurrent cell in a decoder."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -10,20 +10,42 @@ from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.products import on_rows
 
 
-class DecoderCell(Composite, keras.layers.Layer):
-    """A recurrent cell in a decoder; a subclass says what it hears of the source, and when.
+class DecoderState(NamedTuple):
+    """State of a recurrent decoder between two steps.
 
-    What does not depend on the state is taken out of the time loop: `project_inputs` makes
-    W y_{t-1} + b for all positions at once, and `project_memory` whatever the source allows.
-    `step` is the one path of training and search; `unroll` runs it over a whole target.
+    A structure of tensors `[batch, ...]`, or `[batch, hypotheses, ...]` in a search. Both
+    `keras.layers.RNN` and a search carry it from step to step. Members that a decoder cell does not
+    use are empty.
 
-    Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+    Attributes:
+        cell: States of the recurrent cell, `[..., size]` each. In training their dropout masks
+            follow; see `StateDropout`.
+        attention: What the attention keeps of earlier steps, by name, such as its coverage.
+        attentional: Attentional vector of the previous step, for input feeding, `[..., units]`.
+        thought: Projected thought vector, `[..., input_size]`.
+        history: `TimeCache` of earlier states, for an attention to the decoder's own history.
     """
 
-    # The attention layer, where there is one; the steps of others return no weights.
+    cell: list[Any]
+    attention: Any = ()
+    attentional: Any = ()
+    thought: Any = ()
+    history: Any = ()
+
+
+class DecoderCell(Composite, keras.layers.Layer):
+    """Base of decoder cells: a recurrent cell, and when it attends to the source.
+
+    Two methods move work out of the time loop: `project_inputs` computes W y_{t-1} + b for all
+    positions at once, and `project_memory` runs once per source. `step` makes one step, in search
+    and in training. `unroll` makes all steps of a given target.
+
+    Args:
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
+    """
+
+    # The attention layer. Without one, `step` and `unroll` return None in place of weights.
     attention = None
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
@@ -39,7 +61,7 @@ class DecoderCell(Composite, keras.layers.Layer):
         )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights.
+        """Create the weights.
 
         Args:
             input_shape: `(..., features)` of the embedded target.
@@ -49,17 +71,17 @@ class DecoderCell(Composite, keras.layers.Layer):
         self.input_projection.build(input_shape)
 
     @property
-    def heard_units(self) -> int:
-        """Number of the features of s_t that `heard` returns."""
+    def readout_units(self) -> int:
+        """Size of the s_t that `readout_inputs` returns."""
         return self.output_units
 
-    def heard(self, output: Any, context: Any) -> tuple[Any, Any]:
-        """Return s_t and c_t as a readout hears them.
+    def readout_inputs(self, output: Any, context: Any) -> tuple[Any, Any]:
+        """Return the s_t and c_t that the readout gets.
 
         Args:
-            output: of `step` or `unroll`, `[..., output_units]`.
-            context: the memory summed up by the attention weights, `[..., memory_units]`, without
-                features where there is no attention.
+            output: Output of `step` or `unroll`, `[..., output_units]`.
+            context: Sum of the annotations, weighted by the attention, `[..., memory_units]`.
+                `[..., 0]` without attention.
         """
         return output, context
 
@@ -67,23 +89,36 @@ class DecoderCell(Composite, keras.layers.Layer):
         """Return the cell that `keras.layers.RNN` runs over a target."""
         return self.cell
 
-    def initial_states(
-        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> list[Any]:
-        """Add to a bridge's states what else the steps carry along.
+    def recur(self, inputs: Any, state: DecoderState) -> tuple[Any, DecoderState]:
+        """Run the recurrent cell once.
 
         Args:
-            states: the recurrent cell's first states, `[batch, size]` each.
-            memory: from `project_memory`.
-            training: whether dropout applies, so that the states have masks after them.
-            steps: how often `step` will be called at the most, for cells that look back at earlier
-                steps; 0 where only `unroll` follows.
+            inputs: `[..., input_size]`.
+            state: State before the step.
 
         Returns:
-            the first states of `step`.
+            The cell's output `[..., units]`, and the state with the cell's new states.
+        """
+        output, states = self.cell(inputs, state.cell)
+        return output, state._replace(cell=states)
+
+    def initial_state(
+        self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
+    ) -> DecoderState:
+        """Return the state before the first step.
+
+        Args:
+            states: Output of the bridge, the recurrent cell's first states, `[batch, size]` each.
+            memory: From `project_memory`.
+            training: Whether dropout applies.
+            steps: Maximum number of calls of `step`, for cells that attend to earlier steps; 0 if
+                only `unroll` follows.
+
+        Returns:
+            The first `state` of `step` and `unroll`.
 
         Raises:
-            ValueError: the states are not of the cell's sizes.
+            ValueError: If the states do not have the cell's sizes.
         """
         sizes = [state.shape[-1] for state in states]
         if sizes != list(self.cell.state_size):
@@ -93,55 +128,55 @@ class DecoderCell(Composite, keras.layers.Layer):
                 "Choose encoder layers of fitting size, or a bridge that changes it, as "
                 "DenseBridge does."
             )
-        return self.state_masks(states, training=training)
+        return DecoderState(self.state_masks(states, training=training))
 
-    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
-        """Prepare a source for all steps.
+    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+        """Compute once per source what all steps need.
 
         Args:
-            memory: `[batch, source_length, memory_units]`.
-            memory_mask: boolean `[batch, source_length]`, True = real token.
+            annotations: `[batch, source_length, memory_units]`.
+            memory_mask: Boolean `[batch, source_length]`, True = real token.
 
         Returns:
-            what the other methods take as `memory`.
+            The `memory` argument of the other methods. The name of a mask ends with `mask`.
         """
         return {}
 
     def project_inputs(self, embedded: Any) -> Any:
-        """Turn embedded target words `[..., features]` into the inputs of `step`."""
+        """Compute the inputs of `step` from embedded target words `[..., features]`."""
         return on_rows(self.input_projection, embedded)
 
     def step(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
-        """Make one step for every row, or for several hypotheses of every row.
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
+        """Make one step for each row, or for several hypotheses of each row.
 
         Args:
-            inputs: from `project_inputs`, `[batch, input_size]` or
+            inputs: From `project_inputs`, `[batch, input_size]` or
                 `[batch, hypotheses, input_size]`.
-            states: from `initial_states` or the step before, `[batch, units]` or
-                `[batch, hypotheses, units]`.
-            memory: from `project_memory`; one for all hypotheses of a row.
+            state: From `initial_state` or the previous step, `[batch, ...]` or
+                `[batch, hypotheses, ...]`.
+            memory: From `project_memory`. The hypotheses of a row share it.
 
         Returns:
-            output `[..., output_units]`; attention weights, float32 `[..., source_length]`, or
-            None without attention; and the list of new states.
+            Output `[..., output_units]`; attention weights, float32 `[..., source_length]`, or
+            None without attention; and the new state.
         """
         raise NotImplementedError
 
     def unroll(
-        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+        self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Make all steps of a given target.
 
         Args:
-            loop: a `keras.layers.RNN` around `loop_cell()` that returns sequences.
-            inputs: from `project_inputs`, `[batch, target_length, input_size]`.
-            states: from `initial_states`.
-            memory: from `project_memory`.
+            loop: A `keras.layers.RNN` around `loop_cell()` that returns sequences.
+            inputs: From `project_inputs`, `[batch, target_length, input_size]`.
+            state: From `initial_state`.
+            memory: From `project_memory`.
 
         Returns:
-            outputs `[batch, target_length, output_units]`; and attention weights, float32
+            Outputs `[batch, target_length, output_units]`; and attention weights, float32
             `[batch, target_length, source_length]`, or None without attention.
         """
         raise NotImplementedError
@@ -151,46 +186,44 @@ class DecoderCell(Composite, keras.layers.Layer):
 class FirstStateDecoderCell(DecoderCell):
     """One step of a decoder without attention: s_t = cell(W y_{t-1} + b, s_{t-1}).
 
-    All that is known of the source is the thought vector in s_0, from the bridge. Over a given
-    target the recurrent cell runs alone.
+    The thought vector in s_0, which comes from the bridge, is all that the decoder knows of the
+    source. The recurrent cell alone runs over a given target.
 
     Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks".
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     def step(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, None, list[Any]]:
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, None, DecoderState]:
         """Make one step; see `DecoderCell`."""
-        output, states = self.cell(inputs, states)
-        return output, None, states
+        output, state = self.recur(inputs, state)
+        return output, None, state
 
     def unroll(
-        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+        self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, None]:
         """Make all steps of a given target; see `DecoderCell`."""
-        return loop(inputs, initial_state=states), None
+        return loop(inputs, initial_state=state.cell), None
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ThoughtVectorDecoderCell(DecoderCell):
     """One step of a decoder without attention: s_t = cell(W y_{t-1} + b + C c, s_{t-1}).
 
-    The thought vector c is s_0, which the bridge made of the encoder's states. C c is computed
-    once a source and carried along with the states.
+    The thought vector c is s_0, which comes from the bridge. C c is computed once per source and is
+    part of the state.
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
     statistical machine translation", section 2.2 and appendix A.1.2; there s_0 = tanh(V' c), here
     c itself.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
@@ -200,28 +233,26 @@ class ThoughtVectorDecoderCell(DecoderCell):
         )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights; arguments as in `DecoderCell`."""
+        """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
         self.context_projection.build((None, self.cell.units))
 
-    def initial_states(
+    def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> list[Any]:
-        """Add the projected thought vector to the recurrent cell's first states."""
-        states = super().initial_states(states, memory, training, steps)
-        return [*states, self.context_projection(states[0])]
+    ) -> DecoderState:
+        """Return the state before the first step, with C c; see `DecoderCell`."""
+        state = super().initial_state(states, memory, training, steps)
+        return state._replace(thought=self.context_projection(states[0]))
 
     def step(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, None, list[Any]]:
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, None, DecoderState]:
         """Make one step; see `DecoderCell`."""
-        *states, context = states
-        output, states = self.cell(inputs + context, states)
-        return output, None, [*states, context]
+        output, state = self.recur(inputs + state.thought, state)
+        return output, None, state
 
     def unroll(
-        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+        self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, None]:
         """Make all steps of a given target; see `DecoderCell`."""
-        *states, context = states
-        return loop(inputs + ops.expand_dims(context, 1), initial_state=states), None
+        return loop(inputs + ops.expand_dims(state.thought, 1), initial_state=state.cell), None

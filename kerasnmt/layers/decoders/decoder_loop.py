@@ -1,4 +1,4 @@
-"""What the decoders around a decoder cell have in common."""
+"""The base of decoders around a decoder cell."""
 
 from typing import Any
 
@@ -8,19 +8,21 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.cells.fused_cell import FusedCell
-from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.decoders.decoder import Decoder
+from kerasnmt.layers.decoders.decoder_cell import DecoderState
 
 
-class DecoderLoop(Composite, keras.layers.Layer):
-    """Run a decoder cell over target words; a subclass turns what it hears into predictions.
+class DecoderLoop(Decoder):
+    """Base of decoders around a decoder cell, which a subclass turns into predictions.
 
-    What a position hears is (y_{t-1}, s_t, c_t): the embedded word before, the cell's output and
-    the context. Without attention the context is there, but has no features.
+    At each position the cell gives (y_{t-1}, s_t, c_t): the embedding of the previous word, the
+    state and the context. Without attention the context has size 0.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
-        cell: a `DecoderCell`, for example `BahdanauDecoderCell`.
-        dropout: share of the embedded words' features that is dropped in training, in [0, 1).
+        cell: A `DecoderCell`, for example `BahdanauDecoderCell`.
+        dropout: Dropout rate of the embedded words, in [0, 1).
     """
 
     def __init__(
@@ -42,23 +44,23 @@ class DecoderLoop(Composite, keras.layers.Layer):
         self.loop = (
             loop_cell.layer
             if isinstance(loop_cell, FusedCell)
-            # Float32 without autocast leaves inputs and outputs as they are. Else attention weights
-            # would be halved in precision, of which a pointer's loss takes logarithms.
+            # Float32 without autocast leaves inputs and outputs as they are. Otherwise attention
+            # weights, whose logarithm a pointer's loss takes, would lose half their precision.
             else keras.layers.RNN(
                 loop_cell, return_sequences=True, dtype="float32", autocast=False, name="loop"
             )
         )
 
     def build(self, memory_shape: tuple) -> None:
-        """Make the weights for a memory `(batch, source_length, memory_units)`."""
+        """Create the weights for annotations `(batch, source_length, memory_units)`."""
         build_once(self.embedding)
         build_once(self.cell, (None, None, self.embedding.output_dim), memory_shape)
         self.loop.built = True
 
-    def heard_shapes(self, memory_shape: tuple) -> tuple[tuple, tuple, tuple]:
-        """Return the shapes of (y_{t-1}, s_t, c_t), of which the last dimensions are known."""
+    def readout_shapes(self, memory_shape: tuple) -> tuple[tuple, tuple, tuple]:
+        """Return the shapes of (y_{t-1}, s_t, c_t). Only the last dimensions are known."""
         embedded = (None, None, self.embedding.output_dim)
-        state = (None, None, self.cell.heard_units)
+        state = (None, None, self.cell.readout_units)
         return embedded, state, memory_shape if self.has_attention else (None, None, 0)
 
     @property
@@ -66,82 +68,61 @@ class DecoderLoop(Composite, keras.layers.Layer):
         """Whether the records of `call` and `step` hold attention weights."""
         return self.cell.attention is not None
 
-    def initial_states(
+    def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> list[Any]:
-        """Turn a bridge's states, those of the recurrent cell, into the first states of `step`.
+    ) -> DecoderState:
+        """Return the state before the first token; see `Decoder`."""
+        return self.cell.initial_state(states, memory["projected"], training, steps)
 
-        Args:
-            states: `[batch, size]` each.
-            memory: from `project_memory`.
-            training: whether dropout of the states applies.
-            steps: how often `step` will be called at the most, for cells that look back at earlier
-                steps; 0 where only `call` follows.
-        """
-        return self.cell.initial_states(states, memory["cell"], training, steps)
+    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+        """Compute once per source what all steps need; see `Decoder`."""
+        projected = self.cell.project_memory(annotations, memory_mask)
+        return {"annotations": annotations, "projected": projected}
 
-    def project_memory(
-        self, memory: Any, memory_mask: Any, source_ids: Any = None
-    ) -> dict[str, Any]:
-        """Prepare a source for `call` and `step`, once.
-
-        Args:
-            memory: `[batch, source_length, memory_units]`.
-            memory_mask: boolean `[batch, source_length]`, True = real token.
-            source_ids: int32 `[batch, source_length]`, for decoders that copy.
-
-        Returns:
-            what `call` and `step` take as `memory`.
-        """
-        return {"memory": memory, "cell": self.cell.project_memory(memory, memory_mask)}
-
-    def hear(
-        self, target_ids: Any, states: list[Any], memory: dict[str, Any], training: bool = False
+    def run(
+        self, target_ids: Any, state: DecoderState, memory: dict[str, Any], training: bool = False
     ) -> tuple[tuple[Any, Any, Any], Any]:
-        """Run the cell over given targets; arguments as in `call`.
+        """Run the cell over given targets. The arguments are those of `call`.
 
         Returns:
-            what every position hears, `[batch, target_length, ...]` each; and the attention
-            weights, float32 `[batch, target_length, source_length]`, or None.
+            The inputs of the readout, (y_{t-1}, s_t, c_t), `[batch, target_length, ...]` each; and
+            the attention weights, float32 `[batch, target_length, source_length]`, or None.
         """
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
         inputs = self.cell.project_inputs(embedded)
-        state, weights = self.cell.unroll(self.loop, inputs, states, memory["cell"])
-        state = ops.cast(state, embedded.dtype)
-        return self._heard(embedded, state, weights, memory), weights
+        output, weights = self.cell.unroll(self.loop, inputs, state, memory["projected"])
+        output = ops.cast(output, embedded.dtype)
+        return self._readout_inputs(embedded, output, weights, memory), weights
 
-    def hear_step(
-        self, ids: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[tuple[Any, Any, Any], Any, list[Any]]:
-        """Run the cell over one position; arguments as in `step`.
+    def run_step(
+        self, ids: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[tuple[Any, Any, Any], Any, DecoderState]:
+        """Run the cell over one position. The arguments are those of `step`.
 
         Returns:
-            what the position hears, `[..., features]` each; the attention weights, float32
-            `[..., source_length]`, or None; and the new states.
+            The inputs of the readout, (y_{t-1}, s_t, c_t), `[batch, hypotheses, ...]` each; the
+            attention weights, float32 `[batch, hypotheses, source_length]`, or None; and the new
+            state.
         """
         embedded = self.embedding(ids)
         inputs = self.cell.project_inputs(embedded)
-        state, weights, states = self.cell.step(inputs, states, memory["cell"])
-        return self._heard(embedded, state, weights, memory), weights, states
+        output, weights, state = self.cell.step(inputs, state, memory["projected"])
+        return self._readout_inputs(embedded, output, weights, memory), weights, state
 
-    def _heard(
-        self, embedded: Any, state: Any, weights: Any, memory: dict[str, Any]
+    def _readout_inputs(
+        self, embedded: Any, output: Any, weights: Any, memory: dict[str, Any]
     ) -> tuple[Any, Any, Any]:
-        context = state[..., :0] if weights is None else weighted_sum(weights, memory["memory"])
-        return embedded, *self.cell.heard(state, context)
+        if weights is None:
+            context = output[..., :0]
+        else:
+            context = weighted_sum(weights, memory["annotations"])
+        return embedded, *self.cell.readout_inputs(output, context)
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
-        """Return what training adds to the loss of the words, float32 scalars.
-
-        They are the losses of the attention, that of its coverage and its penalty.
-
-        Args:
-            records: what `call` returned.
-            target_ids: what it was given.
-        """
+        """Return the losses of the attention: of its coverage and its penalty; see `Decoder`."""
         if not self.has_attention:
             return []
-        # A position is real where it has an input: the word before its target.
+        # A position is real if its input, the previous word, is.
         real = ops.not_equal(target_ids, PAD_ID)
         parts = self.cell.attention.coverage, self.cell.attention.penalty
         return [part.loss(records["weights"], real) for part in parts if part is not None]

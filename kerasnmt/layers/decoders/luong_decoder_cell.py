@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.decoders.attention_decoder_cell import AttentionDecoderCell
+from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.products import on_rows
 
 
@@ -15,21 +16,20 @@ class LuongDecoderCell(AttentionDecoderCell):
 
         s_t = cell(W y_{t-1} + b, s_{t-1}),    alpha_t = attention(s_t, h)
 
-    The output is s_t; the attentional state tanh(W_c [c_t; s_t]) is made by the readout, for
-    example `AttentionalReadout`. Nothing in the attention is recurrent: over a given target the
-    recurrent cell runs alone, and all its states are attended with in one batched product.
+    The output is s_t. The readout computes the attentional vector tanh(W_c [c_t; s_t]), for example
+    `AttentionalReadout`. Nothing in the attention is recurrent. So the recurrent cell alone runs
+    over a given target, and one batched product attends with all its states.
 
     Source: Luong, Pham and Manning (2015), section 3.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
-        attention: an attention layer without coverage, for example
+        cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
+        attention: Attention layer without coverage, for example
             `Attention(GeneralScore(units))`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: the attention has coverage, which would make it recurrent.
+        ValueError: If the attention has coverage, which makes it recurrent.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class LuongDecoderCell(AttentionDecoderCell):
     ) -> None:
         if attention.coverage is not None:
             raise ValueError(
-                "Expected an attention without coverage, as nothing in this decoder's attention is "
-                f"recurrent. Received: attention.coverage={attention.coverage}. Coverage goes with "
-                "input feeding (InputFeedingDecoderCell) and with BahdanauDecoderCell."
+                "Expected an attention without coverage, because the attention of this decoder "
+                f"cell is not recurrent. Received: attention.coverage={attention.coverage}. Use "
+                "InputFeedingDecoderCell or BahdanauDecoderCell with coverage."
             )
         super().__init__(cell, attention, state_dropout, **kwargs)
 
@@ -51,24 +51,23 @@ class LuongDecoderCell(AttentionDecoderCell):
         """Return the recurrent cell alone."""
         return self.cell
 
-    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
-        """Prepare a source for all steps: the keys, the memory as the values, and the mask."""
-        keys = self.attention.project(memory)
-        return {"keys": keys, "values": memory, "memory_mask": memory_mask}
+    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+        """Compute the keys once per source. The values are the annotations; see `DecoderCell`."""
+        keys = self.attention.project(annotations)
+        return {"keys": keys, "values": annotations, "memory_mask": memory_mask}
 
     def _advance(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
-        output, states = self.cell(inputs, states)
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
+        output, state = self.recur(inputs, state)
         _, weights = self.attention(output, **memory)
-        return output, weights, states
+        return output, weights, state
 
     def unroll(
-        self, loop: keras.layers.RNN, inputs: Any, states: list[Any], memory: dict[str, Any]
+        self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any]:
-        """Run the recurrent cell over a target, then attend with all its states at once."""
-        end = len(states) - len(self.attention.history)
-        outputs = loop(inputs, initial_state=states[:end])
+        """Run the recurrent cell over a target, then attend with all its outputs at once."""
+        outputs = loop(inputs, initial_state=state.cell)
         _, weights = self.attention(outputs, **memory)
         return outputs, weights
 
@@ -80,17 +79,16 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
         s_t = cell(W y_{t-1} + b + F a_{t-1}, s_{t-1}),    alpha_t = attention(s_t, h)
         a_t = tanh(W_c [c_t; s_t])
 
-    The output is the attentional state a_t, of which the next step so knows where was looked
-    before; `StateReadout` passes it on to the vocabulary. Because W_c [c_t; s_t] is
-    sum_i alpha_{t,i} (C h_i) + D s_t, `project_memory` applies C once a source.
+    The output is the attentional vector a_t, which tells the next step where this one attended.
+    `StateReadout` passes it to the generator. W_c [c_t; s_t] = sum_i alpha_{t,i} (C h_i) + D s_t,
+    so `project_memory` applies C once per source.
 
     Source: Luong, Pham and Manning (2015), section 3.3 and equation 5.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
-        attention: an attention layer, for example `Attention(GeneralScore(units))`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
+        attention: Attention layer, for example `Attention(GeneralScore(units))`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     def __init__(
@@ -111,34 +109,32 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
         )
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
-        """Make the weights; arguments as in `DecoderCell`."""
+        """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
         self.context_projection.build(memory_shape)
         for projection in (self.feeding_projection, self.state_projection):
             projection.build((None, self.cell.units))
 
-    def initial_states(
+    def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> list[Any]:
-        """Add the attentional state before the first word, zeros, and the attention's history."""
-        first = super().initial_states(states, memory, training, steps)
-        end = len(first) - len(self.attention.history)
-        return [*first[:end], ops.zeros_like(states[0]), *first[end:]]
+    ) -> DecoderState:
+        """Return the state before the first step, with a_0 = 0; see `DecoderCell`."""
+        state = super().initial_state(states, memory, training, steps)
+        return state._replace(attentional=ops.zeros_like(states[0]))
 
-    def project_memory(self, memory: Any, memory_mask: Any) -> dict[str, Any]:
-        """Prepare a source for all steps: the keys, C h_i as the values, and the mask."""
+    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+        """Compute the keys, and the values C h_i, once per source; see `DecoderCell`."""
         return {
-            "keys": self.attention.project(memory),
-            "values": self.context_projection(memory),
+            "keys": self.attention.project(annotations),
+            "values": self.context_projection(annotations),
             "memory_mask": memory_mask,
         }
 
     def _advance(
-        self, inputs: Any, states: list[Any], memory: dict[str, Any]
-    ) -> tuple[Any, Any, list[Any]]:
-        *states, attentional = states
-        inputs = inputs + on_rows(self.feeding_projection, attentional)
-        state, states = self.cell(inputs, states)
-        context, weights = self.attention(state, **memory)
-        attentional = ops.tanh(context + on_rows(self.state_projection, state))
-        return attentional, weights, [*states, attentional]
+        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any, DecoderState]:
+        inputs = inputs + on_rows(self.feeding_projection, state.attentional)
+        output, state = self.recur(inputs, state)
+        context, weights = self.attention(output, **memory)
+        attentional = ops.tanh(context + on_rows(self.state_projection, output))
+        return attentional, weights, state._replace(attentional=attentional)

@@ -119,7 +119,7 @@ def test_steps_equal_the_full_pass(kind, decoder_cell, run):
     expected = tf.nn.log_softmax(run(model)(inputs))
     states, memory = model.encode(inputs)
     # Two hypotheses, the second always one word behind.
-    states = [tf.stack([state, state], 1) for state in states]
+    states = keras.tree.map_structure(lambda state: tf.stack([state, state], 1), states)
     step = run(model.step)
     for t, ids in enumerate(TARGET_IDS.T):
         received, _, states = step(tf.constant(np.stack([ids, ids[::-1]], 1)), states, memory)

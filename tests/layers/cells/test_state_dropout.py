@@ -150,9 +150,9 @@ def test_a_decoder_cell_has_one_mask_for_all_steps():
     # s_t = LSTM([y; c], s_{t-1}): h is masked, c is not, and neither is the output.
     cell = decoder_cell(BahdanauDecoderCell(LSTMCell(UNITS), BahdanauAttention(5), 0.5))
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[:2], memory, training=True)
-    assert len(states) == 3
-    masks = np.asarray(states[2])
+    states = cell.initial_state(FIRST[:2], memory, training=True)
+    assert len(states.cell) == 3
+    masks = np.asarray(states.cell[2])
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     inputs = cell.project_inputs(EMBEDDED)
     outputs, weights = cell.unroll(loop, inputs, states, memory)
@@ -176,8 +176,8 @@ def test_a_stack_has_a_mask_for_each_cell():
         FirstStateDecoderCell(StackedCell([LSTMCell(UNITS), SimpleRNNCell(UNITS)]), 0.5)
     )
     assert cell.cell.mask_size == [UNITS, UNITS]
-    states = cell.initial_states(FIRST[:3], {}, training=True)
-    above, below = (np.asarray(mask) for mask in states[3:])
+    states = cell.initial_state(FIRST[:3], {}, training=True)
+    above, below = (np.asarray(mask) for mask in states.cell[3:])
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     inputs = cell.project_inputs(EMBEDDED)
     outputs, _ = cell.unroll(loop, inputs, states, {})
@@ -217,20 +217,20 @@ def test_steps_equal_the_whole_pass_under_masks(name):
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
 
     def unroll(cell, training):
-        states = cell.initial_states(first, memory, training)
+        states = cell.initial_state(first, memory, training)
         return cell.unroll(loop, inputs, states, memory), states
 
     (outputs, weights), states = unroll(cell, True)
-    masked = len(states)
+    masked = len(states.cell)
     for t in range(TARGET_LENGTH):
         output, one, states = cell.step(inputs[:, t], states, memory)
         np.testing.assert_allclose(output, outputs[:, t], atol=1e-5)
         if weights is not None:
             np.testing.assert_allclose(one, weights[:, t], atol=1e-5)
-    assert len(states) == masked
+    assert len(states.cell) == masked
     # Without training, and at rate 0, there are no masks and nothing changes.
     (expected, _), states = unroll(plain, True)
-    assert len(states) == masked - len(cell.cell.mask_size)
+    assert len(states.cell) == masked - len(cell.cell.mask_size)
     np.testing.assert_array_equal(unroll(cell, False)[0][0], expected)
     assert np.abs(outputs - expected).max() > 0.01
 
@@ -260,8 +260,8 @@ def test_half_precision(policy):
     outputs, _ = layer(tf.cast(EMBEDDED, half), training=True)
     assert outputs.dtype == half and np.isfinite(tf.cast(outputs, "float32")).all()
     memory = cell.project_memory(tf.cast(MEMORY, half), MASK)
-    states = cell.initial_states([tf.cast(FIRST[0], half)], memory, training=True)
-    assert states[1].dtype == half
+    states = cell.initial_state([tf.cast(FIRST[0], half)], memory, training=True)
+    assert states.cell[1].dtype == half
     inputs = cell.project_inputs(tf.cast(EMBEDDED, half))
     outputs, weights = cell.unroll(loop, inputs, states, memory)
     assert np.isfinite(tf.cast(outputs, "float32")).all() and np.isfinite(weights).all()

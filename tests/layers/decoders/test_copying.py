@@ -4,10 +4,10 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from keras import ops
+from keras import ops, tree
 
 from kerasnmt import layers
-from kerasnmt.layers.decoders.copying import copied_log_probability, source_words, with_copies
+from kerasnmt.layers.decoders.copying import SourceWords, copied_log_probability, with_copies
 
 V, EMBEDDING, UNITS, MEMORY = 7, 3, 4, 6
 # Two rows, the second with three positions of padding. Ids 7, 8 and 9 are outside the vocabulary;
@@ -79,7 +79,7 @@ def given(decoder, source_ids=SOURCE_IDS, rows=slice(None)):
     )
     cell = decoder.decoder.cell if hasattr(decoder, "decoder") else decoder.cell
     first = [ops.convert_to_tensor(state[rows]) for state in states[: len(cell.cell.state_size)]]
-    return decoder.initial_states(first, memory), memory
+    return decoder.initial_state(first, memory), memory
 
 
 def run_eagerly(function):
@@ -152,7 +152,7 @@ def test_mixture_by_hand():
     source_ids = np.array([[1, 3, 1, 2]], "int32")
     weights = np.array([[[0.1, 0.2, 0.3, 0.4]]], "float32")
     generated = np.log(np.array([[[0.5, 0.3, 0.2]]], "float32") * 0.75)
-    mixed = np.exp(with_copies(generated, np.log(0.25), weights, **source_words(source_ids)))
+    mixed = np.exp(with_copies(generated, np.log(0.25), weights, SourceWords.of(source_ids)))
     expected = [0.375, 0.225 + 0.25 * 0.4, 0.15 + 0.25 * 0.4, 0.25 * 0.2, 0, 0, 0]
     np.testing.assert_allclose(mixed[0, 0], expected, rtol=1e-6)
     copied = copied_log_probability(weights.repeat(4, 1), source_ids, np.array([[1, 2, 3, 0]]))
@@ -166,7 +166,7 @@ def test_mixture_by_hand():
 def test_no_column_is_written_twice():
     # Four words in the vocabulary; 4 and 5 are outside of it, and 0 is padding.
     source_ids = np.array([[4, 2, 4, 5, 4, 2], [3, 1, 3, 0, 0, 0]], "int32")
-    columns = np.array(source_words(source_ids)["columns"])
+    columns = np.array(SourceWords.of(source_ids).columns)
     np.testing.assert_array_equal(columns, [[4, 2, -1, 5, -2, -3], [3, 1, -1, 0, -2, -3]])
     # As indices of the 10 columns of the extended vocabulary they meet no word.
     assert [len({*(row % 10)}) for row in columns] == [6, 6]
@@ -176,7 +176,7 @@ def test_no_column_is_written_twice():
 def mixture(decoder, outputs):
     """The distribution over V + 6 ids at every position, in plain loops."""
     pointer = np.array(outputs["pointer"], "float64")
-    source_ids = np.array(outputs["source_ids"])
+    source_ids = np.array(outputs["words"].ids)
     batch, length, _ = pointer.shape
     distribution = np.zeros((batch, length, V + source_ids.shape[1]))
     gate = np.full((batch, length, 2), [0.0, 1.0])
@@ -231,7 +231,7 @@ def test_steps_equal_the_full_pass(name, run):
     states, memory = given(decoder)
     full, records = run(decoder)(tf.constant(TARGET_IDS), states, memory)
     full = decoder.next_log_probability(full)
-    states = [ops.expand_dims(state, 1) for state in states]
+    states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
     step = run(decoder.step)
     for t, ids in enumerate(TARGET_IDS.T):
         outputs, step_records, states = step(tf.constant(ids[:, None]), states, memory)
@@ -245,7 +245,7 @@ def test_steps_equal_the_full_pass(name, run):
 def test_unknown_words_are_fed_back_as_the_unknown_word(name):
     decoder = make(name)
     states, memory = given(decoder)
-    states = [ops.expand_dims(state, 1) for state in states]
+    states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
     copied, *_ = decoder.step(np.array([[8], [7]], "int32"), states, memory)
     unknown, *_ = decoder.step(np.array([[1], [1]], "int32"), states, memory)
     np.testing.assert_array_equal(
@@ -376,7 +376,7 @@ def test_half_precision(name, policy):
 def test_what_does_not_fit():
     with pytest.raises(ValueError, match="Expected a pointer, for a decoder without attention"):
         layers.PointerGeneratorDecoder(without_attention(), layers.SoftmaxGate())
-    with pytest.raises(ValueError, match=r"knows nothing of earlier words.*'coverage'"):
+    with pytest.raises(ValueError, match=r"Expected a pointer without coverage.*'coverage'"):
         layers.PointerGeneratorDecoder(
             recurrent(), layers.SoftmaxGate(), layers.BahdanauAttention(5, layers.Coverage())
         )

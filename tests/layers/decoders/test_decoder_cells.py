@@ -72,7 +72,7 @@ def unroll(cell):
     """Outputs and weights of the whole pass, and the same step by step."""
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory, steps=TARGET_LENGTH)
+    states = cell.initial_state(FIRST[: len(cell.cell.state_size)], memory, steps=TARGET_LENGTH)
     inputs = cell.project_inputs(EMBEDDED)
     outputs, weights = cell.unroll(loop, inputs, states, memory)
     for t in range(TARGET_LENGTH):
@@ -190,7 +190,7 @@ def test_gated():
             state, states = lstm(x + context @ from_context, states, kernel)
             np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
             np.testing.assert_allclose(outputs[row, t], [*state, *gate], atol=1e-5)
-            heard = cell.heard(outputs[row, t], expected @ MEMORY[row])
+            heard = cell.readout_inputs(outputs[row, t], expected @ MEMORY[row])
             np.testing.assert_allclose(heard[0], state, atol=1e-5)
             np.testing.assert_allclose(heard[1], context, atol=1e-5)
     assert 0 < outputs[..., -1].numpy().min() < outputs[..., -1].numpy().max() < 1
@@ -242,7 +242,7 @@ def test_history_knows_nothing_of_words_to_come():
     cell = build(history_cell())
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[:2], memory)
+    states = cell.initial_state(FIRST[:2], memory)
     outputs, _ = cell.unroll(loop, cell.project_inputs(EMBEDDED), states, memory)
     other = EMBEDDED.copy()
     other[:, 3:] += 1.0
@@ -256,14 +256,14 @@ def test_history_knows_nothing_of_words_to_come():
 def test_history_has_no_room():
     cell = build(history_cell())
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[:2], memory)
-    message = r"Expected states with room .*steps=0.*encode\(inputs, steps=100\)"
+    states = cell.initial_state(FIRST[:2], memory)
+    message = r"Expected a state with room .*steps=0.*encode\(inputs, steps=100\)"
     with pytest.raises(ValueError, match=message):
         cell.step(cell.project_inputs(EMBEDDED[:, 0]), states, memory)
 
 
 def test_history_with_a_memory_of_its_own():
-    with pytest.raises(ValueError, match=r"Received: one that asks for \('coverage',\)"):
+    with pytest.raises(ValueError, match=r"Received: one that carries \('coverage',\)"):
         HistoryDecoderCell(
             GRUCell(4), BahdanauAttention(4), Attention(DotScore(), coverage=Coverage())
         )
@@ -318,7 +318,7 @@ CELLS = {
 def test_hypotheses_equal_rows(name):
     cell = build(CELLS[name]())
     memory = cell.project_memory(MEMORY, MASK)
-    states = cell.initial_states(FIRST[: len(cell.cell.state_size)], memory, steps=4)
+    states = cell.initial_state(FIRST[: len(cell.cell.state_size)], memory, steps=4)
     inputs = cell.project_inputs(EMBEDDED)
     # Two steps from the same states, each with three words; then each alone.
     several = tree.map_structure(
@@ -355,7 +355,7 @@ def test_half_precision_is_finite_and_near(name, policy):
     memory = cell.project_memory(tf.cast(MEMORY, half), MASK)
     first = [tf.cast(state, half) for state in FIRST[: len(cell.cell.state_size)]]
     inputs = cell.project_inputs(tf.cast(EMBEDDED, half))
-    outputs, weights = cell.unroll(loop, inputs, cell.initial_states(first, memory), memory)
+    outputs, weights = cell.unroll(loop, inputs, cell.initial_state(first, memory), memory)
     assert outputs.dtype == half
     assert np.isfinite(tf.cast(outputs, "float32")).all()
     # Coarse, as errors of a step are carried along; but no other function.
@@ -369,7 +369,7 @@ def test_half_precision_is_finite_and_near(name, policy):
 def test_states_of_another_size():
     cell = build(FirstStateDecoderCell(LSTMCell(UNITS)))
     with pytest.raises(ValueError, match=r"sizes \[4, 4\].*LSTMCell. Received: sizes=\[4, 3\]"):
-        cell.initial_states([FIRST[0], FIRST[1][:, :3]], {})
+        cell.initial_state([FIRST[0], FIRST[1][:, :3]], {})
 
 
 def test_coverage_does_not_go_without_recurrence():

@@ -56,6 +56,11 @@ def given(batch=2, length=7, seed=1):
     return memory, state
 
 
+def run(decoder, target_ids, state, annotations, mask):
+    memory = decoder.project_memory(annotations, mask)
+    return decoder(target_ids, decoder.initial_state([state], memory), memory)
+
+
 def numpy_decoder(decoder, target_ids, state, memory, mask):
     """Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence, word by word."""
     cell = decoder.cell
@@ -91,7 +96,7 @@ def numpy_decoder(decoder, target_ids, state, memory, mask):
 def test_equals_the_transcription():
     decoder = make()
     memory, state = given()
-    logits, records = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    logits, records = run(decoder, TARGET_IDS, state, memory, SOURCE)
     weights = records["weights"]
     assert logits.shape == (2, 4, VOCABULARY) and weights.shape == (2, 4, 7)
     for row in range(2):
@@ -104,14 +109,16 @@ def test_equals_the_transcription():
     np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_steps_equal_the_full_pass(run):
+@pytest.mark.parametrize("compiled", RUNS)
+def test_steps_equal_the_full_pass(compiled):
     decoder = make()
     memory, state = map(tf.constant, given())
     projected = decoder.project_memory(memory, tf.constant(SOURCE))
-    full, step = run(decoder), run(decoder.step)
-    logits, records = full(tf.constant(TARGET_IDS), [state], projected)
-    states = [state]
+    full, step = compiled(decoder), compiled(decoder.step)
+    logits, records = full(
+        tf.constant(TARGET_IDS), decoder.initial_state([state], projected), projected
+    )
+    states = decoder.initial_state([state], projected)
     for t, ids in enumerate(tf.unstack(TARGET_IDS, axis=1)):
         step_logits, step_records, states = step(ids, states, projected)
         np.testing.assert_allclose(step_logits, logits[:, t], atol=1e-5)
@@ -124,24 +131,27 @@ def test_several_hypotheses_equal_one_by_one():
     projected = decoder.project_memory(memory, SOURCE)
     states = np.random.normal(size=(2, 3, UNITS)).astype("float32")
     ids = np.array([[4, 5, 6], [7, 7, 8]], "int32")
-    logits, records, (new_states,) = decoder.step(ids, [states], projected)
+    logits, records, new_state = decoder.step(
+        ids, decoder.initial_state([states], projected), projected
+    )
     weights = records["weights"]
     assert logits.shape == (2, 3, VOCABULARY) and weights.shape == (2, 3, 7)
     for k in range(3):
-        one, one_records, (one_state,) = decoder.step(ids[:, k], [states[:, k]], projected)
+        state = decoder.initial_state([states[:, k]], projected)
+        one, one_records, one_state = decoder.step(ids[:, k], state, projected)
         np.testing.assert_allclose(logits[:, k], one, atol=1e-5)
         np.testing.assert_allclose(weights[:, k], one_records["weights"], atol=1e-5)
-        np.testing.assert_allclose(new_states[:, k], one_state, atol=1e-5)
+        np.testing.assert_allclose(new_state.cell[0][:, k], one_state.cell[0], atol=1e-5)
 
 
 def test_words_to_come_change_nothing():
     decoder = make()
     memory, state = given()
     projected = decoder.project_memory(memory, SOURCE)
-    logits, _ = decoder(TARGET_IDS, [state], projected)
+    logits, _ = decoder(TARGET_IDS, decoder.initial_state([state], projected), projected)
     other = TARGET_IDS.copy()
     other[:, 2:] = 7
-    changed, _ = decoder(other, [state], projected)
+    changed, _ = decoder(other, decoder.initial_state([state], projected), projected)
     np.testing.assert_allclose(changed[:, :2], logits[:, :2], atol=1e-6)
     assert np.abs(changed[:, 2:] - logits[:, 2:]).max() > 1e-2
 
@@ -149,20 +159,20 @@ def test_words_to_come_change_nothing():
 def test_masked_memory_changes_nothing():
     decoder = make()
     memory, state = given()
-    logits, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    logits, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
     memory[1, 3:] = 1e3
-    changed, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    changed, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
     np.testing.assert_allclose(changed, logits, atol=1e-6)
 
 
 def test_tied_generator_takes_the_embeddings():
     decoder = make(TiedVocabularyProjection(VOCABULARY), readout_units=EMBEDDING)
     memory, state = given()
-    logits, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    logits, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
     decoder.embedding.embeddings.assign_add(
         np.eye(VOCABULARY)[7][:, None] * np.ones((VOCABULARY, EMBEDDING))
     )
-    changed, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    changed, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
     logits, changed = np.asarray(logits), np.asarray(changed)
     others = np.arange(VOCABULARY) != 7
     # Id 7 is in no target: of all logits, only its own see its embedding.
@@ -174,9 +184,13 @@ def test_dropout_only_in_training():
     decoder = make(dropout=0.5)
     memory, state = given()
     projected = decoder.project_memory(memory, SOURCE)
-    plain, _ = decoder(TARGET_IDS, [state], projected)
-    np.testing.assert_array_equal(decoder(TARGET_IDS, [state], projected)[0], plain)
-    dropped, _ = decoder(TARGET_IDS, [state], projected, training=True)
+    plain, _ = decoder(TARGET_IDS, decoder.initial_state([state], projected), projected)
+    np.testing.assert_array_equal(
+        decoder(TARGET_IDS, decoder.initial_state([state], projected), projected)[0], plain
+    )
+    dropped, _ = decoder(
+        TARGET_IDS, decoder.initial_state([state], projected), projected, training=True
+    )
     assert np.abs(dropped - plain).max() > 1e-2
 
 
@@ -193,7 +207,7 @@ def test_loop_keeps_no_copy_of_the_memory_for_each_step():
     def gradient(memory, state):
         with tf.GradientTape() as tape:
             tape.watch(memory)
-            logits, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+            logits, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
             loss = tf.reduce_sum(logits**2)
         return tape.gradient(loss, memory)
 
@@ -228,10 +242,7 @@ def test_config_of_every_part_makes_it_again():
     copy.build((None, None, MEMORY_UNITS))
     copy.set_weights(decoder.get_weights())
     memory, state = given()
-    results = [
-        layer(TARGET_IDS, [state], layer.project_memory(memory, SOURCE))[0]
-        for layer in (decoder, copy)
-    ]
+    results = [run(layer, TARGET_IDS, state, memory, SOURCE)[0] for layer in (decoder, copy)]
     np.testing.assert_array_equal(*results)
 
 
@@ -243,7 +254,7 @@ def test_config_of_every_part_makes_it_again():
 def test_in_graph_with_unknown_shapes(jit_compile):
     decoder = make()
     memory, state = given()
-    expected, _ = decoder(TARGET_IDS, [state], decoder.project_memory(memory, SOURCE))
+    expected, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
 
     @tf.function(
         jit_compile=jit_compile,
@@ -256,6 +267,6 @@ def test_in_graph_with_unknown_shapes(jit_compile):
         autograph=False,
     )
     def forward(ids, state, memory, mask):
-        return decoder(ids, [state], decoder.project_memory(memory, mask))[0]
+        return run(decoder, ids, state, memory, mask)[0]
 
     np.testing.assert_allclose(forward(TARGET_IDS, state, memory, SOURCE), expected, atol=1e-5)

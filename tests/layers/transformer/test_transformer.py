@@ -205,7 +205,7 @@ def test_steps_equal_the_full_pass(norm, source):
     decoder = make_decoder(norm)
     memory = decoder.project_memory(*source)
     logits, records = decoder(TARGET_IDS, [], memory)
-    states = decoder.initial_states([], memory, steps=4)
+    states = decoder.initial_state([], memory, steps=4)
     states = tree.map_structure(lambda state: np.array(state)[:, None], states)
     for t in range(4):
         received, step_records, states = decoder.step(TARGET_IDS[:, t : t + 1], states, memory)
@@ -230,17 +230,17 @@ def test_the_last_layer_but_one_is_recorded(count, recorded, source):
 def test_no_room_for_steps(source):
     decoder = make_decoder()
     memory = decoder.project_memory(*source)
-    assert decoder.initial_states([], memory) == []
-    with pytest.raises(ValueError, match=r"Expected states with room.*steps=100"):
+    assert decoder.initial_state([], memory) == []
+    with pytest.raises(ValueError, match=r"Expected a state with room.*steps=100"):
         decoder.step(TARGET_IDS[:, :1], [], memory)
 
 
 def test_more_steps_than_positions(source):
     decoder = make_decoder(positions=layers.LearnedPositions(6))
     memory = decoder.project_memory(*source)
-    assert len(decoder.initial_states([], memory, steps=6)) == 3
+    assert len(decoder.initial_state([], memory, steps=6)) == 3
     with pytest.raises(ValueError, match=r"Expected at most 6 words.*Received: 7 words"):
-        decoder.initial_states([], memory, steps=7)
+        decoder.initial_state([], memory, steps=7)
 
 
 def test_dropout_in_training_only(source):
