@@ -1,4 +1,4 @@
-"""Gates: the choice between generating and copying."""
+"""Gates: the probabilities of generating and of copying."""
 
 from typing import Any
 
@@ -8,8 +8,32 @@ from keras import ops
 from kerasnmt.layers.products import on_rows
 
 
+class Gate(keras.layers.Layer):
+    """Base of gates, which choose between generating and copying from (y_{t-1}, s_t, c_t).
+
+    A subclass defines `build` and `call`.
+    """
+
+    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
+        """Create the weights. Only the last dimensions of the shapes count."""
+        raise NotImplementedError
+
+    def call(self, embedded: Any, state: Any, context: Any) -> Any:
+        """Compute the log-probabilities of each choice.
+
+        Args:
+            embedded: Previous word y_{t-1}, `[..., embedding_dim]`.
+            state: Output s_t of the decoder cell, `[..., size]`.
+            context: Context c_t, `[..., memory_units]`, or `[..., 0]` without attention.
+
+        Returns:
+            log p_gen and log p_copy, float32 `[..., 2]`.
+        """
+        raise NotImplementedError
+
+
 @keras.saving.register_keras_serializable("kerasnmt")
-class SoftmaxGate(keras.layers.Layer):
+class SoftmaxGate(Gate):
     """(p_gen, p_copy) = softmax(W s_t).
 
     Source: Stehnii (2018), "Neural attention", section "Pointer networks":
@@ -23,25 +47,16 @@ class SoftmaxGate(keras.layers.Layer):
         )
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Make the weights for inputs with these last dimensions."""
+        """Create the weights; see `Gate`."""
         self.projection.build(state_shape)
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Choose.
-
-        Args:
-            embedded: y_{t-1}, `[..., embedding_dim]`; not used here.
-            state: s_t, `[..., units]`.
-            context: c_t, `[..., memory_units]`; not used here.
-
-        Returns:
-            log p_gen and log p_copy, float32 `[..., 2]`.
-        """
+        """Compute log p_gen and log p_copy; see `Gate`. Only the state counts."""
         return ops.log_softmax(ops.cast(on_rows(self.projection, state), "float32"), axis=-1)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class SigmoidGate(keras.layers.Layer):
+class SigmoidGate(Gate):
     """p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b), p_copy = 1 - p_gen.
 
     Source: See, Liu and Manning (2017), "Get to the point", equation 8.
@@ -52,25 +67,24 @@ class SigmoidGate(keras.layers.Layer):
         self.projection = keras.layers.Dense(1, dtype=self.dtype_policy, name="projection")
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Make the weights for inputs with these last dimensions."""
+        """Create the weights; see `Gate`."""
         features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
         self.projection.build((None, features))
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Choose; see `SoftmaxGate`."""
+        """Compute log p_gen and log p_copy; see `Gate`."""
         logit = on_rows(self.projection, ops.concatenate([context, state, embedded], axis=-1))
         logit = ops.cast(logit, "float32")
         return ops.log_sigmoid(ops.concatenate([logit, -logit], axis=-1))
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class ContextGate(keras.layers.Layer):
+class ContextGate(Gate):
     """(p_gen, p_source, p_context) = softmax(W [s_t; c_t; k_t; y_{t-1}] + b).
 
     Source: Stehnii (2018), "Neural attention", sections "Attention over context" and "Pointer
-    networks", whose softmax over two actions this is over three; McCann, Keskar, Xiong and Socher
-    (2018), "The natural language decathlon", section 3, which chooses with two sigmoids of what the
-    decoder hears.
+    networks". There the softmax has two choices, here three. McCann, Keskar, Xiong and Socher
+    (2018), "The natural language decathlon", section 3, choose with two sigmoids.
     """
 
     def __init__(self, **kwargs) -> None:
@@ -78,17 +92,17 @@ class ContextGate(keras.layers.Layer):
         self.projection = keras.layers.Dense(3, dtype=self.dtype_policy, name="projection")
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Make the weights for inputs with these last dimensions."""
+        """Create the weights; see `Gate`."""
         features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
         self.projection.build((None, features))
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Choose.
+        """Compute the log-probabilities of each choice; see `Gate`.
 
         Args:
-            embedded: y_{t-1}, `[..., embedding_dim]`.
-            state: s_t, `[..., units]`.
-            context: [c_t; k_t], `[..., 2 memory_units]`.
+            embedded: Previous word y_{t-1}, `[..., embedding_dim]`.
+            state: Output s_t of the decoder cell, `[..., size]`.
+            context: Contexts [c_t; k_t], `[..., 2 memory_units]`.
 
         Returns:
             log p_gen, log p_source and log p_context, float32 `[..., 3]`.

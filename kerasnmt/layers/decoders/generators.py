@@ -1,4 +1,4 @@
-"""Generators: a distribution over the vocabulary, made of features."""
+"""Generators: distributions over the vocabulary, computed from features."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from kerasnmt.layers.products import on_rows
 
 
 def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
-    """Look up the log-probability of each id, and the mean over the vocabulary.
+    """Return the log-probability of each id, and the mean over the vocabulary.
 
-    The two together are all that a label-smoothed cross-entropy needs. The gradient,
+    A label-smoothed cross-entropy needs these two. The gradient,
 
         d logits = g_1 (onehot(id) - p) + g_2 (1/V - p),
 
-    is written out, so that the vocabulary-sized tensors, by far the largest of a training step,
-    are passed over as few times as can be and no one-hot tensor is made.
+    is written by hand. The tensors of the vocabulary's size are by far the largest of a training
+    step; so they are read as few times as possible, and no one-hot tensor is made.
 
     Args:
-        logits: `[..., vocabulary]`; computed in float32 whatever the dtype.
-        ids: integers `[...]` in `[0, vocabulary)`.
+        logits: `[..., vocabulary]`, of any float dtype. The computation is in float32.
+        ids: Integers `[...]` in `[0, vocabulary)`.
 
     Returns:
-        log p(id) and (1/V) sum_v log p(v), each float32 `[...]`.
+        log p(id) and (1/V) sum_v log p(v), float32 `[...]` each.
     """
     shape = ops.shape(ids)
     ids = ops.reshape(ids, (-1, 1))
@@ -33,8 +33,8 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
     @ops.custom_gradient
     def chosen_and_mean(logits: Any) -> tuple:
         probabilities = ops.softmax(logits, axis=-1)
-        # The largest probability is at least 1/V, so its logarithm is exact enough to give the
-        # rest without a second pass of exponentials. It comes last: the difference of two large
+        # The largest probability is at least 1/V, so its logarithm is exact enough to compute the
+        # others without more exponentials. It is added last, because the difference of two large
         # logits is small.
         largest = ops.max(logits, axis=-1)
         largest_log_probability = ops.log(ops.max(probabilities, axis=-1))
@@ -59,13 +59,13 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class VocabularyProjection(keras.layers.Layer):
-    """p(y_t) = softmax(W t + b) over the target vocabulary, with weights of its own.
+    """p(y_t) = softmax(W t + b) over the target vocabulary.
 
-    A generator answers two questions about what it returned from `call`: the log-probability of
-    every next id, for search, and the log-probability of given ids, for the loss.
+    A generator computes two things from the outputs of `call`: the log-probability of every next
+    id, for search, and the log-probability of given ids, for the loss.
 
     Args:
-        vocabulary_size: number of ids.
+        vocabulary_size: Number of ids.
     """
 
     def __init__(self, vocabulary_size: int, **kwargs) -> None:
@@ -73,7 +73,7 @@ class VocabularyProjection(keras.layers.Layer):
         self.vocabulary_size = vocabulary_size
 
     def build(self, features_shape: tuple, embeddings_shape: tuple | None = None) -> None:
-        """Make the weights for features `(..., units)`."""
+        """Create the weights for features `(..., units)`."""
         self.kernel = self.add_weight(
             shape=(features_shape[-1], self.vocabulary_size),
             initializer="glorot_uniform",
@@ -82,20 +82,20 @@ class VocabularyProjection(keras.layers.Layer):
         self.bias = self.add_weight(shape=(self.vocabulary_size,), initializer="zeros", name="bias")
 
     def call(self, features: Any, embeddings: Any = None) -> Any:
-        """Turn features into logits.
+        """Compute logits.
 
         Args:
             features: `[..., units]`.
-            embeddings: the target embeddings `[vocabulary, embedding_dim]`, for the generators
-                that share them; not used here.
+            embeddings: Target embeddings `[vocabulary, embedding_dim]`, for generators that share
+                them. Not used here.
 
         Returns:
-            logits `[..., vocabulary]`.
+            Logits `[..., vocabulary]`.
         """
         return self._project(features, self.kernel)
 
     def _project(self, features: Any, kernel: Any) -> Any:
-        # TensorFlow makes one op of the product of two matrices and a bias.
+        # TensorFlow fuses the product of two matrices and a bias.
         return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
 
     def next_log_probability(self, logits: Any) -> Any:
@@ -106,11 +106,11 @@ class VocabularyProjection(keras.layers.Layer):
         """Return log p of the given ids, and the mean of log p over the vocabulary.
 
         Args:
-            logits: `[..., vocabulary]`, what `call` returned.
-            ids: integers `[...]`.
+            logits: `[..., vocabulary]`, from `call`.
+            ids: Integers `[...]`.
 
         Returns:
-            two float32 tensors `[...]`; the second serves label smoothing.
+            Two float32 tensors `[...]`. The second is for label smoothing.
         """
         return token_log_probability(logits, ids)
 
@@ -121,29 +121,30 @@ class VocabularyProjection(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TiedVocabularyProjection(VocabularyProjection):
-    """p(y_t) = softmax(E t + b), E the target embeddings; the features have their size.
+    """p(y_t) = softmax(E t + b), where E are the target embeddings.
 
     Source: Press and Wolf (2017), "Using the output embedding to improve language models".
 
     Args:
-        vocabulary_size: number of ids.
+        vocabulary_size: Number of ids.
     """
 
     def build(self, features_shape: tuple, embeddings_shape: tuple | None = None) -> None:
-        """Make the bias; the matrix belongs to the embeddings.
+        """Create the bias. The matrix belongs to the embeddings.
 
         Raises:
-            ValueError: the features do not have the size of the embeddings.
+            ValueError: If the features do not have the size of the embeddings.
         """
         if features_shape[-1] != embeddings_shape[-1]:
             raise ValueError(
-                "Tied embeddings need a readout of the embedding's size. Received: "
-                f"readout units={features_shape[-1]}, embedding_dim={embeddings_shape[-1]}. "
-                "Make them equal, or do not tie."
+                "Expected a readout of the embedding's size, because the generator uses the "
+                f"embeddings. Received: readout units={features_shape[-1]}, "
+                f"embedding_dim={embeddings_shape[-1]}. Make them equal, or use "
+                "VocabularyProjection."
             )
         self.bias = self.add_weight(shape=(self.vocabulary_size,), initializer="zeros", name="bias")
 
     def call(self, features: Any, embeddings: Any) -> Any:
-        """Turn features `[..., embedding_dim]` into logits `[..., vocabulary]`."""
+        """Compute logits; see `VocabularyProjection`."""
         embeddings = ops.cast(embeddings, features.dtype)
         return self._project(features, ops.transpose(embeddings))

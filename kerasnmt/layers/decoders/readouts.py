@@ -1,4 +1,4 @@
-"""Readouts: features from the last word, the decoder's state and the context."""
+"""Readouts: features from the previous word, the decoder's state and the context."""
 
 from typing import Any
 
@@ -8,19 +8,45 @@ from keras import ops
 from kerasnmt.layers.products import on_rows
 
 
+class Readout(keras.layers.Layer):
+    """Base of readouts, which turn (y_{t-1}, s_t, c_t) into features for the generator.
+
+    A subclass defines `build` and `call`, and sets `units`, the number of features.
+    """
+
+    units: int
+
+    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
+        """Create the weights. Only the last dimensions of the shapes count."""
+        raise NotImplementedError
+
+    def call(self, embedded: Any, state: Any, context: Any) -> Any:
+        """Compute features.
+
+        Args:
+            embedded: Previous word y_{t-1}, `[..., embedding_dim]`.
+            state: Output s_t of the decoder cell, `[..., size]`.
+            context: Context c_t, `[..., memory_units]`, or `[..., 0]` without attention.
+
+        Returns:
+            Features `[..., units]`.
+        """
+        raise NotImplementedError
+
+
 @keras.saving.register_keras_serializable("kerasnmt")
-class MaxoutReadout(keras.layers.Layer):
-    """g(y_{t-1}, s_t, c_t): a maxout layer over the last word, the state and the context.
+class MaxoutReadout(Readout):
+    """g(y_{t-1}, s_t, c_t): a maxout layer over the previous word, the state and the context.
 
         t~ = U s_t + V y_{t-1} + C c_t + b,    t_j = max(t~_j, t~_{j + units})
 
-    The paper pairs neighbours, t~_{2j-1} and t~_{2j}; pairing the halves is the same layer with
-    its rows in another order, and takes no strided access.
+    The paper takes the maximum of neighbours, t~_{2j-1} and t~_{2j}. Here it is taken of the two
+    halves: the same layer with its rows in another order, without strided access.
 
     Source: Bahdanau, Cho and Bengio (2015), equation 4 and appendix A.2.2.
 
     Args:
-        units: number of features.
+        units: Number of features.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -29,21 +55,12 @@ class MaxoutReadout(keras.layers.Layer):
         self.projection = keras.layers.Dense(2 * units, dtype=self.dtype_policy, name="projection")
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Make the weights for inputs with these last dimensions."""
+        """Create the weights; see `Readout`."""
         features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
         self.projection.build((None, features))
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Turn what a step knows into features.
-
-        Args:
-            embedded: y_{t-1}, `[..., embedding_dim]`.
-            state: s_t, `[..., units]`.
-            context: c_t, `[..., memory_units]`.
-
-        Returns:
-            features `[..., units]`.
-        """
+        """Compute features; see `Readout`."""
         hidden = on_rows(self.projection, ops.concatenate([embedded, state, context], axis=-1))
         return ops.maximum(*ops.split(hidden, 2, axis=-1))
 
@@ -53,13 +70,13 @@ class MaxoutReadout(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class AttentionalReadout(keras.layers.Layer):
-    """tanh(W [c_t; s_t]).
+class AttentionalReadout(Readout):
+    """Luong's attentional vector, tanh(W [c_t; s_t]).
 
     Source: Luong, Pham and Manning (2015), equation 5.
 
     Args:
-        units: number of features.
+        units: Number of features.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -70,11 +87,11 @@ class AttentionalReadout(keras.layers.Layer):
         )
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Make the weights for inputs with these last dimensions."""
+        """Create the weights; see `Readout`."""
         self.projection.build((None, context_shape[-1] + state_shape[-1]))
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Turn what a step knows into features `[..., units]`; see `MaxoutReadout`."""
+        """Compute features; see `Readout`."""
         return on_rows(self.projection, ops.concatenate([context, state], axis=-1))
 
     def get_config(self) -> dict:
@@ -83,17 +100,17 @@ class AttentionalReadout(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class DeepOutputReadout(keras.layers.Layer):
-    """E y_{t-1} + L_s s_t + L_c c_t, the embedded word before with the state and the context added.
+class DeepOutputReadout(Readout):
+    """E y_{t-1} + L_s s_t + L_c c_t: the sum of the embedded word, the state and the context.
 
-    With a `VocabularyProjection` L_o behind it, p(y_t) ∝ exp(L_o (E y_{t-1} + L_s s_t + L_c c_t)).
-    Its `units` are those of the embedded words, known when it is built.
+    `VocabularyProjection` L_o then gives p(y_t) ∝ exp(L_o (E y_{t-1} + L_s s_t + L_c c_t)). `build`
+    sets `units` to the size of the embedded words.
 
     Source: Xu et al. (2015), "Show, attend and tell", equation 7.
     """
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Make the weights for inputs with these last dimensions."""
+        """Create the weights; see `Readout`."""
         self.units = embedded_shape[-1]
         options = {"use_bias": False, "dtype": self.dtype_policy}
         self.state_projection = keras.layers.Dense(self.units, name="state_projection", **options)
@@ -104,38 +121,32 @@ class DeepOutputReadout(keras.layers.Layer):
         self.context_projection.build(context_shape)
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Turn what a step knows into features `[..., units]`; see `MaxoutReadout`."""
+        """Compute features; see `Readout`."""
         projected = on_rows(self.state_projection, state)
         return embedded + projected + on_rows(self.context_projection, context)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class ConcatReadout(keras.layers.Layer):
-    """[c_t; s_t], straight to the vocabulary.
-
-    Its `units` are known when it is built.
-    """
+class ConcatReadout(Readout):
+    """[c_t; s_t], without weights."""
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Learn the number of features from the inputs' last dimensions."""
+        """Set the number of features; see `Readout`."""
         self.units = context_shape[-1] + state_shape[-1]
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Turn what a step knows into features `[..., units]`; see `MaxoutReadout`."""
+        """Compute features; see `Readout`."""
         return ops.concatenate([context, state], axis=-1)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class StateReadout(keras.layers.Layer):
-    """The cell's output as it is: s_t, or the attentional state where the cell makes it.
-
-    Its `units` are known when it is built.
-    """
+class StateReadout(Readout):
+    """The output of the decoder cell: s_t, or with input feeding the attentional vector."""
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Learn the number of features from the inputs' last dimensions."""
+        """Set the number of features; see `Readout`."""
         self.units = state_shape[-1]
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Return the state `[..., units]`; see `MaxoutReadout`."""
+        """Return the state; see `Readout`."""
         return state

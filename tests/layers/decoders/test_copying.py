@@ -301,7 +301,7 @@ def test_a_word_that_cannot_be_copied_is_learned_as_generated():
     gate, vocabulary = tf.constant([[[-0.7, -0.7]]]), tf.constant([[[0.0, 75.0]]])
     decoder = make("shared, softmax")
     outputs = {"vocabulary": vocabulary, "gate": gate, "pointer": tf.constant([[[0.4, 0.6]]])}
-    outputs["source_ids"] = tf.constant([[5, 3]])
+    outputs["words"] = SourceWords.of(tf.constant([[5, 3]]))
     with tf.GradientTape() as tape:
         tape.watch([gate, vocabulary])
         log_probability, _ = decoder.log_probability(outputs, tf.constant([[0]]))
