@@ -129,7 +129,7 @@ def test_steps_equal_the_full_pass(run):
     expected = tf.nn.log_softmax(run(model)(inputs))
     weights = run(model.attend)(inputs)["weights"]
     states, memory = run(model.encode)(inputs)
-    states = [state[:, None] for state in states]
+    states = keras.tree.map_structure(lambda state: state[:, None], states)
     step = run(model.step)
     for t in range(4):
         received, records, states = step(inputs["target_ids"][:, t : t + 1], states, memory)
