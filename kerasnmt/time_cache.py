@@ -18,8 +18,8 @@ class TimeCache(NamedTuple):
         attention(query, cache.values, memory_mask=cache.mask)
 
     Attributes:
-        values: a structure of tensors `[..., steps, size]`, zeros where nothing is written.
-        written: which places are written, boolean `[batch, steps]`, or
+        values: A structure of tensors `[..., steps, size]`, zeros where nothing is written.
+        written: Which places are written, boolean `[batch, steps]`, or
             `[batch, hypotheses, steps]` in a search. A `keras.layers.RNN` makes numbers of it, as
             of all states, in which half precision is exact, and of a count would not be.
     """
@@ -32,9 +32,9 @@ class TimeCache(NamedTuple):
         """Make an empty cache.
 
         Args:
-            example: what a step writes, a structure of tensors `[batch, ..., size]`, finite, of
+            example: What a step writes, a structure of tensors `[batch, ..., size]`, finite, of
                 which only the shapes and dtypes count.
-            steps: how many steps there is room for; an int, or an int32 scalar.
+            steps: How many steps there is room for; an int, or an int32 scalar.
         """
 
         def zeros(value: Any) -> Any:
@@ -50,11 +50,11 @@ class TimeCache(NamedTuple):
         """Write the next step.
 
         Args:
-            values: a structure of tensors `[..., size]`, with hypotheses after the batch where the
+            values: A structure of tensors `[..., size]`, with hypotheses after the batch where the
                 length has them. Beyond the last place nothing is written.
 
         Returns:
-            the cache with one step more.
+            The cache with one step more.
         """
         *leading, steps = ops.shape(self.written)
         here = ops.arange(steps, dtype="int32") == self.length[..., None]
@@ -73,10 +73,10 @@ class TimeCache(NamedTuple):
         """Make another room: what was written stays, as far as it has a place.
 
         Args:
-            steps: how many steps there is room for; an int, or an int32 scalar.
+            steps: How many steps there is room for; an int, or an int32 scalar.
 
         Returns:
-            the cache; a search calls this to carry no more than it needs, see
+            The cache; a search calls this to carry no more than it needs, see
             `kerasnmt.decoding.search`.
         """
 

@@ -15,14 +15,14 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
     at the beginning.
 
     Args:
-        path: a file, or None for standard input.
-        size: most lines of a chunk.
+        path: A file, or None for standard input.
+        size: Most lines of a chunk.
 
     Yields:
-        lists of lines, without their ends.
+        Lists of lines, without their ends.
 
     Raises:
-        ValueError: a line is not UTF-8; its number is given. The lines before it were yielded.
+        ValueError: If a line is not UTF-8; its number is given. The lines before it were yielded.
     """
     name = path or "standard input"
     number = 0

@@ -15,16 +15,16 @@ def load_run(
     """Load the model of a run, or an ensemble of several.
 
     Args:
-        directory: a folder that `kerasnmt train` wrote.
-        others: more of them, whose models join that of the first in an ensemble.
-        search: changes to the search options, such as `beam_size=8`.
+        directory: A folder that `kerasnmt train` wrote.
+        others: More of them, whose models join that of the first in an ensemble.
+        search: Changes to the search options, such as `beam_size=8`.
 
     Returns:
-        the model, which computes in float32 whatever it was trained in, and the search options of
+        The model, which computes in float32 whatever it was trained in, and the search options of
         the first one's recipe, changed.
 
     Raises:
-        ValueError: a folder holds no model, a damaged one or one that does not translate, or the
+        ValueError: If a folder holds no model, a damaged one or one that does not translate, or the
             models do not go together; or a search option is unknown or out of range.
     """
     model, options = _load_one(directory, search or [])
@@ -69,7 +69,7 @@ def refuse_run(directory: Path) -> None:
     """Refuse a run where an export is expected, and say how to export it.
 
     Raises:
-        ValueError: the folder holds a run.
+        ValueError: If the folder holds a run.
     """
     from kerasnmt.training import RunFolder
 
@@ -85,7 +85,7 @@ def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> 
     """Refuse two numbers for one thing.
 
     Raises:
-        ValueError: both --beam-size and --search say how large the beam is.
+        ValueError: If both --beam-size and --search say how large the beam is.
     """
     for option in search or []:
         if beam_size is not None and option.startswith("beam_size="):
@@ -104,16 +104,16 @@ def load_translator(
     """Load a run or an export for translation.
 
     Args:
-        directory: a run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
-        beam_size: in place of the recipe's. An export's is fixed.
-        others: see `load_run`; for runs.
-        search: see `load_run`; for runs.
+        directory: A run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
+        beam_size: In place of the recipe's. An export's is fixed.
+        others: See `load_run`; for runs.
+        search: See `load_run`; for runs.
 
     Returns:
-        a `kerasnmt.serving.Translator`.
+        A `kerasnmt.serving.Translator`.
 
     Raises:
-        ValueError: the folder holds neither, or a damaged one, or another beam is asked of an
+        ValueError: If the folder holds neither, or a damaged one, or another beam is asked of an
             export.
     """
     from kerasnmt.training import RunFolder
@@ -164,17 +164,17 @@ def connect_translator(
 
     Args:
         server: `http://host:port`, `https://…`, or `grpc://host:port`.
-        model: the name under which it serves the model.
-        version: of the model; None for the one that the server takes.
-        timeout: seconds to wait for each answer.
+        model: The name under which it serves the model.
+        version: Of the model; None for the one that the server takes.
+        timeout: Seconds to wait for each answer.
 
     Returns:
-        a `kerasnmt.serving.Translator`.
+        A `kerasnmt.serving.Translator`.
 
     Raises:
-        ValueError: the server's URL is another, the package for gRPC is not installed, or the
+        ValueError: If the server's URL is another, the package for gRPC is not installed, or the
             server refuses.
-        TransientError: the server does not answer.
+        TransientError: If the server does not answer.
     """
     url = urlsplit(server)
     if url.scheme in ("http", "https") and url.netloc:

@@ -74,7 +74,7 @@ def _version(directory: Path) -> Path:
     """Return the folder of the version to serve.
 
     Raises:
-        ValueError: There is none; exports in the folder are named.
+        ValueError: If there is none; exports in the folder are named.
     """
     from kerasnmt.serving.export.version_folder import chosen_version, model_folders
 

@@ -8,10 +8,10 @@ def token_kind(description: Mapping[str, Any], side: str, text: str, tokens: Seq
     """Return the kind of the tokens of a side; where a server tells none, it is guessed.
 
     Args:
-        description: of the translator.
+        description: Of the translator.
         side: `"source"` or `"target"`.
-        text: what the tokens write.
-        tokens: of the text.
+        text: What the tokens write.
+        tokens: Of the text.
     """
     from kerasnmt.text import guess_kind
 

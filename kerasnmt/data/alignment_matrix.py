@@ -14,12 +14,12 @@ def alignment_matrix(
     """Say where the tokens of a target should look, as the links of its words have it.
 
     Args:
-        source_words: int32 `[source_length]`, the word of each token, see `words_of`.
-        target_words: int32 `[target_length]`, likewise.
-        links: int32 `[links, 2]`, pairs of a source and a target word.
+        source_words: Int32 `[source_length]`, the word of each token, see `words_of`.
+        target_words: Int32 `[target_length]`, likewise.
+        links: Int32 `[links, 2]`, pairs of a source and a target word.
 
     Returns:
-        float32 `[target_length, source_length]`; a row is even over the tokens of the linked
+        Float32 `[target_length, source_length]`; a row is even over the tokens of the linked
         source words, and 0 where the target token is of no word or of one without a link.
     """
     from_source = source_words[:, None] == links[:, 0]
@@ -35,11 +35,11 @@ def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
     In graph what `kerasnmt.text.word_indices` is in Python.
 
     Args:
-        tokenizer: that made the ids.
-        ids: int32 `[length]`, the last one the end token.
+        tokenizer: That made the ids.
+        ids: Int32 `[length]`, the last one the end token.
 
     Returns:
-        int32 `[length]`, counted from 0; -1 for the end token and bare spaces.
+        Int32 `[length]`, counted from 0; -1 for the end token and bare spaces.
     """
     tokens = tokenizer.tokens(ids[:-1])
     if tokenizer.kind == "words":

@@ -10,10 +10,10 @@ class StoryQuestion(NamedTuple):
     """A question about a story.
 
     Attributes:
-        story: the sentences before the question, oldest first; other questions are left out.
-        question: as it is asked.
-        answer: one word, or several joined by commas.
-        supporting: which sentences of `story` the answer follows from, counted from 0, in the order
+        story: The sentences before the question, oldest first; other questions are left out.
+        question: As it is asked.
+        answer: One word, or several joined by commas.
+        supporting: Which sentences of `story` the answer follows from, counted from 0, in the order
             of the file.
     """
 
@@ -46,7 +46,7 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
         The questions, in order.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8, holds no question, or a
+        ValueError: If the file is missing, empty, damaged or not UTF-8, holds no question, or a
             line has neither form, an ID out of order, or a supporting ID that is none of a sentence
             before it (the line is named).
     """

@@ -11,14 +11,14 @@ class BatchStatistics:
     """What one epoch of batches holds.
 
     Attributes:
-        batches: the number of batches.
-        sentences: the number of pairs. What `batches` left out is the cardinality of its pairs less
+        batches: The number of batches.
+        sentences: The number of pairs. What `batches` left out is the cardinality of its pairs less
             this number.
-        source_tokens: the tokens of the sources, end tokens included, padding not.
-        target_tokens: the same of the targets.
-        source_padding: the share of padding among the positions of the sources, 0 to 1.
-        target_padding: the same of the targets; a model's time mostly follows this one.
-        shapes: how many batches have each shape `(batch, source_length, target_length)`.
+        source_tokens: The tokens of the sources, end tokens included, padding not.
+        target_tokens: The same of the targets.
+        source_padding: The share of padding among the positions of the sources, 0 to 1.
+        target_padding: The same of the targets; a model's time mostly follows this one.
+        shapes: How many batches have each shape `(batch, source_length, target_length)`.
     """
 
     batches: int
@@ -42,13 +42,13 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
     """Goes through one epoch and counts.
 
     Args:
-        dataset: what `batches` gives.
+        dataset: What `batches` gives.
 
     Returns:
         The counts.
 
     Raises:
-        ValueError: if there is no batch.
+        ValueError: If there is no batch.
     """
     shapes, source_tokens, target_tokens = Counter(), 0, 0
     for inputs, targets, _ in dataset.as_numpy_iterator():

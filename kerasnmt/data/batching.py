@@ -120,7 +120,7 @@ def batches(
         `contexts`, `inputs` has `context_ids`, and with both `extended_context_ids`.
 
     Raises:
-        ValueError: `pairs` are no pairs of strings, the number of `alignments` or `contexts`
+        ValueError: If `pairs` are no pairs of strings, the number of `alignments` or `contexts`
             differs from theirs, a size is out of range, `extended_vocabulary` comes with two
             tokenizers, or `subword_sampling` with an option that it excludes.
     """

@@ -50,7 +50,7 @@ def caption_batches(
         and 0 for padding.
 
     Raises:
-        ValueError: There is no pair, one has another form, an image has another shape than the
+        ValueError: If there is no pair, one has another form, an image has another shape than the
             first, or `batch_size` is out of range.
     """
     check_size("batch_size", batch_size)

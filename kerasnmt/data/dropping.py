@@ -30,16 +30,16 @@ def word_dropout(
         each word).
 
     Args:
-        dataset: of `(inputs, targets, sample_weight)`, as `batches` gives it.
-        rate: the probability of each word to become unknown, in [0, 1).
-        seed: makes it the same in every run.
-        first_batch: the number of the dataset's first batch.
+        dataset: Of `(inputs, targets, sample_weight)`, as `batches` gives it.
+        rate: The probability of each word to become unknown, in [0, 1).
+        seed: Makes it the same in every run.
+        first_batch: The number of the dataset's first batch.
 
     Returns:
         A dataset of the same shapes.
 
     Raises:
-        ValueError: if `rate` is out of range.
+        ValueError: If `rate` is out of range.
     """
     if not 0.0 <= rate < 1.0:
         raise ValueError(f"Expected 0 <= rate < 1; a usual value is 0.1. Received: rate={rate}")

@@ -27,13 +27,13 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
     A byte order mark is dropped.
 
     Args:
-        path: the file; gzip where the name ends in ".gz".
+        path: The file; gzip where the name ends in ".gz".
 
     Yields:
         Lines with their ends, one in memory at a time.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
+        ValueError: If the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
             MB (the line is named).
     """
     number = 0

@@ -21,13 +21,13 @@ def read_parallel(
 
     Args:
         source_path: UTF-8 text, one sentence a line; gzip where the name ends in ".gz".
-        target_path: the translations, likewise, line by line.
+        target_path: The translations, likewise, line by line.
 
     Returns:
         A dataset of `(source, target)`, both string scalars, of known cardinality.
 
     Raises:
-        ValueError: if a file is missing, empty, damaged or not UTF-8 (the line is named), or the
+        ValueError: If a file is missing, empty, damaged or not UTF-8 (the line is named), or the
             two differ in their number of lines.
     """
     source_count = sum(1 for _ in checked_lines(source_path))
@@ -55,7 +55,7 @@ def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
         A dataset of `(source, target)`, both string scalars, of known cardinality.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8, or a line has no tab (the
+        ValueError: If the file is missing, empty, damaged or not UTF-8, or a line has no tab (the
             line is named).
     """
     count = 0

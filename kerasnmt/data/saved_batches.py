@@ -26,14 +26,14 @@ class SavedBatches(keras.utils.PyDataset):
     With `fit(shuffle=True)`, Keras' default, the order is Keras' own, and `seed` says nothing.
 
     Args:
-        path: of the file.
-        shuffle: whether the batches come in another order every epoch, else in that of the file,
+        path: Of the file.
+        shuffle: Whether the batches come in another order every epoch, else in that of the file,
             but for one that is moved to the second place. What is in a batch stays.
-        seed: makes the orders of all epochs the same in every run.
-        **kwargs: as in `keras.utils.PyDataset`: `workers`, `max_queue_size`.
+        seed: Makes the orders of all epochs the same in every run.
+        **kwargs: As in `keras.utils.PyDataset`: `workers`, `max_queue_size`.
 
     Raises:
-        ValueError: there is no such file, or it is none of `save_batches`.
+        ValueError: If there is no such file, or it is none of `save_batches`.
     """
 
     def __init__(

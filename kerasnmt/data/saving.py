@@ -21,14 +21,14 @@ def save_batches(dataset: Any, path: str | os.PathLike) -> None:
     ```
 
     Args:
-        dataset: a `tf.data.Dataset` of `(inputs, targets, sample_weight)`, as `batches` gives, with
+        dataset: A `tf.data.Dataset` of `(inputs, targets, sample_weight)`, as `batches` gives, with
             all of its inputs. What was shuffled is written as it was shuffled.
-        path: of the file, which ends in `.npz`: an uncompressed archive of NumPy's with the arrays
+        path: Of the file, which ends in `.npz`: an uncompressed archive of NumPy's with the arrays
             `NAME/NUMBER`, of each batch the inputs by their names, `targets` and `sample_weight`;
             and `shapes/NAME`, int64 `[batches, rank]`.
 
     Raises:
-        ValueError: the name of the file does not end in `.npz`, or there is no batch, or no end.
+        ValueError: If the name of the file does not end in `.npz`, or there is no batch, or no end.
     """
     if not os.fspath(path).endswith(".npz"):
         raise ValueError(f"Expected a file name that ends in .npz. Received: path={str(path)!r}.")

@@ -42,8 +42,8 @@ class SceneObject(NamedTuple):
     Attributes:
         colour: `"red"`, `"green"`, `"blue"`, `"yellow"` or `"purple"`.
         shape: `"circle"`, `"square"`, `"triangle"`, `"diamond"` or `"cross"`.
-        row: the row of its cell, from 0, the uppermost.
-        column: the column of its cell, from 0, the leftmost.
+        row: The row of its cell, from 0, the uppermost.
+        column: The column of its cell, from 0, the leftmost.
     """
 
     colour: str
@@ -56,8 +56,8 @@ class SceneCaption(NamedTuple):
     """A caption and what its words name.
 
     Attributes:
-        text: its words, separated by single spaces.
-        named: for each word the number of the object that it names, or None: the colours and the
+        text: Its words, separated by single spaces.
+        named: For each word the number of the object that it names, or None: the colours and the
             shapes name objects, articles and relations do not.
     """
 
@@ -69,9 +69,9 @@ class Scene(NamedTuple):
     """A picture of shapes.
 
     Attributes:
-        image: uint8 `[64, 64, 3]`, red, green and blue.
-        captions: the caption in each language, under `"en"` and `"de"`.
-        objects: the shapes, in the order of the captions.
+        image: Uint8 `[64, 64, 3]`, red, green and blue.
+        captions: The caption in each language, under `"en"` and `"de"`.
+        objects: The shapes, in the order of the captions.
     """
 
     image: np.ndarray
@@ -82,11 +82,11 @@ class Scene(NamedTuple):
         """Tells in which regions of the image each object lies.
 
         Args:
-            rows: into how many rows the image is divided.
-            columns: into how many columns.
+            rows: Into how many rows the image is divided.
+            columns: Into how many columns.
 
         Returns:
-            boolean `[objects, rows * columns]`, the regions of the uppermost row first; True where
+            Boolean `[objects, rows * columns]`, the regions of the uppermost row first; True where
             the middle of a region is in the object's cell.
         """
         row, column = np.divmod(np.arange(rows * columns), columns)
@@ -107,15 +107,15 @@ def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene
     arrangement of shapes occurs twice in a split or in two splits, whatever the sizes and seeds.
 
     Args:
-        size: how many scenes.
+        size: How many scenes.
         split: `"train"`, `"validation"` or `"test"`.
-        seed: which scenes of all possible ones.
+        seed: Which scenes of all possible ones.
 
     Returns:
         The scenes, each a `Scene(image, captions, objects)`.
 
     Raises:
-        ValueError: if `split` is not known or `size` is not between 1 and 200,000.
+        ValueError: If `split` is not known or `size` is not between 1 and 200,000.
     """
     if split not in SPLITS:
         raise ValueError(

@@ -20,15 +20,15 @@ def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
     ```
 
     Args:
-        dataset: what `batches` gives.
-        replicas: the number of devices.
+        dataset: What `batches` gives.
+        replicas: The number of devices.
 
     Returns:
         A dataset of the same structure and number of batches, the rows of each a multiple of
         `replicas`.
 
     Raises:
-        ValueError: `replicas` is below 1.
+        ValueError: If `replicas` is below 1.
     """
     if replicas < 1:
         raise ValueError(f"Expected at least 1 replica. Received: replicas={replicas}.")

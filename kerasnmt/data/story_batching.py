@@ -51,7 +51,7 @@ def story_batches(
         float32 `[batch]`, is 1. (`split_evenly` adds rows that weigh 0.)
 
     Raises:
-        ValueError: There is no question, one has another form, an answer is not one word of the
+        ValueError: If there is no question, one has another form, an answer is not one word of the
             tokenizer, or a size is out of range.
     """
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):

@@ -14,10 +14,10 @@ def moved_by_one(targets: tf.Tensor) -> tf.Tensor:
     """Returns what the decoder is fed, to answer with the targets: the start token, then they.
 
     Args:
-        targets: int32 `[batch, length]`, right-padded with 0.
+        targets: Int32 `[batch, length]`, right-padded with 0.
 
     Returns:
-        int32 of the same shape, padded where the targets are.
+        Int32 of the same shape, padded where the targets are.
     """
     start = tf.fill([tf.shape(targets)[0], 1], START_ID)
     # The end token lands where the targets have padding, or falls off.

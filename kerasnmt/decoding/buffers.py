@@ -49,11 +49,11 @@ def reorder(values: Any, parents: Any) -> Any:
     """Let hypothesis k go on from hypothesis `parents[:, k]`.
 
     Args:
-        values: a structure of tensors `[batch, hypotheses, ...]`.
-        parents: int32 `[batch, new_hypotheses]`.
+        values: A structure of tensors `[batch, hypotheses, ...]`.
+        parents: Int32 `[batch, new_hypotheses]`.
 
     Returns:
-        the structure with tensors `[batch, new_hypotheses, ...]`.
+        The structure with tensors `[batch, new_hypotheses, ...]`.
     """
 
     def reorder_one(value: Any) -> Any:

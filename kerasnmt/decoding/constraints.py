@@ -30,18 +30,18 @@ def constrained(
     Args:
         step: `step(ids, states, memory) -> (log_probabilities, records, states)`, as `search`
             takes it.
-        states: the first states, a structure of tensors `[batch, ...]`.
-        memory: what every step is given, a structure of tensors `[batch, ...]`.
-        batch_size: number of rows.
-        options: of which `min_length` and `no_repeat_ngram` are heeded.
-        end_id: the token that ends a sequence.
-        pad_id: the padding of `prefix_ids`.
-        never_ids: tokens that no sequence holds.
-        prefix_ids: int32 `[batch, prefix_length]`, padded on the right: the tokens with which each
+        states: The first states, a structure of tensors `[batch, ...]`.
+        memory: What every step is given, a structure of tensors `[batch, ...]`.
+        batch_size: Number of rows.
+        options: Of which `min_length` and `no_repeat_ngram` are heeded.
+        end_id: The token that ends a sequence.
+        pad_id: The padding of `prefix_ids`.
+        never_ids: Tokens that no sequence holds.
+        prefix_ids: Int32 `[batch, prefix_length]`, padded on the right: the tokens with which each
             sequence begins, whatever else forbids them. None for none.
 
     Returns:
-        the step function, whose impossible tokens have the log-probability -1e9 or less, its first
+        The step function, whose impossible tokens have the log-probability -1e9 or less, its first
         states and its memory.
     """
     carried = {}
@@ -85,9 +85,9 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
 
     Args:
         log_probabilities: `[batch, hypotheses, vocabulary]`.
-        history: the tokens fed so far, int32 `[batch, hypotheses, max_length]`.
-        time: the place of the last of them, int32 `[batch, hypotheses]`.
-        size: n.
+        history: The tokens fed so far, int32 `[batch, hypotheses, max_length]`.
+        time: The place of the last of them, int32 `[batch, hypotheses]`.
+        size: N.
     """
     length = history.shape[-1]
     if size > length:

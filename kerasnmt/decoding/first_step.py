@@ -10,13 +10,13 @@ def first_step(step: Callable, states: Any, memory: Any, start_ids: Any) -> tupl
     """Make the first step, with the one hypothesis that there is; it shows all shapes to a loop.
 
     Args:
-        step: see `search`.
-        states: a structure of tensors `[batch, ...]`.
-        memory: see `search`.
-        start_ids: int32 `[batch]`.
+        step: See `search`.
+        states: A structure of tensors `[batch, ...]`.
+        memory: See `search`.
+        start_ids: Int32 `[batch]`.
 
     Returns:
-        what `step` does: log-probabilities `[batch, 1, vocabulary]`, records and new states
+        What `step` does: log-probabilities `[batch, 1, vocabulary]`, records and new states
         `[batch, 1, ...]`.
     """
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)

@@ -16,11 +16,11 @@ def greedy_search(
     """Take the most probable next token until the end token, or as long as there may be tokens.
 
     Args:
-        step: see `search`.
-        states: see `search`.
-        memory: see `search`.
-        start_ids: see `search`.
-        options: the lengths, and the length penalty, by which the score is divided.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
+        options: The lengths, and the length penalty, by which the score is divided.
         **arguments: `end_id`, `pad_id`, `max_lengths` and `with_records` of `follow_paths`.
 
     Returns:

@@ -32,21 +32,21 @@ def follow_paths(
     """Choose a token for each hypothesis at each step; stop as soon as every row has ended.
 
     Args:
-        step: see `search`.
-        states: see `search`.
-        memory: see `search`.
-        start_ids: see `search`.
-        options: the greatest length, and the length penalty, by which scores are divided.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
+        options: The greatest length, and the length penalty, by which scores are divided.
         choose: `choose(log_probabilities, time, numbers) -> (ids, gains)`: float32
             `[batch, hypotheses, vocabulary]` in, of one hypothesis at the first step; int32 and
             float32 `[batch, hypotheses]` out.
-        hypotheses: number of sequences a row.
-        numbers: what `choose` needs of each row, a structure of tensors `[batch, ...]`.
-        end_id: see `search`.
-        max_lengths: most tokens of each row's sequences, int32 `[batch]`, at most
+        hypotheses: Number of sequences a row.
+        numbers: What `choose` needs of each row, a structure of tensors `[batch, ...]`.
+        end_id: See `search`.
+        max_lengths: Most tokens of each row's sequences, int32 `[batch]`, at most
             `options.max_length`.
-        pad_id: see `search`.
-        with_records: see `search`.
+        pad_id: See `search`.
+        with_records: See `search`.
 
     Returns:
         `Hypotheses`, in no order. One that needs what is impossible is empty, with -1e9.

@@ -9,8 +9,8 @@ def pick(values: Any, places: Any) -> Any:
     """Take values of each row, by comparisons, which for few values are fewer ops than a gather.
 
     Args:
-        values: numbers `[batch, n]`, n known when the graph is traced.
-        places: int32 `[batch, m]`, below n.
+        values: Numbers `[batch, n]`, n known when the graph is traced.
+        places: Int32 `[batch, m]`, below n.
 
     Returns:
         `[batch, m]`.

@@ -11,12 +11,12 @@ def row_keys(inputs: Any, pad_id: int) -> Any:
     """Fold what each row holds into one number, which padding of ids does not change.
 
     Args:
-        inputs: a structure of tensors: ids, integers `[batch, length]`, right-padded; or numbers,
+        inputs: A structure of tensors: ids, integers `[batch, length]`, right-padded; or numbers,
             float32 `[batch, ...]`.
-        pad_id: the padding.
+        pad_id: The padding.
 
     Returns:
-        uint32 `[batch]`.
+        Uint32 `[batch]`.
     """
     keys = _number(0)
     for tensor in tree.flatten(inputs):
@@ -41,12 +41,12 @@ def uniforms(keys: Any, seed: int, shape: tuple[int, ...]) -> Any:
     Source: the finalizer of MurmurHash3 (Appleby), which mixes a key with a counter.
 
     Args:
-        keys: uint32 `[batch]`.
-        seed: another seed draws other numbers.
-        shape: how many numbers for a key.
+        keys: Uint32 `[batch]`.
+        seed: Another seed draws other numbers.
+        shape: How many numbers for a key.
 
     Returns:
-        float32 `[batch, *shape]`, in [0, 1).
+        Float32 `[batch, *shape]`, in [0, 1).
     """
     counters = ops.cast(ops.arange(math.prod(shape), dtype="int32"), "uint32")
     keys = _mix(keys + _mix(_number(seed) + _number(1)))

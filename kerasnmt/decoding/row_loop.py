@@ -24,15 +24,15 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
     Args:
         unfinished: `unfinished(now) -> boolean [rows]`.
         advance: `advance(now) -> now`, one step later.
-        first: a dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
+        first: A dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
             else, with `ids`, `states` and `memory` among it, `[rows, ...]`. After `time` steps
             states keep something of so many.
 
     Returns:
-        what was reached, without `states` and `memory`.
+        What was reached, without `states` and `memory`.
 
     Raises:
-        ValueError: states that keep something of every step have not the same room.
+        ValueError: If states that keep something of every step have not the same room.
     """
 
     def go_on(now: dict) -> Any:

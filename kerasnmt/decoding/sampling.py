@@ -35,14 +35,14 @@ def sample(
     Holtzman et al. (2020), "The curious case of neural text degeneration" (`top_p`).
 
     Args:
-        step: see `search`.
-        states: see `search`.
-        memory: see `search`.
-        start_ids: see `search`.
-        options: how tokens are drawn, the lengths and the length penalty.
-        keys: uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
-        n_best: how many sequences are returned.
-        pad_id: what fills a sequence after its end.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
+        options: How tokens are drawn, the lengths and the length penalty.
+        keys: Uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
+        n_best: How many sequences are returned.
+        pad_id: What fills a sequence after its end.
         **arguments: `end_id`, `max_lengths` and `with_records` of `follow_paths`.
 
     Returns:

@@ -51,7 +51,7 @@ class SearchOptions:
     Source: Wu et al. (2016), "Google's neural machine translation system", equation 14.
 
     Raises:
-        ValueError: An option is out of its range, or contradicts another one.
+        ValueError: If an option is out of its range, or contradicts another one.
     """
 
     beam_size: int = option(
@@ -128,7 +128,7 @@ class SearchOptions:
         """Make the options from keywords of a user.
 
         Raises:
-            ValueError: An option is unknown or out of its range, or contradicts another one.
+            ValueError: If an option is unknown or out of its range, or contradicts another one.
         """
         known = [one.name for one in fields(cls)]
         for name in keywords:

@@ -65,7 +65,7 @@ def search(
         `Hypotheses`, `n_best` a row, best first.
 
     Raises:
-        ValueError: `n_best` is out of range, or parts of the states have different room.
+        ValueError: If `n_best` is out of range, or parts of the states have different room.
     """
     if not 1 <= n_best <= options.hypotheses:
         raise ValueError(

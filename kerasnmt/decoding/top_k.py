@@ -14,11 +14,11 @@ def top_k(values: Any, k: int) -> tuple[Any, Any]:
     """Find the k greatest values of each row and their places.
 
     Args:
-        values: floats `[..., length]`; the length may be known only when the graph runs.
-        k: how many.
+        values: Floats `[..., length]`; the length may be known only when the graph runs.
+        k: How many.
 
     Returns:
-        values and int32 places, `[..., k]` each, greatest first, of equal ones the first. Where a
+        Values and int32 places, `[..., k]` each, greatest first, of equal ones the first. Where a
         row has fewer, -inf follows, with places beyond the row's end.
     """
     *leading, length = ops.shape(values)
@@ -35,14 +35,14 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     gain of every block is found much faster than several of a long row.
 
     Args:
-        scores: floats `[batch, hypotheses]`, none of them infinite.
-        gains: floats `[batch, hypotheses, length]`, to be added to the scores; the length may be
+        scores: Floats `[batch, hypotheses]`, none of them infinite.
+        gains: Floats `[batch, hypotheses, length]`, to be added to the scores; the length may be
             known only when the graph runs.
-        ranks: int32 `[batch, k]`, each less than k: 0 for the greatest sum of the row, 1 for the
+        ranks: Int32 `[batch, k]`, each less than k: 0 for the greatest sum of the row, 1 for the
             next one, and so on; of equal ones the first in the row is the greater.
 
     Returns:
-        sums, and the hypotheses and int32 places among the gains that they are of, `[batch, k]`
+        Sums, and the hypotheses and int32 places among the gains that they are of, `[batch, k]`
         each. Where a row has fewer, the sum is -inf, with a place beyond the end of the gains.
     """
     batch, hypotheses, length = ops.shape(gains)

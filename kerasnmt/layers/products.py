@@ -47,7 +47,7 @@ def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
     has neither.
 
     Args:
-        function: takes a matrix `[rows, n]` and gives `[rows]` or `[rows, m]`, for example a
+        function: Takes a matrix `[rows, n]` and gives `[rows]` or `[rows, m]`, for example a
             `keras.layers.Dense`.
         tensor: `[..., n]`.
 

@@ -13,16 +13,16 @@ def alignment_error_rate(predicted: Links, sure: Links, possible: Links | None =
     (Och and Ney, 2003, "A Systematic Comparison of Various Statistical Alignment Models").
 
     Args:
-        predicted: for each sentence its links (source word, target word).
-        sure: likewise, the links that the reference is sure of.
-        possible: likewise, the links that the reference allows; none beyond the sure ones when
+        predicted: For each sentence its links (source word, target word).
+        sure: Likewise, the links that the reference is sure of.
+        possible: Likewise, the links that the reference allows; none beyond the sure ones when
             left out.
 
     Returns:
         0 (best) to 1.
 
     Raises:
-        ValueError: the numbers of sentences differ, or there is no link to count.
+        ValueError: If the numbers of sentences differ, or there is no link to count.
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):

@@ -64,8 +64,8 @@ def attention_figure(
         A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: The shape of `weights`, `generate_probability` or `coverage` does not match the
-            tokens, or there are no tokens.
+        ValueError: If the shape of `weights`, `generate_probability` or `coverage` does not match
+            the tokens, or there are no tokens.
     """
     from matplotlib.figure import Figure
 

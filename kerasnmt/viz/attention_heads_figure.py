@@ -39,7 +39,7 @@ def attention_heads_figure(
         A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: The shape of `weights` does not match the tokens, or something is empty.
+        ValueError: If the shape of `weights` does not match the tokens, or something is empty.
     """
     from matplotlib.figure import Figure
 

@@ -36,14 +36,14 @@ class IBMModel1:
     Words are what `str.split` finds.
 
     Args:
-        iterations: of EM, at least 1.
+        iterations: Of EM, at least 1.
 
     Attributes:
-        log_likelihoods: after `fit` a float for each iteration, the sum of log P(f | e) over all
+        log_likelihoods: After `fit` a float for each iteration, the sum of log P(f | e) over all
             pairs under the t that the iteration began with; EM never lowers it.
 
     Raises:
-        ValueError: `iterations` is below 1.
+        ValueError: If `iterations` is below 1.
     """
 
     def __init__(self, iterations: int = 10) -> None:
@@ -59,14 +59,14 @@ class IBMModel1:
         """Learns t from nothing; what an earlier `fit` learned is forgotten.
 
         Args:
-            pairs: tuples that begin with a source and a target, both `str`; as `builtin_corpus`
+            pairs: Tuples that begin with a source and a target, both `str`; as `builtin_corpus`
                 gives.
 
         Returns:
             The model itself.
 
         Raises:
-            ValueError: there is no target word in all pairs.
+            ValueError: If there is no target word in all pairs.
         """
         source_ids, target_ids = {None: 0}, {}  # None is the null word
         links, widths = [], []
@@ -102,7 +102,7 @@ class IBMModel1:
         Words that never stood in one pair have 0.
 
         Raises:
-            ValueError: the model is not fitted.
+            ValueError: If the model is not fitted.
         """
         return float(self._probabilities([target], [source])[0, 0])
 
@@ -113,15 +113,15 @@ class IBMModel1:
         pair of `fit`; a source word that was in none is never linked.
 
         Args:
-            source: a sentence.
-            target: its translation.
+            source: A sentence.
+            target: Its translation.
 
         Returns:
             0-based links (source word, target word), at most one for each target word, ordered by
             target word; the first source word wins a tie, the null word none.
 
         Raises:
-            ValueError: the model is not fitted.
+            ValueError: If the model is not fitted.
         """
         words = source.split()
         t = self._probabilities(target.split(), [*words, None])

@@ -47,7 +47,7 @@ def image_attention_figure(
         A figure of its own, see `attention_figure`.
 
     Raises:
-        ValueError: The shape of `image`, `weights` or `marked` does not match the words and the
+        ValueError: If the shape of `image`, `weights` or `marked` does not match the words and the
             grid, or there are no words.
     """
     from matplotlib.figure import Figure

@@ -25,7 +25,7 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
         epoch has a BLEU, a panel for BLEU.
 
     Raises:
-        ValueError: `history` is empty.
+        ValueError: If `history` is empty.
     """
     from matplotlib.figure import Figure
 

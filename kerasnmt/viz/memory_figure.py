@@ -34,7 +34,7 @@ def memory_figure(
         A figure, see `attention_figure`.
 
     Raises:
-        ValueError: The shape of `weights` does not match the sentences, there are none, or
+        ValueError: If the shape of `weights` does not match the sentences, there are none, or
             `supporting` has a number that is out of range.
     """
     weights = np.asarray(weights, "float32")

@@ -12,7 +12,7 @@ def format_pharaoh(links: Iterable[Link]) -> str:
     """Writes links in the Pharaoh format.
 
     Args:
-        links: pairs of 0-based positions, (source word, target word).
+        links: Pairs of 0-based positions, (source word, target word).
 
     Returns:
         One line, sorted by source, then target: `"0-0 1-2"`.
@@ -24,14 +24,14 @@ def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
     """Reads a line in the Pharaoh format.
 
     Args:
-        line: items `i-j` for sure links, `ipj` for links that are only possible.
+        line: Items `i-j` for sure links, `ipj` for links that are only possible.
 
     Returns:
         The sure links and those only possible, 0-based (source word, target word), in the order
         of the line.
 
     Raises:
-        ValueError: an item is written in another way.
+        ValueError: If an item is written in another way.
     """
     sure, possible = [], []
     for item in line.split():
@@ -50,14 +50,14 @@ def parse_pharaoh_lines(lines: Iterable[str], name: str) -> list[tuple[list[Link
     """Reads the lines of a file in the Pharaoh format.
 
     Args:
-        lines: one a sentence pair, see `parse_pharaoh`.
-        name: of the file, for errors.
+        lines: One a sentence pair, see `parse_pharaoh`.
+        name: Of the file, for errors.
 
     Returns:
         For each line its sure links and those only possible.
 
     Raises:
-        ValueError: a line is written in another way; its number is given, counted from 1.
+        ValueError: If a line is written in another way; its number is given, counted from 1.
     """
     parsed = []
     for number, line in enumerate(lines, start=1):

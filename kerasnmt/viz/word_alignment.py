@@ -16,10 +16,10 @@ def word_alignment(
     source word receives what its pieces receive together.
 
     Args:
-        weights: float `[target_length, source_length]`, the attention between tokens.
-        source_word_indices: for each source token the 0-based index of its word; -1 leaves the
+        weights: Float `[target_length, source_length]`, the attention between tokens.
+        source_word_indices: For each source token the 0-based index of its word; -1 leaves the
             token out (end token, padding, bare space).
-        target_word_indices: likewise for each target token.
+        target_word_indices: Likewise for each target token.
 
     Returns:
         0-based links (source word, target word), at most one for each target word, ordered by
@@ -27,7 +27,7 @@ def word_alignment(
         word has no link.
 
     Raises:
-        ValueError: the shape of `weights` is not that of the indices.
+        ValueError: If the shape of `weights` is not that of the indices.
     """
     weights = np.asarray(weights, "float64")
     source, target = np.asarray(source_word_indices, int), np.asarray(target_word_indices, int)

@@ -59,12 +59,12 @@ def verb_group(
     """Conjugates a verb.
 
     Args:
-        verb: the verb.
+        verb: The verb.
         agreement: `FIRST`, `THIRD` or `PLURAL`.
         tense: `"present"`, `"past"`, `"perfect"`, `"pluperfect"` or a key of `MODALS`.
-        passive: whether the verb is in the passive (werden).
-        support: whether English needs "do" where it has no auxiliary (questions, negation).
-        negated: whether "not" follows: "must not" is "darf nicht".
+        passive: Whether the verb is in the passive (werden).
+        support: Whether English needs "do" where it has no auxiliary (questions, negation).
+        negated: Whether "not" follows: "must not" is "darf nicht".
     """
     key, finite_key, passive_key = object(), object(), object()
     particle_key = object() if verb.particle else key
@@ -111,20 +111,20 @@ class Clause:
     """The constituents of a clause, with four ways to put them in order.
 
     Attributes:
-        subject: the subject, in the nominative.
-        agreement: what the verb agrees with: `FIRST`, `THIRD` or `PLURAL`.
-        tense: see `verb_group`.
-        verb: the main verb.
-        passive: whether the verb is in the passive.
-        front: what stands first: an adverbial, a conjunction, a question word, another clause.
+        subject: The subject, in the nominative.
+        agreement: What the verb agrees with: `FIRST`, `THIRD` or `PLURAL`.
+        tense: See `verb_group`.
+        verb: The main verb.
+        passive: Whether the verb is in the passive.
+        front: What stands first: an adverbial, a conjunction, a question word, another clause.
         negation: "not" and, unless German says it by "kein", "nicht".
-        adverb: an adverb before the English verb ("often").
-        pronouns: object pronouns.
-        objects: noun objects.
-        complements: what German puts after "nicht": manner, place, prepositional objects, and
+        adverb: An adverb before the English verb ("often").
+        pronouns: Object pronouns.
+        objects: Noun objects.
+        complements: What German puts after "nicht": manner, place, prepositional objects, and
             predicates.
-        time: an adverbial that English puts last, and German before the objects.
-        clauses: relative and other clauses that both languages put at the very end.
+        time: An adverbial that English puts last, and German before the objects.
+        clauses: Relative and other clauses that both languages put at the very end.
     """
 
     subject: Phrase

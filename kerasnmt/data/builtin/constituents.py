@@ -38,8 +38,8 @@ class Constituents:
     Only `rng.random()` is asked, whose values for a seed are the same on every version of Python.
 
     Args:
-        rng: the source of all choices.
-        unseen: whether names are of the population set apart as unseen, and more frequent.
+        rng: The source of all choices.
+        unseen: Whether names are of the population set apart as unseen, and more frequent.
     """
 
     def __init__(self, rng: Random, *, unseen: bool = False) -> None:
@@ -97,10 +97,10 @@ class Constituents:
         """A noun with what may stand before and after it.
 
         Args:
-            noun: the noun.
+            noun: The noun.
             case: `"nom"`, `"acc"` or `"dat"`.
-            determiners: the weights of the determiners, where not all of them fit.
-            negation: the key of a "not" that German puts into the phrase (kein).
+            determiners: The weights of the determiners, where not all of them fit.
+            negation: The key of a "not" that German puts into the phrase (kein).
         """
         plural = bool(noun.plural) and self._chance(0.28)
         if negation:

@@ -15,10 +15,10 @@ class SyntheticPair(NamedTuple):
     """A sentence pair with its gold alignment.
 
     Attributes:
-        source: the English sentence; words and punctuation are separated by single spaces.
-        target: its German translation, written likewise.
+        source: The English sentence; words and punctuation are separated by single spaces.
+        target: Its German translation, written likewise.
         alignment: 0-based (source word, target word) pairs of words that translate each other.
-        names: the made-up names in the order of the source; the target has the same ones.
+        names: The made-up names in the order of the source; the target has the same ones.
     """
 
     source: str
@@ -36,16 +36,16 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
     written as inside a text, so that only names, German nouns and the like are capitalised.
 
     Args:
-        size: how many pairs.
+        size: How many pairs.
         split: `"train"`, `"validation"` and `"test"` draw names from one population, most of them
             rare; in `"unseen_names"` every sentence has a name, and no name is one of the others'.
-        seed: which corpus of all possible ones.
+        seed: Which corpus of all possible ones.
 
     Returns:
         The pairs, each a `SyntheticPair(source, target, alignment, names)`.
 
     Raises:
-        ValueError: if `split` is not known or `size` is below 1.
+        ValueError: If `split` is not known or `size` is below 1.
     """
     if split not in SPLITS:
         raise ValueError(

@@ -74,12 +74,12 @@ class Grammar(Predicates):
 
         Args:
             frame: `"present"` or `"past"`: which tenses fit.
-            subject: the subject; drawn if not given.
-            tense: the tense; drawn if not given.
-            front: of the adverbial of time, if there is one, standing first.
-            time: of an adverbial of time.
-            adverb: of an adverb before the English verb.
-            negation: of "not".
+            subject: The subject; drawn if not given.
+            tense: The tense; drawn if not given.
+            front: Of the adverbial of time, if there is one, standing first.
+            time: Of an adverbial of time.
+            adverb: Of an adverb before the English verb.
+            negation: Of "not".
         """
         if subject is None:
             subject = self._subject()

@@ -31,8 +31,8 @@ def spell(kind: str, rank: int, unseen: bool) -> str:
 
     Args:
         kind: `"f"` for a woman, `"m"` for a man, `"place"` for a place.
-        rank: a non-negative integer. Two ranks may share a name.
-        unseen: which of the two populations the name is from.
+        rank: A non-negative integer. Two ranks may share a name.
+        unseen: Which of the two populations the name is from.
     """
     rng = Random(rank)
     while True:

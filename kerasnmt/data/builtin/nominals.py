@@ -124,14 +124,14 @@ def noun_phrase(
     """A noun with its determiner, number and adjective.
 
     Args:
-        noun: the noun.
-        determiner: a key of `DETERMINERS`; `""` for none.
+        noun: The noun.
+        determiner: A key of `DETERMINERS`; `""` for none.
         case: `"nom"`, `"acc"` or `"dat"`.
-        plural: whether the noun stands in the plural.
-        number: put before the adjective, from 100 on in digits. Makes the phrase plural.
-        adjective: put before the noun, with the ending that German asks for.
-        degree: an adverb before the adjective ("very").
-        negation: the key of an English "not"; it and "a" (or no determiner) give German "kein".
+        plural: Whether the noun stands in the plural.
+        number: Put before the adjective, from 100 on in digits. Makes the phrase plural.
+        adjective: Put before the noun, with the ending that German asks for.
+        degree: An adverb before the adjective ("very").
+        negation: The key of an English "not"; it and "a" (or no determiner) give German "kein".
     """
     plural = plural or number is not None
     english = DETERMINERS[determiner]

@@ -57,16 +57,16 @@ class Attention(Composite, keras.layers.Layer):
     `next_history` make the arguments that say so.
 
     Args:
-        score: a `Score`, for example `AdditiveScore(units=256)`; or the name of one, "additive",
+        score: A `Score`, for example `AdditiveScore(units=256)`; or the name of one, "additive",
             "cosine", "dot", "general", "location" or "scaled_dot". A named score gets the query's
             size where it needs one; "location" attends to the first 100 positions.
-        window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
+        window: A window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
         coverage: `Coverage()`, or None for an attention that forgets where it looked.
-        penalty: what training asks of the weights of whole targets, `DoublyStochastic()`, or None.
+        penalty: What training asks of the weights of whole targets, `DoublyStochastic()`, or None.
 
     Raises:
-        ValueError: it is no score, or there is none of this name.
+        ValueError: If it is no score, or there is none of this name.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Attention(Composite, keras.layers.Layer):
             values_shape: `(batch, source_length, value_units)`.
 
         Raises:
-            ValueError: there is one input only, or the score does not take these sizes.
+            ValueError: If there is one input only, or the score does not take these sizes.
         """
         several = isinstance(query_shape[0], list | tuple)  # as of attention([query, values])
         if several or (keys_shape is None and values_shape is None):
@@ -139,7 +139,7 @@ class Attention(Composite, keras.layers.Layer):
         """Turn a memory `[batch, source_length, memory_units]` into the score's keys.
 
         Raises:
-            ValueError: the score was given by its name, and no query has told its size yet.
+            ValueError: If the score was given by its name, and no query has told its size yet.
         """
         if isinstance(self.score, str):
             raise ValueError(
@@ -167,29 +167,29 @@ class Attention(Composite, keras.layers.Layer):
         Args:
             query: `[batch, query_units]`, or `[batch, target_length, query_units]` for several
                 queries to the same memory.
-            keys: what `project` returned, `[batch, source_length, key_units]`; None projects the
+            keys: What `project` returned, `[batch, source_length, key_units]`; None projects the
                 values.
             values: `[batch, source_length, value_units]`.
-            memory_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+            memory_mask: Boolean `[batch, source_length]`, True = real token. If it is None,
                 `values_mask` is used.
-            position: number of the target word that asks, from 0, `[batch]` or
+            position: Number of the target word that asks, from 0, `[batch]` or
                 `[batch, target_length]`; for a window that moves with it. None counts the queries
                 of a whole target.
-            coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
+            coverage: Sums of the weights of earlier words, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`; for an attention with coverage.
-            query_mask: boolean `[batch, target_length]`, which Keras passes. It does not change the
+            query_mask: Boolean `[batch, target_length]`, which Keras passes. It does not change the
                 numbers.
-            values_mask: boolean `[batch, source_length]`, which Keras passes: the mask that the
+            values_mask: Boolean `[batch, source_length]`, which Keras passes: the mask that the
                 values carry.
 
         Returns:
-            context `[batch, value_units]` or `[batch, target_length, value_units]`, and
+            Context `[batch, value_units]` or `[batch, target_length, value_units]`, and
             weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
             exactly 0 where masked, all zeros where no source position is real.
 
         Raises:
-            ValueError: `values`, or what the window or the coverage has to know, is missing; or the
-                query has another size than the first one.
+            ValueError: If `values`, or what the window or the coverage has to know, is missing; or
+                the query has another size than the first one.
         """
         if query.shape[-1] != self._query_units:
             raise ValueError(
@@ -238,7 +238,7 @@ class Attention(Composite, keras.layers.Layer):
         """Return the arguments of `call` that tell of earlier words, when there is none.
 
         Args:
-            memory_mask: boolean `[batch, source_length]`.
+            memory_mask: Boolean `[batch, source_length]`.
 
         Returns:
             `position` int32 `[batch]` with a window that moves, and `coverage` float32
@@ -252,8 +252,8 @@ class Attention(Composite, keras.layers.Layer):
         """Return the same arguments for the next word.
 
         Args:
-            history: the arguments of this word, from `initial_history` or the word before.
-            weights: its attention weights, float32 `[batch, source_length]` or
+            history: The arguments of this word, from `initial_history` or the word before.
+            weights: Its attention weights, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`.
         """
         added = {"position": 1, "coverage": weights}
@@ -296,7 +296,7 @@ class BahdanauAttention(Attention):
     Source: Bahdanau, Cho and Bengio (2015), equations 5 and 6 and appendix A.1.2.
 
     Args:
-        units: size of the score's hidden layer.
+        units: Size of the score's hidden layer.
         coverage: `Coverage()`, or None for an attention that forgets where it looked.
         penalty: `DoublyStochastic()`, or None; see `Attention`.
     """

@@ -25,7 +25,7 @@ class Coverage(keras.layers.Layer):
     equations 10 to 13.
 
     Args:
-        loss_weight: what the loss counts beside that of the words, at least 0.
+        loss_weight: What the loss counts beside that of the words, at least 0.
     """
 
     def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:
@@ -46,10 +46,10 @@ class Coverage(keras.layers.Layer):
 
         Args:
             keys: `[batch, source_length, key_units]`.
-            coverage: float32 `[batch, source_length]`, or `[batch, hypotheses, source_length]`.
+            coverage: Float32 `[batch, source_length]`, or `[batch, hypotheses, source_length]`.
 
         Returns:
-            keys `[batch, source_length, key_units]`, or
+            Keys `[batch, source_length, key_units]`, or
             `[batch, hypotheses, source_length, key_units]`.
         """
         if len(coverage.shape) == 3:
@@ -61,8 +61,8 @@ class Coverage(keras.layers.Layer):
         """Return the loss of whole targets, a float32 scalar, times `loss_weight`.
 
         Args:
-            weights: attention weights, float32 `[batch, target_length, source_length]`.
-            target_mask: boolean `[batch, target_length]`, True = real word.
+            weights: Attention weights, float32 `[batch, target_length, source_length]`.
+            target_mask: Boolean `[batch, target_length]`, True = real word.
         """
         before = ops.cumsum(weights, axis=1) - weights
         repeated = ops.sum(ops.minimum(weights, before), axis=-1)
@@ -89,7 +89,7 @@ class DoublyStochastic(keras.layers.Layer):
     Source: Xu et al. (2015), "Show, attend and tell", equation 14.
 
     Args:
-        loss_weight: lambda, at least 0.
+        loss_weight: Lambda, at least 0.
     """
 
     def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:

@@ -12,12 +12,12 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
     nor loses small weights.
 
     Args:
-        scores: float tensor `[..., source_length]`.
-        mask: boolean tensor that broadcasts to the shape of `scores`, True = real token. `None`
+        scores: Float tensor `[..., source_length]`.
+        mask: Boolean tensor that broadcasts to the shape of `scores`, True = real token. `None`
             means that every position is real.
 
     Returns:
-        float32 tensor `[..., source_length]`. Masked positions are exactly 0; the rest of a row
+        Float32 tensor `[..., source_length]`. Masked positions are exactly 0; the rest of a row
         sums to 1. A row with no real position is all zeros, and its gradient is finite.
     """
     scores = ops.cast(scores, "float32")

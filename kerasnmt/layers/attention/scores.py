@@ -46,7 +46,7 @@ class Score(keras.layers.Layer):
             memory: `[batch, source_length, memory_units]`.
 
         Returns:
-            keys `[batch, source_length, key_units]`.
+            Keys `[batch, source_length, key_units]`.
         """
         return memory
 
@@ -58,7 +58,7 @@ class Score(keras.layers.Layer):
             keys: `[batch, source_length, key_units]`, made by `project`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method `call(query, keys)`.")
 
@@ -84,7 +84,7 @@ class DotScore(Score):
             keys_shape: `(batch, source_length, units)`.
 
         Raises:
-            ValueError: the query and the keys differ in size.
+            ValueError: If the query and the keys differ in size.
         """
         if query_shape[-1] != keys_shape[-1]:
             raise ValueError(
@@ -101,7 +101,7 @@ class DotScore(Score):
             keys: `[batch, source_length, units]`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         query, keys = (ops.cast(tensor, "float32") for tensor in (query, keys))
         if len(query.shape) == 3:
@@ -173,7 +173,7 @@ class CosineScore(DotScore):
     g is the key strength.
 
     Args:
-        sharpness: the first value of g.
+        sharpness: The first value of g.
     """
 
     def __init__(self, sharpness: float = 5.0, **kwargs) -> None:
@@ -217,7 +217,7 @@ class LocationScore(Score):
     Source: Luong, Pham and Manning (2015), equation 8.
 
     Args:
-        max_length: number of source positions that can be attended to.
+        max_length: Number of source positions that can be attended to.
     """
 
     def __init__(self, max_length: int = 100, **kwargs) -> None:
@@ -239,7 +239,7 @@ class LocationScore(Score):
             keys: `[batch, source_length, ...]`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         positions = ops.arange(ops.shape(keys)[1])
         scores = ops.cast(on_rows(self.query_projection, query), "float32")
@@ -262,7 +262,7 @@ class AdditiveScore(Score):
     texts write it, is the same function: W1 = [W, U].
 
     Args:
-        units: size of the hidden layer.
+        units: Size of the hidden layer.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -290,7 +290,7 @@ class AdditiveScore(Score):
         """Project the memory once a source: `[batch, source_length, memory_units]` to keys.
 
         Returns:
-            keys `[batch, source_length, units]`, W h_i + b.
+            Keys `[batch, source_length, units]`, W h_i + b.
         """
         return self.memory_projection(memory)
 
@@ -302,7 +302,7 @@ class AdditiveScore(Score):
             keys: `[batch, source_length, units]`, made by `project`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or
+            Scores, float32, `[batch, source_length]` or
             `[batch, target_length, source_length]`.
         """
         query = on_rows(self.query_projection, query)

@@ -23,7 +23,7 @@ class TimeDistributedDenseScorer(Score):
     The product with [h_i; s] is computed as a part for h_i, once a source, and a part for s.
 
     Args:
-        hidden_units: size of the hidden layer, or None for the single linear neuron.
+        hidden_units: Size of the hidden layer, or None for the single linear neuron.
     """
 
     def __init__(self, hidden_units: int | None = None, **kwargs) -> None:
@@ -55,7 +55,7 @@ class TimeDistributedDenseScorer(Score):
         """Apply the first layer to a memory `[batch, source_length, memory_units]`.
 
         Returns:
-            keys `[batch, source_length, hidden_units or 1]`.
+            Keys `[batch, source_length, hidden_units or 1]`.
         """
         return self.memory_projection(memory)
 
@@ -67,7 +67,7 @@ class TimeDistributedDenseScorer(Score):
             keys: `[batch, source_length, hidden_units or 1]`, made by `project`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         query = on_rows(self.query_projection, query)
         if len(query.shape) == 3:

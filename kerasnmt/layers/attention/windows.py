@@ -14,11 +14,11 @@ def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
 
     Args:
         keys: `[batch, source_length, ...]`.
-        memory_mask: boolean `[batch, source_length]`, True = real token, or None: all are.
-        rank: rank of the query that asks.
+        memory_mask: Boolean `[batch, source_length]`, True = real token, or None: all are.
+        rank: Rank of the query that asks.
 
     Returns:
-        float32 `[batch]` for a query of rank 2, `[batch, 1]` for one of rank 3.
+        Float32 `[batch]` for a query of rank 2, `[batch, 1]` for one of rank 3.
     """
     if memory_mask is None:
         memory_mask = ops.ones(ops.shape(keys)[:2], "bool")
@@ -59,15 +59,15 @@ class LocalMonotonicWindow(keras.layers.Layer):
         Args:
             query: `[batch, units]` or `[batch, target_length, units]`; not used.
             keys: `[batch, source_length, ...]`, for the length.
-            memory_mask: boolean `[batch, source_length]`, or None.
-            position: number of the target word, from 0, `[batch]` or `[batch, target_length]`;
+            memory_mask: Boolean `[batch, source_length]`, or None.
+            position: Number of the target word, from 0, `[batch]` or `[batch, target_length]`;
                 None counts the queries of a whole target.
 
         Returns:
-            inside, boolean `[..., source_length]`; and the factor of the weights, 1.
+            Inside, boolean `[..., source_length]`; and the factor of the weights, 1.
 
         Raises:
-            ValueError: there is one query, and no position.
+            ValueError: If there is one query, and no position.
         """
         if position is None:
             if len(query.shape) != 3:
@@ -97,7 +97,7 @@ class LocalPredictiveWindow(keras.layers.Layer):
     Source: Luong, Pham and Manning (2015), section 3.2, "local-p", equations 9 and 10.
 
     Args:
-        units: size of the hidden layer, the rows of W.
+        units: Size of the hidden layer, the rows of W.
         width: D, in words to each side; at least 1.
     """
 
@@ -130,11 +130,11 @@ class LocalPredictiveWindow(keras.layers.Layer):
         Args:
             query: `[batch, units]` or `[batch, target_length, units]`.
             keys: `[batch, source_length, ...]`, for the length.
-            memory_mask: boolean `[batch, source_length]`, or None.
-            position: not used.
+            memory_mask: Boolean `[batch, source_length]`, or None.
+            position: Not used.
 
         Returns:
-            inside, boolean `[..., source_length]`; and the factor of the weights, float32
+            Inside, boolean `[..., source_length]`; and the factor of the weights, float32
             `[..., source_length]`.
         """
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))

@@ -27,7 +27,7 @@ class FusedCell(Composite, keras.layers.Layer):
         layer: `keras.layers.LSTM`, `GRU` or `SimpleRNN` with `return_sequences=True`.
 
     Raises:
-        ValueError: the layer returns its last output only, or its last states as well.
+        ValueError: If the layer returns its last output only, or its last states as well.
     """
 
     def __init__(self, layer: keras.layers.RNN, **kwargs) -> None:
@@ -51,10 +51,10 @@ class FusedCell(Composite, keras.layers.Layer):
 
         Args:
             inputs: `[batch, units]` or `[batch, hypotheses, units]`.
-            states: of `state_size`, `[..., size]` each.
+            states: Of `state_size`, `[..., size]` each.
 
         Returns:
-            output `[..., units]`, and the list of new states.
+            Output `[..., units]`, and the list of new states.
         """
         shape = ops.shape(inputs)
         flat = [ops.reshape(value, (-1, value.shape[-1])) for value in (inputs, *states)]

@@ -26,7 +26,7 @@ class GRUCell(keras.layers.Layer):
     the reset gate after the matrix product.
 
     Args:
-        units: size of the state.
+        units: Size of the state.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -49,12 +49,12 @@ class GRUCell(keras.layers.Layer):
         """Make one step.
 
         Args:
-            inputs: projected input `[batch, 3 * units]`, in the order z, r, h.
-            states: the list of one state `[batch, units]`; after it there may be a mask of the same
+            inputs: Projected input `[batch, 3 * units]`, in the order z, r, h.
+            states: The list of one state `[batch, units]`; after it there may be a mask of the same
                 shape, see `StateDropout`.
 
         Returns:
-            output `[batch, units]`, and the list of the new state, which is the output, and of the
+            Output `[batch, units]`, and the list of the new state, which is the output, and of the
             mask.
         """
         state, *mask = states
@@ -90,7 +90,7 @@ class LSTMCell(keras.layers.Layer):
     Gers, Schmidhuber and Cummins (2000).
 
     Args:
-        units: size of each of the two states.
+        units: Size of each of the two states.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -110,12 +110,12 @@ class LSTMCell(keras.layers.Layer):
         """Make one step.
 
         Args:
-            inputs: projected input `[..., 4 * units]`, in the order i, f, g, o.
+            inputs: Projected input `[..., 4 * units]`, in the order i, f, g, o.
             states: h and c, each `[..., units]`; after them there may be a mask of h, see
                 `StateDropout`.
 
         Returns:
-            output h' `[..., units]`, and the list of h', c' and the mask.
+            Output h' `[..., units]`, and the list of h', c' and the mask.
         """
         state, memory, *mask = states
         gates = inputs + on_rows(self._recur, mask_state(state, mask))
@@ -163,12 +163,12 @@ class SimpleRNNCell(keras.layers.Layer):
         """Make one step.
 
         Args:
-            inputs: projected input `[..., units]`.
-            states: the list of one state `[..., units]`; after it there may be a mask of the same
+            inputs: Projected input `[..., units]`.
+            states: The list of one state `[..., units]`; after it there may be a mask of the same
                 shape, see `StateDropout`.
 
         Returns:
-            output `[..., units]`, and the list of the new state, which is the output, and of the
+            Output `[..., units]`, and the list of the new state, which is the output, and of the
             mask.
         """
         state, *mask = states

@@ -20,8 +20,8 @@ class StackedCell(Composite, keras.layers.Layer):
     "Google's neural machine translation system", section 3.1.
 
     Args:
-        cells: from the inputs up, for example `[LSTMCell(units), LSTMCell(units)]`.
-        residual: whether each cell but the first adds to what it reads, where the sizes are equal.
+        cells: From the inputs up, for example `[LSTMCell(units), LSTMCell(units)]`.
+        residual: Whether each cell but the first adds to what it reads, where the sizes are equal.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class StackedCell(Composite, keras.layers.Layer):
         """Make one step.
 
         Args:
-            inputs: projected for the first cell, `[..., input_size]`.
-            states: of `state_size`, the topmost cell's first, `[..., size]` each; after them
+            inputs: Projected for the first cell, `[..., input_size]`.
+            states: Of `state_size`, the topmost cell's first, `[..., size]` each; after them
                 there may be masks of `mask_size` in the same order, see `StateDropout`.
 
         Returns:
-            output of the topmost cell, `[..., units]`, and the list of new states and of
+            Output of the topmost cell, `[..., units]`, and the list of new states and of
             the masks.
         """
         count = len(self.state_size)

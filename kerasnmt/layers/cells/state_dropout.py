@@ -25,12 +25,12 @@ class StateDropout(keras.layers.Layer):
     neural networks", equation 7 with tied weights.
 
     Args:
-        rate: share of the states' features that is dropped in training, in [0, 1).
-        mask_size: sizes of the masks, a cell's `mask_size`; empty for a cell that takes none, whose
+        rate: Share of the states' features that is dropped in training, in [0, 1).
+        mask_size: Sizes of the masks, a cell's `mask_size`; empty for a cell that takes none, whose
             rate has to be 0.
 
     Raises:
-        ValueError: the rate is out of range, or there is nothing to be dropped.
+        ValueError: If the rate is out of range, or there is nothing to be dropped.
     """
 
     def __init__(self, rate: float, mask_size: Sequence[int], **kwargs) -> None:
@@ -55,11 +55,11 @@ class StateDropout(keras.layers.Layer):
         """Add the masks of a sequence to its first states.
 
         Args:
-            states: a cell's first states, `[batch, size]` each.
-            training: whether dropout applies.
+            states: A cell's first states, `[batch, size]` each.
+            training: Whether dropout applies.
 
         Returns:
-            the states and, in training, the masks after them, `[batch, size]` each.
+            The states and, in training, the masks after them, `[batch, size]` each.
         """
         if not (training and self.rate):
             return list(states)

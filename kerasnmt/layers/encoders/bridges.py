@@ -19,7 +19,7 @@ class BackwardStateBridge(keras.layers.Layer):
     Source: Bahdanau, Cho and Bengio (2015), appendix A.2.2, whose equation has no bias b.
 
     Args:
-        units: size of the decoder's state.
+        units: Size of the decoder's state.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -42,11 +42,11 @@ class BackwardStateBridge(keras.layers.Layer):
         """Make the decoder cell's first states.
 
         Args:
-            encoder_states: the topmost layer's first; for each layer and each of its directions
+            encoder_states: The topmost layer's first; for each layer and each of its directions
                 the list of a cell's states `[batch, size]`. The last direction is the backward one.
 
         Returns:
-            the list of the cell's states, each `[batch, units]`.
+            The list of the cell's states, each `[batch, units]`.
         """
         (*_, backward), *_ = encoder_states
         pairs = zip(self.projections, backward, strict=True)
@@ -71,11 +71,11 @@ class LastStateBridge(keras.layers.Layer):
         """Make the decoder cell's first states.
 
         Args:
-            encoder_states: the topmost layer's first; for each layer and each of its directions
+            encoder_states: The topmost layer's first; for each layer and each of its directions
                 the list of a cell's states `[batch, size]`.
 
         Returns:
-            the list of the cell's states, the topmost layer's first.
+            The list of the cell's states, the topmost layer's first.
         """
         return [
             ops.concatenate(directions, axis=-1)
@@ -94,7 +94,7 @@ class DenseBridge(keras.layers.Layer):
     statistical machine translation", appendix A.1.1 (c = tanh(V h)).
 
     Args:
-        state_size: sizes of the decoder cell's states, its `state_size`.
+        state_size: Sizes of the decoder cell's states, its `state_size`.
     """
 
     def __init__(self, state_size: Sequence[int], **kwargs) -> None:
@@ -116,11 +116,11 @@ class DenseBridge(keras.layers.Layer):
         """Make the decoder cell's first states.
 
         Args:
-            encoder_states: the topmost layer's first; for each layer and each of its directions
+            encoder_states: The topmost layer's first; for each layer and each of its directions
                 the list of a cell's states `[batch, size]`.
 
         Returns:
-            the list of the cell's states, each `[batch, size]`.
+            The list of the cell's states, each `[batch, size]`.
         """
         together = ops.concatenate(tree.flatten(encoder_states), axis=-1)
         return [projection(together) for projection in self.projections]
@@ -135,7 +135,7 @@ class ZeroBridge(keras.layers.Layer):
     """s_0 = 0: all that the decoder knows of the source comes through its attention.
 
     Args:
-        state_size: sizes of the decoder cell's states, its `state_size`.
+        state_size: Sizes of the decoder cell's states, its `state_size`.
     """
 
     def __init__(self, state_size: Sequence[int], **kwargs) -> None:
@@ -146,10 +146,10 @@ class ZeroBridge(keras.layers.Layer):
         """Make the decoder cell's first states.
 
         Args:
-            encoder_states: as other bridges take them; only the batch's size is used.
+            encoder_states: As other bridges take them; only the batch's size is used.
 
         Returns:
-            the list of the cell's states, zeros `[batch, size]`.
+            The list of the cell's states, zeros `[batch, size]`.
         """
         column = ops.zeros_like(encoder_states[0][0][0][:, :1])
         return [ops.tile(column, (1, size)) for size in self.state_size]

@@ -33,12 +33,12 @@ class ContextEncoder(Encoder):
     Args:
         embedding: `keras.layers.Embedding` of both texts; None where the words come embedded, as
             from a decoder whose embeddings are shared.
-        layer: a recurrent layer for both, for example `BidirectionalLayer(GRUCell(units))`.
-        context_layer: a recurrent layer for the context and what it found, of as many units.
-        dropout: share of the features that is dropped in training before each layer, in [0, 1).
+        layer: A recurrent layer for both, for example `BidirectionalLayer(GRUCell(units))`.
+        context_layer: A recurrent layer for the context and what it found, of as many units.
+        dropout: Share of the features that is dropped in training before each layer, in [0, 1).
 
     Raises:
-        ValueError: the layers differ in units.
+        ValueError: If the layers differ in units.
     """
 
     reads = ("source_ids", "context_ids")
@@ -81,7 +81,7 @@ class ContextEncoder(Encoder):
             context_ids_shape: `(batch, context_length)`.
             embedded_source_shape: `(batch, source_length, features)`, without an embedding of its
                 own.
-            embedded_context_shape: likewise.
+            embedded_context_shape: Likewise.
         """
         units = self.build_embedding(embedded_source_shape)
         build_once(self.layer, (*source_ids_shape, units))
@@ -98,20 +98,21 @@ class ContextEncoder(Encoder):
         """Read both texts.
 
         Args:
-            source_ids: int32 `[batch, source_length]`, right-padded with 0.
-            context_ids: int32 `[batch, context_length]`, likewise.
-            embedded_source: embedded words, `[batch, source_length, features]`, for an encoder
+            source_ids: Int32 `[batch, source_length]`, right-padded with 0.
+            context_ids: Int32 `[batch, context_length]`, likewise.
+            embedded_source: Embedded words, `[batch, source_length, features]`, for an encoder
                 without an embedding of its own.
-            embedded_context: likewise.
-            training: whether dropout applies.
+            embedded_context: Likewise.
+            training: Whether dropout applies.
 
         Returns:
-            memories, `source` `[batch, source_length, memory_units]` and `context` `[batch,
+            Memories, `source` `[batch, source_length, memory_units]` and `context` `[batch,
             context_length, memory_units]`; their masks, boolean, True = real token; and the last
             states of the source, as `RecurrentEncoder` returns them.
 
         Raises:
-            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+            ValueError: If embedded words come to an encoder with an embedding, or none to one
+                without.
         """
         self.check_embedded(embedded_source is not None)
         source_mask, context_mask = (

@@ -58,7 +58,7 @@ class Encoder(Composite, keras.layers.Layer):
             embedded: Whether the words come embedded.
 
         Raises:
-            ValueError: There are two ways to embed the words, or none.
+            ValueError: If there are two ways to embed the words, or none.
         """
         if embedded != (self.embedding is None):
             raise ValueError(
@@ -77,7 +77,7 @@ class Encoder(Composite, keras.layers.Layer):
             The number of features of an embedded word.
 
         Raises:
-            ValueError: There are two ways to embed the words, or none.
+            ValueError: If there are two ways to embed the words, or none.
         """
         self.check_embedded(embedded_shape is not None)
         if self.embedding is None:

@@ -33,7 +33,7 @@ class ImageEncoder(Encoder):
     positions: its network, trained on larger images than its field, tells them by the borders.
 
     Args:
-        backbone: a model from images `[batch, height, width, channels]`, float from 0 to 255, to
+        backbone: A model from images `[batch, height, width, channels]`, float from 0 to 255, to
             features `[batch, rows, columns, units]`, all of them but the batch of known size: a
             `keras.Sequential` of convolutions, or one of `keras.applications` with
             `include_top=False`, `input_shape` and what its family wants done to the numbers.
@@ -41,7 +41,7 @@ class ImageEncoder(Encoder):
             None for a memory that does not know where its regions are.
 
     Raises:
-        ValueError: the backbone is of other or of unknown shapes.
+        ValueError: If the backbone is of other or of unknown shapes.
     """
 
     reads = ("images",)
@@ -81,15 +81,15 @@ class ImageEncoder(Encoder):
 
         Args:
             images: `[batch, height, width, channels]`, uint8 or float from 0 to 255.
-            training: whether dropout and the like in the backbone apply.
+            training: Whether dropout and the like in the backbone apply.
 
         Returns:
-            memory `[batch, regions, units]`, of the uppermost row of regions first; its mask,
+            Memory `[batch, regions, units]`, of the uppermost row of regions first; its mask,
             boolean `[batch, regions]`, which is True; and, as the last states of an encoder, the
             mean of the regions, `[[[ [batch, units] ]]]`.
 
         Raises:
-            ValueError: the images are of another size.
+            ValueError: If the images are of another size.
         """
         if tuple(images.shape[1:]) != self.image_shape:
             raise ValueError(

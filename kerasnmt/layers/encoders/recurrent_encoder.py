@@ -18,9 +18,9 @@ class RecurrentEncoder(Encoder):
     Args:
         embedding: `keras.layers.Embedding` of the source vocabulary; None where the words come
             embedded, as from a decoder whose embeddings are shared.
-        layers: from the words up, for example `[BidirectionalLayer(GRUCell(units))]`.
-        dropout: share of the features that is dropped in training before each layer, in [0, 1).
-        residual: whether each layer of the stack adds to what it reads, where the sizes are equal;
+        layers: From the words up, for example `[BidirectionalLayer(GRUCell(units))]`.
+        dropout: Share of the features that is dropped in training before each layer, in [0, 1).
+        residual: Whether each layer of the stack adds to what it reads, where the sizes are equal;
             the words themselves are not added to.
     """
 
@@ -64,19 +64,20 @@ class RecurrentEncoder(Encoder):
         """Read the source.
 
         Args:
-            source_ids: int32 `[batch, source_length]`, right-padded with 0.
-            embedded: their embeddings, `[batch, source_length, features]`, for an encoder without
+            source_ids: Int32 `[batch, source_length]`, right-padded with 0.
+            embedded: Their embeddings, `[batch, source_length, features]`, for an encoder without
                 an embedding of its own.
-            training: whether dropout applies.
+            training: Whether dropout applies.
 
         Returns:
-            memory `[batch, source_length, memory_units]`; its mask, boolean
+            Memory `[batch, source_length, memory_units]`; its mask, boolean
             `[batch, source_length]`, True = real token; and the last states, the topmost layer's
             first: for each layer and each of its directions the list of the cell's states
             `[batch, size]`, after the last real word or, reading backward, after the first.
 
         Raises:
-            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+            ValueError: If embedded words come to an encoder with an embedding, or none to one
+                without.
         """
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)

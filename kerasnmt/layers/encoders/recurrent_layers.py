@@ -15,9 +15,9 @@ class RecurrentLayer(Composite, keras.layers.Layer):
     The inputs of all directions are projected in one product before the loops.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`; each
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`; each
             direction has one like it.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
+        state_dropout: Share of the states' features that is dropped in training, with one mask for
             all steps of a direction, in [0, 1); see `StateDropout`.
     """
 
@@ -66,13 +66,13 @@ class RecurrentLayer(Composite, keras.layers.Layer):
 
         Args:
             inputs: `[batch, length, features]`.
-            source_mask: boolean `[batch, length]`, True = real token. If it is None, `mask` is
+            source_mask: Boolean `[batch, length]`, True = real token. If it is None, `mask` is
                 used. Padding leaves the states as they are.
-            mask: boolean `[batch, length]`, which Keras passes: the mask that the inputs carry.
-            training: whether dropout applies.
+            mask: Boolean `[batch, length]`, which Keras passes: the mask that the inputs carry.
+            training: Whether dropout applies.
 
         Returns:
-            outputs `[batch, length, units]`, in the order of the inputs; and for each direction
+            Outputs `[batch, length, units]`, in the order of the inputs; and for each direction
             the list of the cell's last states, `[batch, size]`.
         """
         if source_mask is None:
@@ -93,8 +93,8 @@ class ForwardLayer(RecurrentLayer):
     """Reads from the first word to the last; its last state knows the last word best.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Share of the states' features that is dropped in training, with one mask for
             all steps, in [0, 1); see `StateDropout`.
     """
 
@@ -113,8 +113,8 @@ class BackwardLayer(RecurrentLayer):
     section 3.3.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Share of the states' features that is dropped in training, with one mask for
             all steps, in [0, 1); see `StateDropout`.
     """
 
@@ -128,8 +128,8 @@ class BidirectionalLayer(RecurrentLayer):
     Source: Bahdanau, Cho and Bengio (2015), section 3.2 and appendix A.2.1.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Share of the states' features that is dropped in training, with one mask for
             all steps of a direction, in [0, 1); see `StateDropout`.
     """
 

@@ -19,7 +19,7 @@ class BagOfWords(keras.layers.Layer):
 
         Args:
             embedded: `[..., words, embedding_dim]`.
-            word_mask: boolean `[..., words]`, True = real word.
+            word_mask: Boolean `[..., words]`, True = real word.
 
         Returns:
             `[..., embedding_dim]`; zeros where a sentence has no words.
@@ -54,7 +54,7 @@ class PositionEncoding(keras.layers.Layer):
 
         Args:
             embedded: `[..., words, embedding_dim]`.
-            word_mask: boolean `[..., words]`, True = real word; padding stands on the right.
+            word_mask: Boolean `[..., words]`, True = real word; padding stands on the right.
 
         Returns:
             `[..., embedding_dim]`; zeros where a sentence has no words.

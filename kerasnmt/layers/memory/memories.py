@@ -23,11 +23,11 @@ class SentenceAges(keras.layers.Layer):
     "temporal encoding" and "learning time invariance by injecting random noise".
 
     Args:
-        max_sentences: number of ages; sentences that are older have the greatest.
-        random_noise: probability of an empty memory after a sentence, in [0, 1); 0.1 in the paper.
+        max_sentences: Number of ages; sentences that are older have the greatest.
+        random_noise: Probability of an empty memory after a sentence, in [0, 1); 0.1 in the paper.
 
     Raises:
-        ValueError: an argument is out of range.
+        ValueError: If an argument is out of range.
     """
 
     def __init__(self, max_sentences: int, random_noise: float = 0.0, **kwargs) -> None:
@@ -48,11 +48,11 @@ class SentenceAges(keras.layers.Layer):
         """Count from the last real sentence.
 
         Args:
-            sentence_mask: boolean `[batch, sentences]`, True = real sentence.
-            training: whether there is noise.
+            sentence_mask: Boolean `[batch, sentences]`, True = real sentence.
+            training: Whether there is noise.
 
         Returns:
-            int32 `[batch, sentences]`, from 0 to `max_sentences - 1`; of no meaning where masked.
+            Int32 `[batch, sentences]`, from 0 to `max_sentences - 1`; of no meaning where masked.
         """
         steps = ops.cast(sentence_mask, "int32")
         if training and self.random_noise:
@@ -79,10 +79,10 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1.
 
     Args:
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
-        max_sentences: number of ages that T has a row for; None for a memory without time, or a
+        encoding: How words make a sentence, `PositionEncoding()` or `BagOfWords()`.
+        max_sentences: Number of ages that T has a row for; None for a memory without time, or a
             question.
     """
 
@@ -121,8 +121,8 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
         """Encode sentences.
 
         Args:
-            ids: int32 `[..., words]`, padded on the right with 0.
-            ages: int32 `[...]` for T(i), or None to leave it out, as for a question.
+            ids: Int32 `[..., words]`, padded on the right with 0.
+            ages: Int32 `[...]` for T(i), or None to leave it out, as for a question.
 
         Returns:
             `[..., embedding_dim]`.
@@ -141,13 +141,13 @@ class Memories(Composite, keras.layers.Layer):
 
     Args:
         hops: K, number of hops.
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
+        encoding: How words make a sentence, `PositionEncoding()` or `BagOfWords()`.
         ages: `SentenceAges(…)` for the temporal encoding, or None for none.
 
     Raises:
-        ValueError: there is no hop.
+        ValueError: If there is no hop.
     """
 
     def __init__(
@@ -172,11 +172,11 @@ class Memories(Composite, keras.layers.Layer):
         """Encode stories.
 
         Args:
-            story_ids: int32 `[batch, sentences, words]`, padded on the right with 0.
-            training: whether ages have random noise.
+            story_ids: Int32 `[batch, sentences, words]`, padded on the right with 0.
+            training: Whether ages have random noise.
 
         Returns:
-            for each hop the pair (m, c) of tensors `[batch, sentences, embedding_dim]`; and the
+            For each hop the pair (m, c) of tensors `[batch, sentences, embedding_dim]`; and the
             mask of the sentences, boolean `[batch, sentences]`, True = real.
         """
         mask = ops.any(ops.not_equal(story_ids, PAD_ID), axis=-1)
@@ -213,13 +213,13 @@ class AdjacentMemories(Memories):
 
     Args:
         hops: K, number of hops.
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
+        encoding: How words make a sentence, `PositionEncoding()` or `BagOfWords()`.
         ages: `SentenceAges(…)` for the temporal encoding, or None for none.
 
     Raises:
-        ValueError: there is no hop.
+        ValueError: If there is no hop.
     """
 
     def __init__(
@@ -274,13 +274,13 @@ class LayerwiseMemories(Memories):
 
     Args:
         hops: K, number of hops.
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
+        encoding: How words make a sentence, `PositionEncoding()` or `BagOfWords()`.
         ages: `SentenceAges(…)` for the temporal encoding, or None for none.
 
     Raises:
-        ValueError: there is no hop.
+        ValueError: If there is no hop.
     """
 
     def __init__(

@@ -29,11 +29,11 @@ class MemoryHop(keras.layers.Layer):
     code.
 
     Args:
-        places: number of places in the memory, in the authors' code as many as the longest story
+        places: Number of places in the memory, in the authors' code as many as the longest story
             has sentences, 50 at the most; None for as many as each story has.
 
     Raises:
-        ValueError: there is no place.
+        ValueError: If there is no place.
     """
 
     def __init__(self, places: int | None = None, **kwargs) -> None:
@@ -57,7 +57,7 @@ class MemoryHop(keras.layers.Layer):
             query: u, `[batch, units]`.
             keys: m, `[batch, sentences, units]`.
             values: c, `[batch, sentences, value_units]`.
-            memory_mask: boolean `[batch, sentences]`, True = real sentence.
+            memory_mask: Boolean `[batch, sentences]`, True = real sentence.
 
         Returns:
             o `[batch, value_units]`, and p, float32 `[batch, sentences]`: exactly 0 where masked,

@@ -15,8 +15,8 @@ class FeedForward(keras.layers.Layer):
     Source: Vaswani et al. (2017), section 3.3, equation 2.
 
     Args:
-        hidden_units: size of the hidden layer.
-        units: size of inputs and outputs.
+        hidden_units: Size of the hidden layer.
+        units: Size of inputs and outputs.
     """
 
     def __init__(self, hidden_units: int, units: int, **kwargs) -> None:

@@ -35,12 +35,12 @@ class MultiHeadAttention(keras.layers.Layer):
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.2, equation 1.
 
     Args:
-        units: size of queries, context and all heads together.
+        units: Size of queries, context and all heads together.
         num_heads: h, how many heads share the units.
-        dropout: share of the weights that is dropped in training, in [0, 1).
+        dropout: Share of the weights that is dropped in training, in [0, 1).
 
     Raises:
-        ValueError: the heads cannot share the units evenly.
+        ValueError: If the heads cannot share the units evenly.
     """
 
     def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
@@ -80,7 +80,7 @@ class MultiHeadAttention(keras.layers.Layer):
         """Turn a memory `[batch, memory_length, memory_units]` into keys and values.
 
         Returns:
-            keys and values, `[batch, heads, memory_length, units / heads]` each.
+            Keys and values, `[batch, heads, memory_length, units / heads]` each.
         """
         projections = self.key_projection, self.value_projection
         keys, values = (self._split(on_rows(projection, memory)) for projection in projections)
@@ -101,19 +101,19 @@ class MultiHeadAttention(keras.layers.Layer):
         Args:
             query: `[batch, query_length, query_units]`.
             memory: `[batch, memory_length, memory_units]`, or None with keys and values.
-            keys: from `project`, `[batch, heads, memory_length, units / heads]`.
-            values: likewise.
-            memory_mask: boolean `[batch, memory_length]`, True = real token, or None.
-            causal: whether a query sees no later positions of the memory than its own.
-            training: whether dropout applies.
+            keys: From `project`, `[batch, heads, memory_length, units / heads]`.
+            values: Likewise.
+            memory_mask: Boolean `[batch, memory_length]`, True = real token, or None.
+            causal: Whether a query sees no later positions of the memory than its own.
+            training: Whether dropout applies.
 
         Returns:
-            context `[batch, query_length, units]`; and the weights before dropout, float32
+            Context `[batch, query_length, units]`; and the weights before dropout, float32
             `[batch, heads, query_length, memory_length]`, exactly 0 where masked. Where a query
             sees no position at all, weights and context are zeros.
 
         Raises:
-            ValueError: there is neither a memory, nor keys and values.
+            ValueError: If there is neither a memory, nor keys and values.
         """
         if memory is not None:
             keys, values = self.project(memory)

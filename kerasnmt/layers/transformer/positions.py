@@ -22,13 +22,13 @@ class SinusoidalPositions(keras.layers.Layer):
 
         Args:
             words: `[batch, length, units]`, or `[..., units]` where each comes with its position.
-            position: the number of each word, from 0, int32 `[...]`; None counts along axis 1.
+            position: The number of each word, from 0, int32 `[...]`; None counts along axis 1.
 
         Returns:
-            the sums, as `words`.
+            The sums, as `words`.
 
         Raises:
-            ValueError: the units are odd.
+            ValueError: If the units are odd.
         """
         units = words.shape[-1]
         if units % 2:
@@ -55,7 +55,7 @@ class LearnedPositions(keras.layers.Layer):
     Vaswani et al. (2017), section 3.5, compare with waves.
 
     Args:
-        max_length: how many positions there are. Where a length is known only when a graph runs,
+        max_length: How many positions there are. Where a length is known only when a graph runs,
             as those of batches of texts are, nothing is said of longer texts here: TensorFlow on
             the CPU refuses their positions ("indices ... not in [0, max_length)"), other devices
             do not. Cut the texts before, as `max_length` of `kerasnmt.data.batches` does.
@@ -78,7 +78,7 @@ class LearnedPositions(keras.layers.Layer):
         """Add the positions to embedded words; arguments as in `SinusoidalPositions`.
 
         Raises:
-            ValueError: there are more words than positions.
+            ValueError: If there are more words than positions.
         """
         if position is not None:
             return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
@@ -92,7 +92,7 @@ class LearnedPositions(keras.layers.Layer):
         """Refuse a text of more words than there are positions.
 
         Raises:
-            ValueError: it has more.
+            ValueError: If it has more.
         """
         if length > self.max_length:
             raise ValueError(

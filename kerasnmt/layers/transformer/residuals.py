@@ -14,7 +14,7 @@ class Residual(keras.layers.Layer):
         outputs = residual.after(inputs, outputs)
 
     Args:
-        dropout: share of the sublayer's features that is dropped in training, in [0, 1).
+        dropout: Share of the sublayer's features that is dropped in training, in [0, 1).
     """
 
     def __init__(self, dropout: float = 0.0, **kwargs) -> None:
@@ -39,9 +39,9 @@ class Residual(keras.layers.Layer):
         """Return what comes after the sublayer.
 
         Args:
-            inputs: what `before` was given, `[..., units]`.
-            outputs: what the sublayer made of it, `[..., units]`.
-            training: whether dropout applies.
+            inputs: What `before` was given, `[..., units]`.
+            outputs: What the sublayer made of it, `[..., units]`.
+            training: Whether dropout applies.
         """
         raise NotImplementedError
 
@@ -60,7 +60,7 @@ class PreNorm(Residual):
     Source: Xiong et al. (2020), "On layer normalization in the Transformer architecture".
 
     Args:
-        dropout: share of the sublayer's features that is dropped in training, in [0, 1).
+        dropout: Share of the sublayer's features that is dropped in training, in [0, 1).
     """
 
     def before(self, inputs: Any) -> Any:
@@ -79,7 +79,7 @@ class PostNorm(Residual):
     Source: Vaswani et al. (2017), sections 3.1 and 5.4.
 
     Args:
-        dropout: share of the sublayer's features that is dropped in training, in [0, 1).
+        dropout: Share of the sublayer's features that is dropped in training, in [0, 1).
     """
 
     def before(self, inputs: Any) -> Any:

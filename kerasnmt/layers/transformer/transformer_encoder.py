@@ -20,7 +20,7 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
     Args:
         attention: `MultiHeadAttention`.
         feed_forward: `FeedForward` of the same units.
-        residuals: two of `PreNorm` or `PostNorm`, around the one and the other.
+        residuals: Two of `PreNorm` or `PostNorm`, around the one and the other.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
 
         Args:
             words: `[batch, source_length, units]`.
-            source_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+            source_mask: Boolean `[batch, source_length]`, True = real token. If it is None,
                 `mask` is used.
-            mask: boolean `[batch, source_length]`, which Keras passes: the mask that the words
+            mask: Boolean `[batch, source_length]`, which Keras passes: the mask that the words
                 carry.
-            training: whether dropout applies.
+            training: Whether dropout applies.
 
         Returns:
             `[batch, source_length, units]`.
@@ -84,9 +84,9 @@ class TransformerEncoder(Encoder):
             embedded, as from a decoder whose embeddings are shared.
         positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
         layers: `TransformerEncoderLayer`s, from the words up.
-        normalization: a layer after the last one, such as `keras.layers.LayerNormalization`, for
+        normalization: A layer after the last one, such as `keras.layers.LayerNormalization`, for
             layers with `PreNorm`; None for those with `PostNorm`, whose outputs are normalized.
-        dropout: share of the features of words and positions that is dropped in training, in
+        dropout: Share of the features of words and positions that is dropped in training, in
             [0, 1).
     """
 
@@ -132,18 +132,19 @@ class TransformerEncoder(Encoder):
         """Read the source.
 
         Args:
-            source_ids: int32 `[batch, source_length]`, right-padded with 0.
-            embedded: their embeddings, `[batch, source_length, units]`, for an encoder without an
+            source_ids: Int32 `[batch, source_length]`, right-padded with 0.
+            embedded: Their embeddings, `[batch, source_length, units]`, for an encoder without an
                 embedding of its own.
-            training: whether dropout applies.
+            training: Whether dropout applies.
 
         Returns:
-            memory `[batch, source_length, units]`; its mask, boolean `[batch, source_length]`,
+            Memory `[batch, source_length, units]`; its mask, boolean `[batch, source_length]`,
             True = real token; and, for a bridge to a recurrent decoder, the mean of the memory's
             real positions as the one state `[batch, units]` of one layer and direction.
 
         Raises:
-            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+            ValueError: If embedded words come to an encoder with an embedding, or none to one
+                without.
         """
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)
