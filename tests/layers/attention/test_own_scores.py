@@ -94,7 +94,9 @@ def test_unknown_names():
 
 
 def test_a_named_score_does_not_project_before_it_knows_the_query():
-    with pytest.raises(ValueError, match=r"Expected a built attention.*Received: score='general'\. Call"):
+    with pytest.raises(
+        ValueError, match=r"Expected a built attention.*Received: score='general'\. Call"
+    ):
         layers.Attention("general").project(MEMORY)
 
 
