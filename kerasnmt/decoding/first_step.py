@@ -1,4 +1,4 @@
-"""The step with which every search begins."""
+"""The first step of every search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,16 +7,16 @@ from keras import ops, tree
 
 
 def first_step(step: Callable, states: Any, memory: Any, start_ids: Any) -> tuple[Any, Any, Any]:
-    """Make the first step, with the one hypothesis that there is; it shows all shapes to a loop.
+    """Compute the first step, with one hypothesis, before the loop; it gives the loop its shapes.
 
     Args:
         step: See `search`.
-        states: A structure of tensors `[batch, ...]`.
+        states: See `search`.
         memory: See `search`.
-        start_ids: Int32 `[batch]`.
+        start_ids: See `search`.
 
     Returns:
-        What `step` does: log-probabilities `[batch, 1, vocabulary]`, records and new states
+        The log-probabilities, `[batch, 1, vocabulary]`, and the records and new states,
         `[batch, 1, ...]`.
     """
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)

@@ -21,14 +21,14 @@ def option(
     """Declare an option as the field of a dataclass.
 
     Args:
-        default: Value of the option where none is given. None also switches the option off.
-        description: What the option does, in one line.
+        default: Default value of the option. None also switches the option off.
+        description: One line that describes the option.
         least: Smallest value.
-        above: Number below all values.
+        above: Number that all values exceed.
         most: Largest value.
 
     Returns:
-        The field. Its metadata hold `description`, and the range as `ge`, `gt` and `le`.
+        The field. Its metadata contain `description`, and the range as `ge`, `gt` and `le`.
     """
     metadata = {"description": description, "ge": least, "gt": above, "le": most}
     return field(default=default, metadata=metadata)
@@ -38,8 +38,8 @@ def option(
 class SearchOptions:
     """Options of the search for the best sequences, the same for every model.
 
-    Beam search is the default; `beam_size=1` is greedy search. `samples=1` draws a sequence in
-    place of a search; of several samples, equal ones are merged.
+    Beam search is the default; `beam_size=1` is greedy search. `samples=1` draws one sequence
+    instead of a search; equal samples are merged.
 
     Sequences are ranked by log p / lp + cp, where p is the probability of a sequence of n tokens:
 
@@ -125,7 +125,7 @@ class SearchOptions:
 
     @classmethod
     def from_keywords(cls, keywords: dict[str, Any]) -> Self:
-        """Make the options from keywords of a user.
+        """Make the options from a user's keywords.
 
         Raises:
             ValueError: If an option is unknown or out of its range, or contradicts another one.
@@ -138,11 +138,11 @@ class SearchOptions:
 
     @property
     def hypotheses(self) -> int:
-        """The number of sequences kept for a row, the most that a search can return."""
+        """Number of sequences kept for each row, the maximum that a search can return."""
         return self.samples or self.beam_size
 
     def max_lengths(self, source_lengths: Any) -> Any:
-        """Return the most tokens of each row's sequences.
+        """Return the maximum number of tokens of each row's sequences.
 
         Args:
             source_lengths: Numbers of source tokens, int32 `[batch]`.
@@ -150,7 +150,7 @@ class SearchOptions:
         Returns:
             Int32 `[batch]`.
         """
-        from keras import ops  # here, as recipes and help texts read the options without Keras
+        from keras import ops  # here, so that recipes and help texts do not import Keras
 
         if self.max_length_ratio is None:
             return ops.full_like(source_lengths, self.max_length)
@@ -160,7 +160,7 @@ class SearchOptions:
 
 
 def _check_range(one: Field, value: Any) -> None:
-    """Raise a `ValueError` where an option is out of its range."""
+    """Raise a `ValueError` if an option is out of its range."""
     bounds = {name: one.metadata[name] for name in _BOUNDS if one.metadata[name] is not None}
     if get_origin(one.type) is Literal:
         holds = value in get_args(one.type)
