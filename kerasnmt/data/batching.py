@@ -330,7 +330,7 @@ def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
 
 
 def _pair(row: Any) -> tuple[str, str]:
-    """Return source and target of a row that begins with them."""
+    """Return source and target of a row that starts with them."""
     pair = row[:2] if isinstance(row, tuple | list) else ()
     if [*map(type, pair)] != [str, str]:
         raise ValueError(f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}.")

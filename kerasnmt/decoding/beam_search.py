@@ -44,7 +44,7 @@ def beam_search(
         options: Beam size, lengths, and the penalties by which ended sequences are ranked.
         end_id: See `search`.
         max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, at most
-            `options.max_length`. A sequence that is still open then counts as ended.
+            `options.max_length`. A sequence of this length counts as ended.
         positions: Source positions that count for the coverage penalty, boolean
             `[batch, source_length]`.
         n_best: Number of sequences to return for each row.

@@ -36,8 +36,8 @@ def constrained(
         end_id: See `search`.
         pad_id: Token that pads `prefix_ids`.
         never_ids: See `search`.
-        prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
-            right-padded, even if another constraint forbids them; or None.
+        prefix_ids: Tokens with which each sequence must begin, even if another constraint forbids
+            them, int32 `[batch, prefix_length]`, right-padded; or None.
 
     Returns:
         The step function, which gives impossible tokens a log-probability of -1e9 or less, its

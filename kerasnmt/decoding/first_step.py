@@ -7,7 +7,7 @@ from keras import ops, tree
 
 
 def first_step(step: Callable, states: Any, memory: Any, start_ids: Any) -> tuple[Any, Any, Any]:
-    """Compute the first step, with one hypothesis, before the loop; it gives the loop its shapes.
+    """Compute the first step, with one hypothesis; its results give the loop its shapes.
 
     Args:
         step: See `search`.

@@ -7,7 +7,7 @@ from keras import ops, tree
 
 # Parts of the loop's state that are not part of its result.
 _NEEDED_BY_STEPS = ("states", "memory")
-# First room of states with a cache of the steps; it doubles each time that it is full.
+# First room of the caches in the states; the room doubles each time that it is full.
 _FIRST_ROOM = 8
 
 

@@ -67,39 +67,42 @@ class SearchOptions:
         0.0, "Weight of the penalty for source words without attention; 0 for none.", least=0
     )
     min_length: int = option(
-        1, "Fewest tokens of a sequence, the end token included.", least=1, most=10**5
+        1, "Minimum number of tokens of a sequence, with the end token.", least=1, most=10**5
     )
     max_length: int = option(
         100,
-        "Most tokens of a sequence, the end token included; a longer source text is cut there.",
+        "Maximum number of tokens of a sequence, with the end token; longer sources are truncated.",
         least=1,
         most=10**5,
     )
     max_length_ratio: float | None = option(
         None,
-        "Most tokens for each token of the source, plus max_length_margin; at most max_length.",
+        "Maximum number of tokens per source token, plus max_length_margin; at most max_length.",
         above=0,
     )
     max_length_margin: int = option(
-        10, "Tokens that max_length_ratio allows beside those of the ratio.", least=0, most=10**5
+        10, "Number of tokens that max_length_ratio allows in addition.", least=0, most=10**5
     )
     no_repeat_ngram: int = option(
         0, "Forbids repeating any n-gram of this size; 0 for no rule.", least=0, most=10**5
     )
     samples: int = option(
-        0, "Sequences to draw in place of a search; 0 for a search.", least=0, most=1000
+        0, "Number of sequences to draw instead of a search; 0 for a search.", least=0, most=1000
     )
     temperature: float = option(
-        1.0, "Divisor of the log-probabilities of samples; below 1 for likelier ones.", above=0
+        1.0, "Divisor of the log-probabilities of samples; below 1 favors probable ones.", above=0
     )
     top_k: int = option(
-        0, "Draws samples from this many likeliest tokens; 0 for all.", least=0, most=2**31 - 1
+        0,
+        "Number of most probable tokens to draw samples from; 0 for all.",
+        least=0,
+        most=2**31 - 1,
     )
     top_p: float = option(
-        1.0, "Draws samples from the likeliest tokens of this total probability.", above=0, most=1
+        1.0, "Total probability of the most probable tokens to draw samples from.", above=0, most=1
     )
     seed: int = option(
-        0, "Seed of samples; the same text gets the same ones.", least=0, most=2**31 - 1
+        0, "Seed of samples; the same text gets the same samples.", least=0, most=2**31 - 1
     )
 
     def __post_init__(self) -> None:

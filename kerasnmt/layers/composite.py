@@ -1,4 +1,4 @@
-"""The base class of layers and models that are made of layers."""
+"""The mixin of layers and models that are made of layers."""
 
 import inspect
 from typing import Any, Self

@@ -8,7 +8,7 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Coverage(keras.layers.Layer):
-    """Coverage: adds the attention of earlier words to the keys.
+    """Coverage layer: adds the attention of earlier words to the keys.
 
     The coverage C_{t,i} = sum_{t' < t} alpha_{t',i} is added to the key, k_i + w C_{t,i}. In the
     additive score this gives v^T tanh(W h_i + U s + w C_{t,i}), as published. In a product of query

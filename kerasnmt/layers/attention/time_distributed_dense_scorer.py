@@ -15,8 +15,8 @@ class TimeDistributedDenseScorer(Score):
 
     Without a hidden layer, the score is a single linear neuron, e_i = w^T h_i + u^T s + b. The
     softmax over i cancels u^T s + b, which is the same for every i. So **the attention weights of
-    the linear scorer never depend on the decoder**: every target word attends alike. It is here
-    because tutorials use it.
+    the linear scorer never depend on the decoder**: they are the same for every target word. It is
+    here because tutorials use it.
 
     With a hidden layer, e_i = v^T tanh(W [h_i; s] + b) + c, the weights depend on the query. Apart
     from c, which cancels too, this is the function of `AdditiveScore`.

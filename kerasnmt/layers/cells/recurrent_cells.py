@@ -82,8 +82,8 @@ class LSTMCell(keras.layers.Layer):
         i = sigmoid(x_i + U_i h),    f = sigmoid(x_f + U_f h + 1),    o = sigmoid(x_o + U_o h)
         c' = f * c + i * tanh(x_g + U_g h),    h' = o * tanh(c')
 
-    where the surrounding layer computes x = W x_t + b, see `GRUCell`. The 1 keeps the memory at the
-    beginning of training, like the unit forget bias of `keras.layers.LSTMCell`.
+    where the surrounding layer computes x = W x_t + b, see `GRUCell`. The 1 preserves the memory at
+    the start of training, like the unit forget bias of `keras.layers.LSTMCell`.
 
     Source: Hochreiter and Schmidhuber (1997), "Long short-term memory", with the forget gate of
     Gers, Schmidhuber and Cummins (2000).

@@ -13,8 +13,8 @@ class StateDropout(keras.layers.Layer):
 
         U h_{t-1} becomes U (m * h_{t-1}),    m_i = 1 / (1 - rate) with probability 1 - rate, else 0
 
-    Only the factor of the matrix product is masked, as if rows of the recurrent weights were
-    dropped; one mask serves all gates. An LSTM's c, and the part of h that a GRU carries over
+    Only the state that enters the matrix product is masked, as if rows of the recurrent weights
+    were dropped; one mask serves all gates. An LSTM's c, and the part of h that a GRU carries over
     without a product, are not masked: a mask in every step would make them vanish or grow.
 
     The masks are further states, which the cells of this package pass on unchanged.

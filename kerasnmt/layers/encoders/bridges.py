@@ -59,7 +59,7 @@ class BackwardStateBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LastStateBridge(keras.layers.Layer):
-    """s_0 = h_S: each layer of the decoder starts with the last states of the encoder's layer.
+    """s_0 = h_S: each layer of the decoder starts with the last states of its encoder layer.
 
     The states of a layer's directions are concatenated, so a decoder cell has as many units as all
     directions together. There are no weights.

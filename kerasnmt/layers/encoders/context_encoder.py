@@ -14,7 +14,7 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextEncoder(Encoder):
-    """Encoder of a source and a context, whose annotations depend on the source.
+    """Encoder of a source and a context; the context's annotations depend on the source.
 
     One recurrent layer reads each text alone. Each word of the context then attends to the words of
     the source, or to none of them. A second layer reads the context together with the results f_i:

@@ -16,8 +16,7 @@ class SentenceAges(keras.layers.Layer):
 
     The last sentence before the question has age 0. Training adds random noise: with probability
     `random_noise`, an empty memory, which holds nothing, follows a sentence and makes that sentence
-    and all earlier ones older. This keeps the encodings of ages that few stories have from
-    overfitting.
+    and all earlier ones older. So the encodings of rare ages do not overfit.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "temporal encoding" and "learning time invariance by injecting random noise".

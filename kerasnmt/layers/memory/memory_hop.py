@@ -29,8 +29,8 @@ class MemoryHop(keras.layers.Layer):
     code.
 
     Args:
-        places: Number of places in the memory; None for as many as each story has sentences. In
-            the authors' code, it is the number of sentences of the longest story, at most 50.
+        places: Number of places in the memory; None for the number of sentences of each story. The
+            authors' code uses the number of sentences of the longest story, at most 50.
 
     Raises:
         ValueError: If `places` is below 1.

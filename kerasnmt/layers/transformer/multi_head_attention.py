@@ -114,7 +114,7 @@ class MultiHeadAttention(keras.layers.Layer):
             sees no position, weights and context are zeros.
 
         Raises:
-            ValueError: If both the memory and its keys or values are missing.
+            ValueError: If neither the memory nor both keys and values are given.
         """
         if memory is not None:
             keys, values = self.project(memory)
