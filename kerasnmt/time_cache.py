@@ -1,4 +1,4 @@
-"""What a decoder keeps of its earlier steps."""
+"""A cache of the earlier steps of a decoder."""
 
 from typing import Any, NamedTuple, Self
 
@@ -6,22 +6,23 @@ from keras import ops, tree
 
 
 class TimeCache(NamedTuple):
-    """What a decoder keeps of every step, for the steps after it.
+    """Cache of tensors from the earlier steps of a decoder.
 
-    A search carries its states from step to step, and within a loop their shapes have to stay as
-    they are: so there is room from the start for as many steps as there can be, and a mask of what
-    is written. Between loops the room can be made another, by `resized`.
-    It is a structure of tensors, as the states of a search are:
+    Within a loop, the states of a search have constant shapes. So the cache has room for the
+    maximum number of steps from the start, and a mask marks the steps that are written. Between
+    loops, `resized` changes the room. Like all states of a search, the cache is a structure of
+    tensors:
 
         cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]
         cache = cache.write(keys)
         attention(query, cache.values, memory_mask=cache.mask)
 
     Attributes:
-        values: a structure of tensors `[..., steps, size]`, zeros where nothing is written.
-        written: which places are written, boolean `[batch, steps]`, or
-            `[batch, hypotheses, steps]` in a search. A `keras.layers.RNN` makes numbers of it, as
-            of all states, in which half precision is exact, and of a count would not be.
+        values: A structure of tensors `[..., steps, size]`, zeros where nothing is written.
+        written: Mask of the written steps, boolean `[batch, steps]`, or
+            `[batch, hypotheses, steps]` in a search. It is a mask and not a count, because
+            `keras.layers.RNN` casts all states to floats: half precision holds 0 and 1 exactly,
+            but not large counts.
     """
 
     values: Any
@@ -32,14 +33,14 @@ class TimeCache(NamedTuple):
         """Make an empty cache.
 
         Args:
-            example: what a step writes, a structure of tensors `[batch, ..., size]`, finite, of
-                which only the shapes and dtypes count.
-            steps: how many steps there is room for; an int, or an int32 scalar.
+            example: Values of one step, a structure of tensors `[batch, ..., size]`. Only the
+                shapes and dtypes matter, but the values must be finite.
+            steps: Number of steps to reserve room for, an int or an int32 scalar.
         """
 
         def zeros(value: Any) -> Any:
             *leading, size = ops.shape(value)
-            # LiteRT's converter drops constant zeros from a sum, and their shape with them.
+            # LiteRT's converter drops constant zeros from a sum, and with them their shape.
             return ops.zeros((*leading, steps, size), value.dtype) + 0 * value[..., None, :]
 
         first = tree.flatten(example)[0]
@@ -50,11 +51,11 @@ class TimeCache(NamedTuple):
         """Write the next step.
 
         Args:
-            values: a structure of tensors `[..., size]`, with hypotheses after the batch where the
-                length has them. Beyond the last place nothing is written.
+            values: A structure of tensors `[..., size]`, with an axis of hypotheses after the batch
+                if `written` has one. If the cache is full, nothing is written.
 
         Returns:
-            the cache with one step more.
+            The cache with one more step.
         """
         *leading, steps = ops.shape(self.written)
         here = ops.arange(steps, dtype="int32") == self.length[..., None]
@@ -63,43 +64,43 @@ class TimeCache(NamedTuple):
             between = len(value.shape) - len(self.written.shape)
             shape = (*leading, *[1] * between, steps, 1)
             place = ops.cast(ops.reshape(here, shape), value.dtype)
-            # What is not written is 0. As a product this takes half the time of `ops.where`.
+            # Unwritten places are 0. This product takes half the time of `ops.where`.
             return buffer + ops.matmul(place, value[..., None, :])
 
         written = ops.cast(ops.logical_or(self.mask, here), self.written.dtype)
         return type(self)(tree.map_structure(write_one, self.values, values), written)
 
     def resized(self, steps: Any) -> Self:
-        """Make another room: what was written stays, as far as it has a place.
+        """Change the number of steps that the cache has room for.
 
         Args:
-            steps: how many steps there is room for; an int, or an int32 scalar.
+            steps: Number of steps to have room for, an int or an int32 scalar.
 
         Returns:
-            the cache; a search calls this to carry no more than it needs, see
-            `kerasnmt.decoding.search`.
+            The cache with the written steps that fit. A search calls this to carry no more than it
+            needs, see `kerasnmt.decoding.search`.
         """
 
         def resize(value: Any) -> Any:
             *leading, _, size = ops.shape(value)
             room = ops.zeros((*leading, steps, size), value.dtype)
             value = ops.concatenate([value, room], axis=-2)[..., :steps, :]
-            return ops.reshape(value, (*leading, steps, size))  # which a graph knows again
+            return ops.reshape(value, (*leading, steps, size))  # restores the static shape
 
         written = ops.squeeze(resize(self.written[..., None]), -1)
         return type(self)(tree.map_structure(resize, self.values), written)
 
     @property
     def room(self) -> Any:
-        """Number of steps that there is room for; an int, or an int32 scalar in some graphs."""
+        """Number of steps that the cache can hold, an int or, in some graphs, an int32 scalar."""
         return ops.shape(self.written)[-1]
 
     @property
     def mask(self) -> Any:
-        """Which places are written, boolean, whatever a loop makes of `written`."""
+        """Mask of the written steps, boolean even if a loop has cast `written`."""
         return ops.cast(self.written, "bool")
 
     @property
     def length(self) -> Any:
-        """Number of steps that are written, int32 `[batch]` or `[batch, hypotheses]`."""
+        """Number of written steps, int32 `[batch]` or `[batch, hypotheses]`."""
         return ops.sum(ops.cast(self.written, "int32"), axis=-1)

@@ -16,15 +16,15 @@ def align(
     target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
     gold: Annotated[
         Path | None,
-        typer.Option("--gold", help="File of true alignments, to print the error rate."),
+        typer.Option("--gold", help="File of reference alignments, to print the error rate."),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
     """Align the words of sentences with those of given translations, by attention.
 
-    Writes a line of source-target pairs of words for each, counted from 0. With --gold, whose
-    lines hold such pairs (1p2 where only possible), the alignment error rate goes to standard
-    error.
+    Writes one line for each pair of sentences: pairs source-target of word positions, counted from
+    0. With --gold, a file of such lines (1p2 for a possible link), the alignment error rate goes to
+    standard error.
     """
     load_tensorflow()
     from kerasnmt.data import read_parallel

@@ -19,13 +19,13 @@ def attention(
     ],
     target: Annotated[
         str | None,
-        typer.Option("--target", help="A translation to draw in place of the model's; of a run."),
+        typer.Option("--target", help="A translation to draw instead of the model's; for a run."),
     ] = None,
     pieces: Annotated[
         bool, typer.Option("--pieces", help="Draw each token of the model, not whole words.")
     ] = False,
 ) -> None:
-    """Translate a sentence and draw where each word of the translation looked."""
+    """Translate a sentence and draw the attention of each word of the translation."""
     from matplotlib.figure import Figure
 
     from kerasnmt.viz import attention_figure
@@ -64,7 +64,7 @@ def attention(
 
 
 def _forced(run: Path, text: str, target: str) -> tuple[Any, list[str]]:
-    """The attention of a given translation, for which an export has no signature."""
+    """Return the attention of a given translation, which needs a run, not an export."""
     if not text.strip() or not target.strip():
         raise ValueError(
             f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"

@@ -13,14 +13,14 @@ from kerasnmt.cli.quiet import load_tensorflow
 def check(
     directory: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="<name>/<version>, or <name> for its newest."),
+        typer.Argument(metavar="DIR", help="<name>/<version>, or <name> for its newest version."),
     ],
 ) -> None:
-    """Prove that TF Serving can serve an export; exit 1 where it cannot.
+    """Check that TF Serving can serve an export; exit with 1 if it cannot.
 
-    A process without Python's TensorFlow loads it through the TensorFlow C API, as the server does,
-    and answers requests; the answers are compared with the model's own, which were written with the
-    export. It takes exports that translate and those of memory networks.
+    A process without Python's TensorFlow loads the export through the TensorFlow C API, like the
+    server, and answers requests. The answers are compared with the model's own, which were written
+    with the export. The check works for exports that translate and for those of memory networks.
     """
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")

@@ -1,4 +1,4 @@
-"""The output of the verbs."""
+"""The output of the commands."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,18 +9,18 @@ from rich.progress import Progress
 
 
 def progress_console() -> Console:
-    """Make the console of progress and messages, on standard error."""
+    """Return the console for progress and messages, on standard error."""
     return Console(stderr=True)
 
 
 def say(console: Console, message: str) -> None:
-    """Print a message as it is, in one line."""
+    """Print a message unchanged, in one line."""
     console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar of progress where the console is a terminal; yield a function that moves it on."""
+    """Show a progress bar if the console is a terminal; yield a function that advances it."""
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.advance(task, done)
@@ -29,7 +29,7 @@ def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[
 def translate_chunks(
     translator: Any, texts: Sequence[str], batch_size: int, console: Console
 ) -> list[str]:
-    """Translate texts with a bar of progress."""
+    """Translate texts with a progress bar."""
     size = 16 * batch_size
     translations: list[str] = []
     with progress_bar(console, "translating", len(texts)) as advance:
@@ -46,7 +46,7 @@ def translate_chunks(
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of cells to standard output, in aligned columns, without cutting a cell."""
+    """Print rows of cells to standard output, in aligned columns, without truncation."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

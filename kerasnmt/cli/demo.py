@@ -27,9 +27,9 @@ def demo(
 ) -> None:
     """Train a translator on the built-in corpus, export it and translate with the export.
 
-    Takes some minutes on two cores. The corpus is a grammar of English and German with made-up
-    names; nothing is downloaded. A second call resumes an interrupted training; after a finished
-    one, it exports the model again, as the next version.
+    Takes a few minutes on two cores. The corpus comes from a grammar of English and German with
+    made-up names; nothing is downloaded. A second call resumes interrupted training. If training is
+    finished, it exports the model again, as the next version.
     """
     load_tensorflow_to_train()
     from kerasnmt import training
@@ -73,11 +73,11 @@ def demo(
 
 
 def _train(recipe: Any, run: Any, console: Console) -> dict[str, Any]:
-    """Train, resume an earlier call's training, or take the results of a finished one."""
+    """Train, resume the training of an earlier call, or return its results if it is finished."""
     from kerasnmt import training
 
     if run.final_results(recipe.training.epochs) is not None:
-        results = training.train(recipe, run.path, resume=True)  # refuses another recipe
+        results = training.train(recipe, run.path, resume=True)  # raises for another recipe
         say(
             console,
             f"{run.path} holds a trained model from an earlier demo, so the demo does not train "

@@ -28,7 +28,7 @@ def export(
         typer.Option(
             "--weights",
             metavar="float32|float16|int8",
-            help="Numbers in which weights are stored; fewer bits make a smaller export.",
+            help="Data type of the stored weights; fewer bits make a smaller export.",
         ),
     ] = "float32",
     lite: Annotated[
@@ -40,7 +40,7 @@ def export(
 ) -> None:
     """Write a version of a SavedModel for TF Serving, whole or not at all."""
     with progress_console().status("exporting"):
-        # Before what imports TensorFlow: it loads it quietly.
+        # First, because it loads TensorFlow without messages.
         check_one_beam_size(beam_size, search)
         model, options = load_run(run, with_run, search)
         from kerasnmt.serving import export_lite, export_model, export_next_version
@@ -49,8 +49,8 @@ def export(
             options["beam_size"] = beam_size
         if lite and options.pop("replace_unknown", False):
             raise ValueError(
-                "Expected a recipe without search.replace_unknown for LiteRT, where there is no "
-                f"attention to replace by. Received: {run}"
+                "Expected a recipe without search.replace_unknown for LiteRT, which has no "
+                f"attention to replace words by. Received: {run}"
             )
         if lite:
             write = export_lite

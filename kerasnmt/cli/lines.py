@@ -9,20 +9,20 @@ from kerasnmt.data.lines import without_mark
 
 
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
-    """Read lines, `size` at a time; from standard input, no line waits for one still to come.
+    """Read lines, at most `size` at a time; standard input is passed on without waiting.
 
-    Lines end with a line feed. A carriage return before it is dropped, and so is a byte order mark
-    at the beginning.
+    Lines end with a line feed. A carriage return before it and a byte order mark at the start are
+    removed.
 
     Args:
-        path: a file, or None for standard input.
-        size: most lines of a chunk.
+        path: A file, or None for standard input.
+        size: Maximum number of lines of a chunk.
 
     Yields:
-        lists of lines, without their ends.
+        Lists of lines, without their ends.
 
     Raises:
-        ValueError: a line is not UTF-8; its number is given. The lines before it were yielded.
+        ValueError: If a line is not UTF-8. The error names the line; earlier lines are yielded.
     """
     name = path or "standard input"
     number = 0
@@ -53,7 +53,7 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
 
 
 def _blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
-    """Split what a stream has at hand into whole lines, then wait for more."""
+    """Yield the whole lines of the data that a stream has, then wait for more data."""
     rest = b""
     while data := stream.read1(1 << 16):
         *lines, rest = (rest + data).split(b"\n")

@@ -1,4 +1,4 @@
-"""Runs and exports, told apart by what they hold, and models that are served elsewhere."""
+"""Load models from runs, exports and servers."""
 
 import shlex
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ def load_run(
     """Load the model of a run, or an ensemble of several.
 
     Args:
-        directory: a folder that `kerasnmt train` wrote.
-        others: more of them, whose models join that of the first in an ensemble.
-        search: changes to the search options, such as `beam_size=8`.
+        directory: A folder that `kerasnmt train` wrote.
+        others: Further runs, whose models form an ensemble with the first.
+        search: Changes to the search options, such as `beam_size=8`.
 
     Returns:
-        the model, which computes in float32 whatever it was trained in, and the search options of
-        the first one's recipe, changed.
+        The model, which computes in float32 for any dtype of training, and the search options of
+        the first run's recipe with the changes.
 
     Raises:
-        ValueError: a folder holds no model, a damaged one or one that does not translate, or the
-            models do not go together; or a search option is unknown or out of range.
+        ValueError: If a folder has no model, or one that is damaged or does not translate; if the
+            models do not fit together; or if a search option is unknown or out of range.
     """
     model, options = _load_one(directory, search or [])
     if others:
@@ -66,10 +66,10 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
 
 
 def refuse_run(directory: Path) -> None:
-    """Refuse a run where an export is expected, and say how to export it.
+    """Raise an error if a folder is a run instead of an export.
 
     Raises:
-        ValueError: the folder holds a run.
+        ValueError: If the folder is a run. The error has the command that exports it.
     """
     from kerasnmt.training import RunFolder
 
@@ -82,10 +82,10 @@ def refuse_run(directory: Path) -> None:
 
 
 def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> None:
-    """Refuse two numbers for one thing.
+    """Raise an error if the beam size is given twice.
 
     Raises:
-        ValueError: both --beam-size and --search say how large the beam is.
+        ValueError: If both --beam-size and --search set the beam size.
     """
     for option in search or []:
         if beam_size is not None and option.startswith("beam_size="):
@@ -104,17 +104,16 @@ def load_translator(
     """Load a run or an export for translation.
 
     Args:
-        directory: a run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
-        beam_size: in place of the recipe's. An export's is fixed.
-        others: see `load_run`; for runs.
-        search: see `load_run`; for runs.
+        directory: A run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
+        beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
+        others: See `load_run`; only for runs.
+        search: See `load_run`; only for runs.
 
     Returns:
-        a `kerasnmt.serving.Translator`.
+        A `kerasnmt.serving.Translator`.
 
     Raises:
-        ValueError: the folder holds neither, or a damaged one, or another beam is asked of an
-            export.
+        ValueError: If the folder is neither or is damaged, or if an export gets another beam size.
     """
     from kerasnmt.training import RunFolder
 
@@ -145,7 +144,7 @@ def load_translator(
 
     try:
         translator = Translator((load_lite if is_lite else load_export)(directory))
-    except (tf.errors.OpError, OSError, IndexError) as error:  # what TensorFlow says of bad files
+    except (tf.errors.OpError, OSError, IndexError) as error:  # raised by TensorFlow for bad files
         more = "" if is_lite else "; `kerasnmt check` shows why"
         raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
     fixed = translator.description["beam_size"]
@@ -160,21 +159,21 @@ def load_translator(
 def connect_translator(
     server: str, model: str, version: int | None = None, timeout: float = 60.0
 ) -> Any:
-    """Reach a model that a server has, for translation.
+    """Connect to a model on a server, for translation.
 
     Args:
-        server: `http://host:port`, `https://…`, or `grpc://host:port`.
-        model: the name under which it serves the model.
-        version: of the model; None for the one that the server takes.
-        timeout: seconds to wait for each answer.
+        server: URL of the server: `http://host:port`, `https://…`, or `grpc://host:port`.
+        model: Name of the model on the server.
+        version: Version of the model; None for the server's choice.
+        timeout: Seconds to wait for each answer.
 
     Returns:
-        a `kerasnmt.serving.Translator`.
+        A `kerasnmt.serving.Translator`.
 
     Raises:
-        ValueError: the server's URL is another, the package for gRPC is not installed, or the
-            server refuses.
-        TransientError: the server does not answer.
+        ValueError: If the URL has another form, the package for gRPC is not installed, or the
+            server rejects the request.
+        TransientError: If the server does not answer.
     """
     url = urlsplit(server)
     if url.scheme in ("http", "https") and url.netloc:

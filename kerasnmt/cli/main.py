@@ -37,28 +37,28 @@ for _verb in _VERBS:
 
 
 def main() -> None:
-    """Run the program; an error that the user can mend is one line and exit code 2."""
+    """Run the program; an error that the user can fix is one line and exit code 2."""
     shown = set()
 
     def show_warning(message: Warning | str, *_: object) -> None:
-        """Print a warning, but once: a text may go through the model more often."""
+        """Print a warning once, even if a text goes through the model several times."""
         if str(message) not in shown:
             shown.add(str(message))
             print(f"warning: {message}", file=sys.stderr)
 
     warnings.showwarning = show_warning
     try:
-        # Standalone, typer would write bad usage in four lines; so it returns the exit code.
+        # In standalone mode, typer would print usage errors in four lines.
         sys.exit(app(prog_name="kerasnmt", standalone_mode=False) or 0)
     except typer.TyperException as error:
         message = error.format_message()
-        # Without arguments the message is the help.
+        # Without arguments, the message is the help text.
         print(_one_line(message) if sys.argv[1:] else message, file=sys.stderr)
         sys.exit(error.exit_code)
     except typer.Abort:
         print("Aborted!", file=sys.stderr)
         sys.exit(1)
-    except FloatingPointError as error:  # a training that diverges
+    except FloatingPointError as error:  # training that diverges
         print(_one_line(str(error)), file=sys.stderr)
         sys.exit(1)
     except (ValueError, OSError) as error:

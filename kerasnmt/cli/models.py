@@ -15,7 +15,7 @@ _VOCABULARY = 8_000
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(help="A model, to see all about it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A model to describe.")] = None,
 ) -> None:
     """List the models of the zoo, or describe one."""
     load_tensorflow()
@@ -44,6 +44,6 @@ def _describe(constructor: Callable) -> None:
 
 
 def _paper(constructor: Callable) -> str:
-    """The first source of a constructor's docstring, up to the end of the sentence."""
+    """Return the first source of a constructor's docstring, up to the end of the sentence."""
     _, _, source = inspect.getdoc(constructor).partition("Source:")
     return re.split(r"(?<!al)\.(?: |$)", " ".join(source.partition("\n\n")[0].split()))[0]

@@ -1,4 +1,4 @@
-"""Options that several verbs have."""
+"""Options of several commands."""
 
 import json
 import textwrap
@@ -27,7 +27,7 @@ SearchOptions = Annotated[
     typer.Option(
         "--search",
         metavar="KEY=VALUE",
-        help="A search option in place of the recipe's, such as no_repeat_ngram=3; repeatable. "
+        help="A search option instead of the recipe's, such as no_repeat_ngram=3; repeatable. "
         "The keys are listed below.",
     ),
 ]
@@ -38,13 +38,13 @@ WithRuns = Annotated[
 
 
 def search_help() -> str:
-    """Describe the keys of `--search`, for the end of a verb's help.
+    """Describe the keys of `--search`, for the end of a command's help.
 
     Returns:
-        A heading, and a paragraph with each key, its default and its description.
+        A heading, and a paragraph with the name, default and description of each key.
     """
     lines = "\n".join(map(_described, _OPTIONS.values()))
-    # The backspace keeps the paragraph from being wrapped again.
+    # The backspace prevents wrapping of the paragraph.
     return f"Keys of --search, which are those of a recipe's `search` section:\n\n\b\n{lines}"
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow without its talk."""
+"""Load TensorFlow without its messages."""
 
 import os
 import sys
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 
 def load_tensorflow() -> None:
-    """Imports TensorFlow and finds the devices, without the messages that this writes.
+    """Import TensorFlow and find the devices, without their messages.
 
-    A verb calls this before it imports anything that needs TensorFlow.
+    A command calls this before it imports anything that needs TensorFlow.
     """
     with without_talk():
         import tensorflow as tf
@@ -20,10 +20,10 @@ def load_tensorflow() -> None:
 
 
 def load_tensorflow_to_train() -> None:
-    """Imports TensorFlow as `load_tensorflow` does, with oneDNN unless the environment says no.
+    """Import TensorFlow like `load_tensorflow`, with oneDNN unless the environment disables it.
 
-    By itself TensorFlow leaves oneDNN off on older CPUs, such as those without AVX512. Every large
-    tensor of a step, such as the logits, is then memory that the system has to clear anew.
+    By default TensorFlow disables oneDNN on older CPUs, such as those without AVX512. Then every
+    large tensor of a step, such as the logits, is new memory that the system has to clear.
     """
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     load_tensorflow()
@@ -31,10 +31,10 @@ def load_tensorflow_to_train() -> None:
 
 @contextmanager
 def without_talk() -> Iterator[None]:
-    """Keeps from standard error what TensorFlow's libraries say there while they are loaded.
+    """Hide the messages of TensorFlow's libraries on standard error while they are loaded.
 
-    It is about the machine, not about the user's work, and no setting stops it: the C++ libraries
-    write it before their logging is set up. Where the loading fails, it is shown.
+    They are about the machine, not about the user's work, and no setting disables them: the C++
+    libraries write them before their logging is set up. If loading fails, they are shown.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()

@@ -18,9 +18,9 @@ def score(
     with_run: WithRuns = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
-    """Write the log-probability of each given translation, one a line.
+    """Write the log-probability of each given translation, one per line.
 
-    It is the natural logarithm of p(target | source), the end of the sentence included, and is not
+    It is the natural logarithm of p(target | source), including the end of the sentence, and is not
     divided by the length.
     """
     load_tensorflow()

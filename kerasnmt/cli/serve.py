@@ -18,21 +18,21 @@ def serve(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder of an export, or of one of its versions.")
     ],
-    host: Annotated[str, typer.Option("--host", help="Address to listen at.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="0 for any that is free.")
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")
     ] = 8501,
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the model.", show_default="its folder's")
     ] = None,
     max_body_bytes: Annotated[
-        int, typer.Option("--max-body-bytes", min=1, help="Most bytes of a request.")
+        int, typer.Option("--max-body-bytes", min=1, help="Maximum bytes of a request.")
     ] = 8 << 20,
     max_batch: Annotated[
-        int, typer.Option("--max-batch", min=1, help="Most texts of a request.")
+        int, typer.Option("--max-batch", min=1, help="Maximum texts of a request.")
     ] = 1024,
     max_text_bytes: Annotated[
-        int, typer.Option("--max-text-bytes", min=1, help="Most bytes of each text.")
+        int, typer.Option("--max-text-bytes", min=1, help="Maximum bytes of each text.")
     ] = 64 << 10,
 ) -> None:
     """Serve the newest version of an export for development, over the REST API of TF Serving.
@@ -62,11 +62,11 @@ def serve(
             f"serving version {version.name} of {name} at http://{address}:{server.port}"
             f"/v1/models/{name}, for development; Ctrl-C stops it",
         )
-        with suppress(KeyboardInterrupt):  # a second one: do not wait
+        with suppress(KeyboardInterrupt):  # a second Ctrl-C stops the wait
             server.serve_forever()
         if server.unanswered:
             say(console, f"stopped; unanswered requests: {server.unanswered}")
-            os._exit(1)  # the session cannot be closed while it runs
+            os._exit(1)  # a running session cannot be closed
     say(console, "stopped")
 
 
@@ -74,7 +74,7 @@ def _version(directory: Path) -> Path:
     """Return the folder of the version to serve.
 
     Raises:
-        ValueError: There is none; exports in the folder are named.
+        ValueError: If there is none. The error lists the exports in the folder.
     """
     from kerasnmt.serving.export.version_folder import chosen_version, model_folders
 
@@ -91,7 +91,7 @@ def _version(directory: Path) -> Path:
 
 
 def _session(version: Path, console: Console) -> Any:
-    """Load a version into a session of TensorFlow."""
+    """Load a version into a TensorFlow session."""
     from kerasnmt.serving.check import c_api
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
 

@@ -9,7 +9,9 @@ import typer
 def server_config(
     directory: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder of models' folders, such as saved_models."),
+        typer.Argument(
+            metavar="DIR", help="Folder with the folders of models, such as saved_models."
+        ),
     ],
     base_path: Annotated[
         str,
@@ -18,11 +20,11 @@ def server_config(
         ),
     ] = "/models",
 ) -> None:
-    """Write models.config and batching_parameters.txt into DIR, to serve all its models at once.
+    """Write models.config and batching_parameters.txt to DIR, to serve all its models at once.
 
     The files are for `tensorflow_model_server --model_config_file=… --enable_batching
-    --batching_parameters_file=…`. Write them again when a model comes or goes; a new version of one
-    needs nothing.
+    --batching_parameters_file=…`. Write them again after you add or remove a model; a new version
+    of a model needs no change.
     """
     from kerasnmt.serving import write_server_config
 

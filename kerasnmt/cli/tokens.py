@@ -1,17 +1,17 @@
-"""The kinds of tokens that a model has."""
+"""The kinds of a model's tokens."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def token_kind(description: Mapping[str, Any], side: str, text: str, tokens: Sequence[str]) -> str:
-    """Return the kind of the tokens of a side; where a server tells none, it is guessed.
+    """Return the kind of the tokens of a side; guess it if the server does not describe it.
 
     Args:
-        description: of the translator.
+        description: Description of the translator.
         side: `"source"` or `"target"`.
-        text: what the tokens write.
-        tokens: of the text.
+        text: The text.
+        tokens: The tokens of the text.
     """
     from kerasnmt.text import guess_kind
 

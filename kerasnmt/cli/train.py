@@ -27,13 +27,15 @@ def train(
     output: Annotated[
         Path, typer.Option("--output", metavar="RUN", help="Folder of the run.")
     ] = ...,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue where the run stopped.")
+    ] = False,
     init_from: Annotated[
         Path | None,
         typer.Option(
             "--init-from",
             metavar="RUN2",
-            help="Begin with the weights and the tokenizers of another run, to train its model "
+            help="Start with the weights and the tokenizers of another run, to train its model "
             "further.",
         ),
     ] = None,
@@ -88,7 +90,7 @@ def _print_results(results: dict[str, Any], run: Any) -> None:
 
 
 def _check_files(data: Any, card: Path) -> None:
-    """Refuse missing data before TensorFlow is loaded, and name the recipe's card."""
+    """Raise an error for missing data before TensorFlow is loaded, and name the recipe's card."""
     for key, path in data.files.items():
         if not path.exists():
             where = f"; {card} describes where the data come from" if card.exists() else ""

@@ -28,7 +28,7 @@ def translate(
         typer.Option(
             "--context",
             metavar="FILE",
-            help="For models that read one beside each line: its contexts, line by line.",
+            help="File of contexts, one per line, for models that read a context with each text.",
         ),
     ] = None,
     beam_size: BeamSize = None,
@@ -36,7 +36,7 @@ def translate(
     with_run: WithRuns = None,
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Add a tab and the length-normalised log-probability."),
+        typer.Option("--scores", help="Add a tab and the length-normalized log-probability."),
     ] = False,
     alignments: Annotated[
         bool,
@@ -46,7 +46,7 @@ def translate(
     ] = False,
     n_best: Annotated[
         int | None,
-        typer.Option("--n-best", min=1, help="Write N lines a text: index ||| text ||| score."),
+        typer.Option("--n-best", min=1, help="Write N lines per text: index ||| text ||| score."),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     server: Annotated[
@@ -54,7 +54,7 @@ def translate(
         typer.Option(
             "--server",
             metavar="URL",
-            help="A TF Serving server in place of the folder: http://host:8501, or "
+            help="A TF Serving server instead of the folder: http://host:8501, or "
             "grpc://host:8500.",
         ),
     ] = None,
@@ -63,18 +63,23 @@ def translate(
     ] = None,
     version: Annotated[
         int | None,
-        typer.Option("--version", min=0, help="Its version.", show_default="the server's choice"),
+        typer.Option(
+            "--version", min=0, help="The model's version.", show_default="the server's choice"
+        ),
     ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(
-            "--timeout", metavar="SECONDS", help="For each of its answers.", show_default="60"
+            "--timeout",
+            metavar="SECONDS",
+            help="Time limit for each answer of the server.",
+            show_default="60",
         ),
     ] = None,
 ) -> None:
-    """Translate lines of text from standard input or a file, one translation a line, in order.
+    """Translate lines of text from standard input or a file, one translation per line, in order.
 
-    Empty lines stay empty. A line with more tokens than the model takes is cut, with a warning
+    Empty lines stay empty. A line with too many tokens for the model is truncated, with a warning
     unless a server does it.
     """
     fixed = beam_size is not None or bool(search) or bool(with_run)
@@ -96,7 +101,7 @@ def translate(
     if input is None and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
-    # A file can wait for some batches, which are then sorted by length; a pipe cannot.
+    # Several batches of a file are sorted by length; a pipe must not wait for them.
     for chunk in read_chunks(input, batch_size * 16 if input else batch_size):
         options = {"batch_size": batch_size, "first_number": done + 1}
         if contexts is not None:
@@ -115,13 +120,13 @@ def translate(
 def _check_source(
     directory: Path | None, server: str | None, of_server: tuple[Any, ...], fixed: bool
 ) -> None:
-    """Check that the options suit where the model comes from: a folder or a server.
+    """Check that the options fit the source of the model, a folder or a server.
 
     Args:
-        directory: Folder.
-        server: URL of a server.
+        directory: Folder of the model, or None.
+        server: URL of a server, or None.
         of_server: Options of a server: model, version and timeout.
-        fixed: Whether there are options that are fixed in what a server has.
+        fixed: Whether there are options that are fixed in an export.
     """
     if (directory is None) == (server is None):
         raise ValueError("Expected either RUN_OR_EXPORT or --server URL.")
@@ -139,17 +144,17 @@ def _check_source(
 
 
 def _check_n_best(n_best: int, description: dict[str, Any]) -> None:
-    """Refuse more translations than the search has; a server may not describe its search."""
+    """Raise an error if N exceeds the beam size, unless a server does not describe its search."""
     beam = description.get("samples") or description.get("beam_size", n_best)
     if n_best > beam:
         raise ValueError(
             f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
-            "Ask for fewer; of a run, a larger --beam-size gives more."
+            "Choose fewer; for a run, a larger --beam-size gives more."
         )
 
 
 def _next_contexts(contexts: Iterator[str], number: int, path: Path, done: int) -> list[str]:
-    """Return the contexts of the next texts, after `done` others."""
+    """Return the contexts of the next texts, after the first `done` contexts."""
     found = [*islice(contexts, number)]
     if len(found) < number:
         raise ValueError(

@@ -1,8 +1,8 @@
-"""Parallel text or stories in, batches of ids out; and a corpus that needs no download."""
+"""Parallel text, stories and captions, their batches of ids, and built-in corpora."""
 
 from kerasnmt.lazy_names import lazy_names
 
-# The built-in corpus is made without TensorFlow.
+# The built-in corpus does not need TensorFlow.
 __all__, __getattr__ = lazy_names(
     __name__,
     {

@@ -1,26 +1,26 @@
-"""From links between words to weights between tokens."""
+"""Turn links between words into weights between tokens."""
 
 import tensorflow as tf
 
 from kerasnmt.text import Tokenizer
 
-# What Python's `str.strip` takes away, and the sign of a space.
+# The characters that Python's `str.strip` removes, and "▁", the sign of a space.
 _BARE = r"[▁\p{Z}\s\x{85}\x{1c}-\x{1f}\x{0b}]*"
 
 
 def alignment_matrix(
     source_words: tf.Tensor, target_words: tf.Tensor, links: tf.Tensor
 ) -> tf.Tensor:
-    """Say where the tokens of a target should look, as the links of its words have it.
+    """Return the attention weights of target tokens that follow the links between words.
 
     Args:
-        source_words: int32 `[source_length]`, the word of each token, see `words_of`.
-        target_words: int32 `[target_length]`, likewise.
-        links: int32 `[links, 2]`, pairs of a source and a target word.
+        source_words: The word of each source token, int32 `[source_length]`, see `words_of`.
+        target_words: The word of each target token, int32 `[target_length]`.
+        links: Pairs of a source and a target word, int32 `[links, 2]`.
 
     Returns:
-        float32 `[target_length, source_length]`; a row is even over the tokens of the linked
-        source words, and 0 where the target token is of no word or of one without a link.
+        Float32 `[target_length, source_length]`. A row is uniform over the tokens of the linked
+        source words, and 0 for a target token without a word or without a link.
     """
     from_source = source_words[:, None] == links[:, 0]
     to_target = target_words[:, None] == links[:, 1]
@@ -30,16 +30,16 @@ def alignment_matrix(
 
 
 def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
-    """Tell for each token of one sentence which word it belongs to.
+    """Return the index of the word of each token of one sentence.
 
-    In graph what `kerasnmt.text.word_indices` is in Python.
+    This is `kerasnmt.text.word_indices` in TensorFlow ops.
 
     Args:
-        tokenizer: that made the ids.
-        ids: int32 `[length]`, the last one the end token.
+        tokenizer: Tokenizer that made the ids.
+        ids: Int32 `[length]`; the last one is the end token.
 
     Returns:
-        int32 `[length]`, counted from 0; -1 for the end token and bare spaces.
+        Int32 `[length]`, counted from 0; -1 for the end token and single spaces.
     """
     tokens = tokenizer.tokens(ids[:-1])
     if tokenizer.kind == "words":

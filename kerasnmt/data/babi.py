@@ -1,4 +1,4 @@
-"""Stories with questions, in the format of the bAbI tasks. Needs no TensorFlow."""
+"""Stories with questions in the format of the bAbI tasks, without TensorFlow."""
 
 import os
 from typing import NamedTuple
@@ -10,11 +10,11 @@ class StoryQuestion(NamedTuple):
     """A question about a story.
 
     Attributes:
-        story: the sentences before the question, oldest first; other questions are left out.
-        question: as it is asked.
-        answer: one word, or several joined by commas.
-        supporting: which sentences of `story` the answer follows from, counted from 0, in the order
-            of the file.
+        story: The sentences before the question, oldest first; other questions are left out.
+        question: The question.
+        answer: One word, or several joined by commas.
+        supporting: Indices of the sentences of `story` that support the answer, counted from 0, in
+            the order of the file.
     """
 
     story: tuple[str, ...]
@@ -24,31 +24,31 @@ class StoryQuestion(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that a tokenizer has to know: sentences, question and answer."""
+        """The sentences, the question and the answer, to train a tokenizer."""
         return (*self.story, self.question, self.answer)
 
 
 def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
-    """Reads a file of the bAbI tasks.
+    """Read a file of the bAbI tasks.
 
     Each line is `ID sentence` or `ID question TAB answer TAB supporting IDs`. IDs count the lines
-    of a story from 1; a story begins where they return to 1. Supporting IDs are separated by
-    spaces, and may be none; they name sentences before the question. Spaces around a sentence, a
-    question and an answer are dropped.
+    of a story from 1; a new story starts with ID 1. The supporting IDs, zero or more, are separated
+    by spaces, and refer to sentences before the question. Spaces around a sentence, a question or
+    an answer are removed.
 
     Source: Weston et al. (2015), "Towards AI-complete question answering: a set of prerequisite toy
     tasks".
 
     Args:
-        path: UTF-8 text; gzip where the name ends in ".gz".
+        path: Path of UTF-8 text; gzip if the name ends in ".gz".
 
     Returns:
         The questions, in order.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8, holds no question, or a
-            line has neither form, an ID out of order, or a supporting ID that is none of a sentence
-            before it (the line is named).
+        ValueError: If the file is missing, empty, damaged or not UTF-8, has no question, or has a
+            line of neither form, with an ID out of order, or with a supporting ID of no earlier
+            sentence. The error names the line.
     """
     questions: list[StoryQuestion] = []
     story: list[str] = []
@@ -78,7 +78,7 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
             continue
         answer, supporting = columns[1].strip(), columns[2].split()
         if not answer:
-            raise ValueError(f"Expected an answer behind the question, found none. {received}")
+            raise ValueError(f"Expected an answer after the question, found none. {received}")
         for one in supporting:
             if not _is_id(one) or int(one) not in places:
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""What batches are made of."""
+"""Statistics of batches."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -8,17 +8,18 @@ import tensorflow as tf
 
 @dataclass(frozen=True)
 class BatchStatistics:
-    """What one epoch of batches holds.
+    """Statistics of one epoch of batches.
 
     Attributes:
-        batches: the number of batches.
-        sentences: the number of pairs. What `batches` left out is the cardinality of its pairs less
-            this number.
-        source_tokens: the tokens of the sources, end tokens included, padding not.
-        target_tokens: the same of the targets.
-        source_padding: the share of padding among the positions of the sources, 0 to 1.
-        target_padding: the same of the targets; a model's time mostly follows this one.
-        shapes: how many batches have each shape `(batch, source_length, target_length)`.
+        batches: Number of batches.
+        sentences: Number of pairs. The difference from the cardinality of the pairs is the number
+            that `batches` left out.
+        source_tokens: Number of source tokens, including end tokens, without padding.
+        target_tokens: Number of target tokens, including end tokens, without padding.
+        source_padding: Fraction of the source positions that are padding, from 0 to 1.
+        target_padding: Fraction of the target positions that are padding, from 0 to 1. It affects
+            the training time most.
+        shapes: Number of batches of each shape `(batch, source_length, target_length)`.
     """
 
     batches: int
@@ -31,7 +32,7 @@ class BatchStatistics:
 
     @property
     def padding_share(self) -> float:
-        """The share of padding among the positions of both sides, 0 to 1."""
+        """Fraction of the positions of both sides that are padding, from 0 to 1."""
         tokens = self.source_tokens + self.target_tokens
         positions = self.source_tokens / (1 - self.source_padding)
         positions += self.target_tokens / (1 - self.target_padding)
@@ -39,16 +40,16 @@ class BatchStatistics:
 
 
 def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
-    """Goes through one epoch and counts.
+    """Return the statistics of one epoch of batches.
 
     Args:
-        dataset: what `batches` gives.
+        dataset: Dataset from `batches`.
 
     Returns:
-        The counts.
+        The statistics.
 
     Raises:
-        ValueError: if there is no batch.
+        ValueError: If the dataset is empty.
     """
     shapes, source_tokens, target_tokens = Counter(), 0, 0
     for inputs, targets, _ in dataset.as_numpy_iterator():
@@ -58,8 +59,8 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
         target_tokens += int((targets != 0).sum())
     if not shapes:
         raise ValueError(
-            "Expected at least one batch. Received: an empty dataset. Each pair was left out: are "
-            "all longer than max_length, or empty on a side?"
+            "Expected at least one batch. Received: an empty dataset. All pairs were left out: is "
+            "each longer than max_length, or empty on one side?"
         )
     sizes = list(shapes.items())
     return BatchStatistics(

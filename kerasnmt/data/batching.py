@@ -15,10 +15,10 @@ from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows
 
-# Trainings with seeds one apart share no order of an epoch.
+# Trainings with different seeds share no order of an epoch.
 _SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
-    "Expected a tf.data.Dataset of (source, target) string scalars, as read_parallel gives, tuples "
+    "Expected a tf.data.Dataset of (source, target) string scalars, as from read_parallel, tuples "
     "of str, two lists (sources, targets), an array [n, 2], a DataFrame, dicts, or a function that "
     "returns one of these."
 )
@@ -45,23 +45,23 @@ def batches(
     source_key: str = "source",
     target_key: str = "target",
 ) -> tf.data.Dataset:
-    """Tokenize pairs of sentences, and gather pairs of like length into batches for `fit`.
+    """Tokenize pairs of sentences, and batch pairs of similar lengths for `fit`.
 
-    Both sides of a batch are padded to one width: the length of the longer side, rounded up to one
-    of a few widths (8, 9, … 20, 21, 23, … growing by a twentieth). Little is padding, and XLA
-    compiles a bounded number of shapes. A pair with one side more than three times the other is
-    padded to powers of two instead, each side by its own length. With contexts the steps are wider
-    (8, 10, 12, … growing by a tenth), as there is a batch to fill for any two widths. On image
-    captions of Multi30k, in 8,000 pieces, this makes 30 shapes of padding, and 6% of the target
-    positions are padding (52% in batches of 64 in the corpus' order). With `few_shapes=False` the
-    pairs of up to 16 batches of one width are sorted by the target's length, then the source's, and
-    each side of a batch is as wide as its longest sentence: 167 shapes, and 2% of the target
-    positions are padding (4% of the source positions, instead of 9%).
+    Both sides of a batch are padded to one bucket width: the length of the longer side, rounded up
+    to one of a few widths (8, 9, … 20, 21, 23, … growing by 1/20). So there is little padding, and
+    XLA compiles a bounded number of shapes. If one side of a pair is more than three times as long
+    as the other, each side is padded to a power of two instead. With contexts the widths grow by
+    1/10 (8, 10, 12, …), because each combination of two widths is a bucket. On the image captions
+    of Multi30k, with 8,000 pieces, this makes 30 shapes, and 6% of the target positions are padding
+    (52% in batches of 64 in the order of the corpus). With `few_shapes=False` the pairs of up to 16
+    batches of one width are sorted by the target's length, then the source's, and each side of a
+    batch is as wide as its longest sentence: 167 shapes, and 2% of the target positions are padding
+    (4% of the source positions, instead of 9%).
 
-    Like all of `tf.data` this is lazy: a corpus whose pairs are all left out shows only when the
-    dataset is used (`describe_batches` reports it). With shuffling, batches of all widths are mixed
-    over the epoch, and each epoch has another order; with `few_shapes=False` this holds for small
-    corpora of up to some hundred batches.
+    The dataset is lazy: if all pairs are left out, this shows only when the dataset is used
+    (`describe_batches` reports it). With shuffling, batches of all widths are mixed over the epoch,
+    and each epoch has another order; with `few_shapes=False` this holds for corpora of up to a few
+    hundred batches.
 
     ```python
     model.fit(batches(pairs, tokenizer, tokens_per_batch=4096, seed=1, cache=True))
@@ -75,54 +75,55 @@ def batches(
             for each epoch, and its pairs are read one by one.
         source_tokenizer: Tokenizer of the sources.
         target_tokenizer: Tokenizer of the targets; None for `source_tokenizer`.
-        alignments: For guided attention, the links (source word, target word) of each pair, its
-            words counted from 0. They are in the order of the pairs, so do not shuffle these
+        alignments: For guided attention, the links (source word, target word) of each pair, with
+            words counted from 0. They are in the order of the pairs, so do not shuffle the pairs
             beforehand.
         contexts: For models that read a context, the context of each pair, in the same order: a
-            dataset of string scalars, or `str`. A context may be empty, and is padded to a width of
-            its own.
-        tokens_per_batch: Most positions of the longest side of a batch. The number of sentences
-            follows from it, and is at least 1.
-        batch_size: Fixed number of sentences of a batch, in place of `tokens_per_batch`.
-        max_length: Most tokens of a side, and of a context, the end token included. Pairs that have
-            more, or an empty side, are left out.
+            dataset of string scalars, or `str`. A context may be empty, and is padded to its own
+            width.
+        tokens_per_batch: Maximum number of positions of the longest side of a batch. The number of
+            sentences follows from it, and is at least 1.
+        batch_size: Fixed number of sentences of a batch, instead of `tokens_per_batch`.
+        max_length: Maximum number of tokens of a side, and of a context, including the end token.
+            Pairs with more tokens or an empty side are left out.
         shuffle: Whether to shuffle. Otherwise pairs of one width keep their order, if `few_shapes`.
         shuffle_buffer: Number of tokenized pairs that are shuffled together in memory.
         seed: Seed of the whole sequence of epochs.
-        cache: Whether to keep all ids in memory, and tokenize in the first epoch only.
-        few_shapes: Whether batches have few shapes, as XLA needs, which compiles for each: on a
-            GPU, with JAX and with `jit_compile=True`. Elsewhere less padding saves more time; up to
-            512 batches, and 16 of each width, are then held in memory.
-        extended_vocabulary: Whether words outside the vocabulary have ids of their own in each
-            pair, shared with its context, as models that copy need; see
-            `Tokenizer.tokenize_source`. Both sides need one tokenizer.
-        subword_sampling: Alpha of `SentencePieceTokenizer.sample`, which cuts each sentence into
-            other pieces in each epoch; None for the best pieces. Not with `cache` or
+        cache: Whether to keep all ids in memory, and tokenize only in the first epoch.
+        few_shapes: Whether batches have few shapes. Use it with XLA, which compiles each shape: on
+            a GPU, with JAX and with `jit_compile=True`. Elsewhere False saves more time, by less
+            padding; it holds up to 512 batches, and 16 of each width, in memory.
+        extended_vocabulary: Whether words outside the vocabulary have extended ids in each pair and
+            its context, for models that copy; see `Tokenizer.tokenize_source`. Both sides need one
+            tokenizer.
+        subword_sampling: Alpha of `SentencePieceTokenizer.sample`, which splits each sentence into
+            other pieces in each epoch; None for the best pieces. It excludes `cache` and
             `extended_vocabulary`.
         first_epoch: None for the batches of one epoch, in another order in each pass. A number,
-            from 0, for the endless batches of this epoch and all after it; the order of each
-            depends on `seed` and its number alone, so that a training resumes where it was
-            interrupted: `batches(…, seed=1, first_epoch=3).skip(120)`.
-        source_key: Column of a DataFrame, or key of dicts, that holds the sources.
-        target_key: Column or key that holds the targets.
+            from 0, gives the endless batches of this epoch and all later ones. The order of each
+            epoch depends only on `seed` and its number, so that interrupted training can resume:
+            `batches(…, seed=1, first_epoch=3).skip(120)`.
+        source_key: Column of a DataFrame, or key of dicts, with the sources.
+        target_key: Column or key with the targets.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)`, right-padded with 0: `inputs` is
         `{"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}`,
         where sources end with the end token and `target_ids` start with the start token; `targets`,
-        int32 `[batch, target_length]`, are `target_ids` moved by one and end with the end token;
-        `sample_weight`, float32 of the same shape, is 1 for their tokens and 0 for padding. With
-        `alignments`, `inputs` has them as well, float32 `[batch, target_length, source_length]`:
-        each row is even over the tokens of the linked words, 0 without a link. With
-        `extended_vocabulary`, `inputs` has `extended_source_ids` as well, int32
-        `[batch, source_length]`: `source_ids`, but ids from the vocabulary's size on for the
-        unknown words. `targets` have these ids too; `target_ids` have the unknown id there. With
-        `contexts`, `inputs` has `context_ids`, and with both `extended_context_ids`.
+        int32 `[batch, target_length]`, are `target_ids` shifted by one and end with the end token;
+        `sample_weight`, float32 of the same shape, is 1 for tokens and 0 for padding. With
+        `alignments`, `inputs` also has `alignments`, float32
+        `[batch, target_length, source_length]`: each row is uniform over the tokens of the linked
+        words, 0 without a link. With `extended_vocabulary`, `inputs` also has
+        `extended_source_ids`, int32 `[batch, source_length]`: `source_ids`, but unknown words have
+        ids from the vocabulary size on. `targets` have these ids too; `target_ids` have the unknown
+        id there. With `contexts`, `inputs` has `context_ids`, and with both options
+        `extended_context_ids`.
 
     Raises:
-        ValueError: `pairs` are no pairs of strings, the number of `alignments` or `contexts`
-            differs from theirs, a size is out of range, `extended_vocabulary` comes with two
-            tokenizers, or `subword_sampling` with an option that it excludes.
+        ValueError: If `pairs` are not pairs of strings, the number of `alignments` or `contexts`
+            differs from that of the pairs, a size is out of range, `extended_vocabulary` is used
+            with two tokenizers, or `subword_sampling` with an option that it excludes.
     """
     pairs = _as_dataset(pairs, source_key, target_key)
     check_size("tokens_per_batch", tokens_per_batch)
@@ -132,8 +133,8 @@ def batches(
     check_size("first_epoch", 0 if first_epoch is None else first_epoch, 0, 10**12)
     if subword_sampling is not None and (cache or extended_vocabulary):
         raise ValueError(
-            "Expected cache=False and extended_vocabulary=False with subword_sampling, which cuts "
-            f"a sentence anew each time. Received: {cache=}, {extended_vocabulary=}."
+            "Expected cache=False and extended_vocabulary=False with subword_sampling, which "
+            f"splits a sentence anew each time. Received: {cache=}, {extended_vocabulary=}."
         )
     tokenizers = source_tokenizer, target_tokenizer or source_tokenizer
     if extended_vocabulary:
@@ -156,13 +157,13 @@ def batches(
             pairs = pairs.map(partial(_with_alignments, *tokenizers), tf.data.AUTOTUNE)
         windows = buckets.batches(pairs).map(partial(_for_fit, tokenizers[1].vocabulary_size))
         if shuffle:
-            # Batches of a window come in order, and the rest of every bucket comes at the end of
-            # the epoch, shortest first: mix these too.
+            # Batches of a window are in order, and the rests of the buckets come at the end of the
+            # epoch, shortest first: shuffle these too.
             windows = windows.shuffle(buckets.mixed, seed, reshuffle_each_iteration=again)
         return windows
 
     def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
-        # Of this function's graph alone: global seeds outside have no effect.
+        # This sets the seed of this function's graph only: global seeds outside have no effect.
         tf.compat.v1.set_random_seed(1)
         return epoch(_SEEDS_APART * (seed or 0) + number)
 
@@ -178,7 +179,7 @@ def _examples(
     alignments: Sequence[Iterable[tuple[int, int]]] | None,
     contexts: tf.data.Dataset | Sequence[str] | None,
 ) -> tf.data.Dataset:
-    """Return a dataset of dicts: each pair, with its links and its context."""
+    """Return a dataset of dicts: each pair with its links and its context."""
     examples = {"pair": pairs}
     if alignments is not None:
         examples["links"] = _links(pairs, alignments)
@@ -189,7 +190,7 @@ def _examples(
 
 @dataclass(frozen=True)
 class _ToIds:
-    """Strings `[chunk]` to ids `[chunk, (length)]` that end with the end token."""
+    """A function from strings `[chunk]` to ids `[chunk, (length)]` with the end token."""
 
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
@@ -198,7 +199,7 @@ class _ToIds:
     max_length: int
 
     def __call__(self, example: dict[str, Any]) -> dict[str, tf.RaggedTensor]:
-        """Make ids of a chunk, and leave out pairs with an empty or a long side."""
+        """Turn a chunk into ids, without the pairs that have an empty or a long side."""
         source, target = example["pair"]
         texts = {"source": source}
         if "context" in example:
@@ -230,7 +231,7 @@ class _ToIds:
     def _extended(
         self, texts: dict[str, tf.Tensor], target: tf.Tensor
     ) -> dict[str, tf.RaggedTensor]:
-        """Return ids of the vocabulary, and extended ones for words outside it."""
+        """Return ids of the vocabulary, and extended ids for words outside it."""
         together = self.source_tokenizer.tokenize_together(*texts.values())
         extended = dict(zip(texts, together, strict=True))
         ids = {f"{name}_ids": one.ids for name, one in extended.items()}
@@ -254,7 +255,7 @@ def _for_fit(
 ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
     """Return inputs, targets and sample weights."""
     targets = pair.pop("targets")
-    # The decoder embeds its inputs, and has embeddings for the vocabulary alone.
+    # The decoder has embeddings only for the vocabulary.
     known = tf.where(targets < vocabulary_size, targets, UNKNOWN_ID)
     inputs = pair | {"target_ids": moved_by_one(known)}
     return inputs, targets, tf.cast(targets != 0, tf.float32)
@@ -329,7 +330,7 @@ def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
 
 
 def _pair(row: Any) -> tuple[str, str]:
-    """Return source and target of a row that begins with them."""
+    """Return source and target of a row that starts with them."""
     pair = row[:2] if isinstance(row, tuple | list) else ()
     if [*map(type, pair)] != [str, str]:
         raise ValueError(f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}.")

@@ -1,24 +1,24 @@
-"""Buckets of pairs of like length, and the batches that are made of them."""
+"""Buckets of pairs with similar lengths, and batches made from them."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
 
-# Number of batches whose pairs are sorted together, where there may be many shapes.
+# Number of batches whose pairs are sorted together, if many shapes are allowed.
 _SORTED_TOGETHER = 16
 
 
 class Buckets:
-    """Gathers pairs of ids whose texts have like lengths into padded batches.
+    """Buckets of pairs with similar lengths, for padded batches.
 
-    A bucket has a width for each text of its pairs. It is one number, from which `sides` finds the
-    widths.
+    A bucket has a width for each text of its pairs. One number encodes these widths; `sides`
+    decodes it.
 
     Args:
-        max_length: Most tokens of a text.
-        tokens_per_batch: Most positions of the widest side of a batch.
-        batch_size: Number of pairs of a batch, in place of `tokens_per_batch`; None for that.
+        max_length: Maximum number of tokens of a text.
+        tokens_per_batch: Maximum number of positions of the widest side of a batch.
+        batch_size: Number of pairs of a batch; None to derive it from `tokens_per_batch`.
         few_shapes: Whether each batch is as wide as its bucket; otherwise each side is as wide as
             its longest text.
         with_contexts: Whether pairs have contexts.
@@ -38,17 +38,17 @@ class Buckets:
         self.batch_size = batch_size
         self.few_shapes = few_shapes
         self.with_contexts = with_contexts
-        # Contexts get wider steps, as there is a batch to fill for any two widths.
+        # With contexts the widths are fewer, because each combination of two widths is a bucket.
         widths = _widths(max_length, 2, 10) if with_contexts else _widths(max_length, 1, 20)
         self.widths = tf.constant(widths)
 
     @property
     def mixed(self) -> int:
-        """The number of batches among which the next one is drawn, where batches are shuffled."""
+        """Number of batches that are shuffled together."""
         return 64 if self.few_shapes else 32 * _SORTED_TOGETHER
 
     def batches(self, pairs: tf.data.Dataset) -> tf.data.Dataset:
-        """Return padded batches of a dataset of pairs, each as soon as it is full.
+        """Return a dataset of padded batches, each as soon as it is full.
 
         Args:
             pairs: Dataset of dicts of int32 `[length]`, with `source_ids` and `targets`, and
@@ -56,7 +56,7 @@ class Buckets:
                 `alignments`, `[target_length, source_length]`.
 
         Returns:
-            Dataset of the same dicts, each tensor with an axis of rows in front.
+            A dataset of the same dicts, in which each tensor has a first axis of rows.
         """
         return pairs.group_by_window(self._bucket_of, self._pad, window_size_func=self._window_size)
 
@@ -80,7 +80,7 @@ class Buckets:
         return (context * (self.max_length + 1) + source) * (self.max_length + 1) + target
 
     def _width(self, length: tf.Tensor) -> tf.Tensor:
-        """Return the smallest width of a text of this length."""
+        """Return the smallest width for a text of this length."""
         return self.widths[tf.searchsorted(self.widths, [length])[0]]
 
     def _size(self, bucket: tf.Tensor) -> tf.Tensor:
@@ -91,11 +91,11 @@ class Buckets:
         return tf.maximum(self.tokens_per_batch // widest, 1)
 
     def _window_size(self, bucket: tf.Tensor) -> tf.Tensor:
-        """Return the number of pairs that are gathered before they are padded, int64."""
+        """Return the number of pairs that are collected before they are padded, int64."""
         return self._size(bucket) * (1 if self.few_shapes else _SORTED_TOGETHER)
 
     def _pad(self, bucket: tf.Tensor, window: tf.data.Dataset) -> tf.data.Dataset:
-        """Make batches of the pairs of a window."""
+        """Make batches from the pairs of a window."""
         shapes = _shapes(window.element_spec, *self.sides(bucket))
         padded = window.padded_batch(self._window_size(bucket), shapes)
         if self.few_shapes:
@@ -124,7 +124,7 @@ def _by_lengths(pairs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
 
 
 def _trimmed(pairs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Leave out the positions that are padding in all pairs."""
+    """Remove the positions that are padding in all pairs."""
     texts = ("source_ids", "targets", "context_ids")
     widths = [tf.reduce_max(_lengths(pairs[name])) if name in pairs else 0 for name in texts]
     shapes = _shapes(pairs, *widths)
@@ -135,12 +135,12 @@ def _trimmed(pairs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
 
 
 def _lengths(ids: tf.Tensor) -> tf.Tensor:
-    """Return numbers of tokens, int32 `[batch]`, of ids `[batch, width]`."""
+    """Return the numbers of tokens of ids `[batch, width]`, int32 `[batch]`."""
     return tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)
 
 
 def _widths(max_length: int, least: int, parts: int) -> list[int]:
-    """Return widths up to `max_length` that grow by 1/`parts`, and by `least` at least."""
+    """Return widths up to `max_length` that grow by 1/`parts`, and by at least `least`."""
     widths = [min(8, max_length)]
     while widths[-1] < max_length:
         growth = max(least, -(-widths[-1] // parts))
@@ -149,6 +149,6 @@ def _widths(max_length: int, least: int, parts: int) -> list[int]:
 
 
 def _power_of_two(lengths: tf.Tensor) -> tf.Tensor:
-    """Round lengths, int32, up to powers of two, and to 8 at least."""
+    """Round lengths, int32, up to powers of two, at least to 8."""
     powers = tf.constant([2**exponent for exponent in range(3, 31)])
     return tf.gather(powers, tf.searchsorted(powers, lengths))

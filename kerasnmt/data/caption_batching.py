@@ -1,4 +1,4 @@
-"""Batches of images and the ids of their captions."""
+"""Batches of images and ids of captions."""
 
 from collections.abc import Sequence
 
@@ -20,9 +20,9 @@ def caption_batches(
     shuffle: bool = True,
     seed: int | None = None,
 ) -> tf.data.Dataset:
-    """Tokenize captions, and gather them with their images into batches for `fit`.
+    """Tokenize captions, and batch them with their images for `fit`.
 
-    All images are held in memory in their type.
+    All images are in memory, with their dtype.
 
     ```python
     pairs = [(scene.image, scene.captions["en"].text) for scene in builtin_scenes(6000)]
@@ -33,9 +33,9 @@ def caption_batches(
     ```
 
     Args:
-        pairs: Tuples that begin with an image, uint8 or float from 0 to 255 `[height, width,
-            channels]`, all of one shape, and its caption. An image with several captions is given
-            with each of them.
+        pairs: Tuples that start with an image, uint8 or float from 0 to 255 `[height, width,
+            channels]`, and its caption. All images have one shape. An image with several captions
+            appears with each of them.
         tokenizer: Tokenizer of the captions.
         batch_size: Number of images in a batch.
         shuffle: Whether to shuffle, anew in each epoch.
@@ -45,13 +45,13 @@ def caption_batches(
         A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
         `{"images": [batch, height, width, channels], "target_ids": int32 [batch, target_length]}`;
         `target_ids` start with the start token; `targets`, int32 `[batch, target_length]`, are
-        `target_ids` moved by one and end with the end token; both are padded on the right with 0 to
-        the longest of the batch; `sample_weight`, float32 of the same shape, is 1 for their tokens
-        and 0 for padding.
+        `target_ids` shifted by one and end with the end token; both are right-padded with 0 to the
+        longest of the batch; `sample_weight`, float32 of the same shape, is 1 for tokens and 0 for
+        padding.
 
     Raises:
-        ValueError: There is no pair, one has another form, an image has another shape than the
-            first, or `batch_size` is out of range.
+        ValueError: If there are no pairs, one has another form, the shapes of the images differ, or
+            `batch_size` is out of range.
     """
     check_size("batch_size", batch_size)
     images, captions = _columns(pairs)
@@ -80,7 +80,7 @@ def _columns(pairs: Sequence[tuple[np.ndarray, str]]) -> tuple[tf.Tensor, list[s
     if len(shapes) != 1:
         raise ValueError(
             "Expected at least one pair, and images of one shape. Received: shapes "
-            f"{shapes}. Resize them, as tf.image.resize does."
+            f"{shapes}. Resize them, for example with tf.image.resize."
         )
     with tf.device("CPU"):
         return tf.constant(np.stack(images)), captions

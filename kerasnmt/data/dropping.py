@@ -1,4 +1,4 @@
-"""Dropping whole words."""
+"""Word dropout."""
 
 import tensorflow as tf
 
@@ -8,15 +8,14 @@ from kerasnmt.ids import END_ID, UNKNOWN_ID
 def word_dropout(
     dataset: tf.data.Dataset, rate: float, *, seed: int = 0, first_batch: int = 0
 ) -> tf.data.Dataset:
-    """Makes some words of sources and of decoder inputs unknown, each at random.
+    """Replace random words of sources and of decoder inputs by the unknown id.
 
-    Start, end and padding stay, and so do the targets, `extended_source_ids` and what else a batch
-    holds: what is asked for does not change, only what is known of it.
+    Start, end and padding stay. So do the targets, `extended_source_ids` and all other tensors of a
+    batch: only the inputs change, not the answers.
 
-    Which words these are depends on the seed and the number of the batch alone, so that training
-    that goes on at batch k with `first_batch=k` drops the same words as without interruption. Each
-    pass over the dataset numbers its batches anew: to go on with other words in each epoch, where
-    batches come in the same order, repeat the dataset first.
+    The words depend only on the seed and the number of the batch. So training that resumes at batch
+    k with `first_batch=k` drops the same words as without interruption. Each pass over the dataset
+    counts its batches from the start: to drop other words in each epoch, repeat the dataset first.
 
     ```python
     train = word_dropout(batches(pairs, tokenizer).repeat(), 0.1, seed=1)
@@ -26,20 +25,20 @@ def word_dropout(
     References:
         Bowman et al., 2016, "Generating Sentences from a Continuous Space", section 3.1, for the
         decoder's inputs; Gal and Ghahramani, 2016, "A Theoretically Grounded Application of Dropout
-        in Recurrent Neural Networks", section 4.2, for both sides (there of types of words, here of
-        each word).
+        in Recurrent Neural Networks", section 4.2, for both sides (the paper drops word types, this
+        function single words).
 
     Args:
-        dataset: of `(inputs, targets, sample_weight)`, as `batches` gives it.
-        rate: the probability of each word to become unknown, in [0, 1).
-        seed: makes it the same in every run.
-        first_batch: the number of the dataset's first batch.
+        dataset: Dataset of `(inputs, targets, sample_weight)`, as from `batches`.
+        rate: Dropout rate of words, in [0, 1).
+        seed: Seed of the dropped words.
+        first_batch: Number of the dataset's first batch.
 
     Returns:
-        A dataset of the same shapes.
+        A dataset with the same shapes.
 
     Raises:
-        ValueError: if `rate` is out of range.
+        ValueError: If `rate` is out of range.
     """
     if not 0.0 <= rate < 1.0:
         raise ValueError(f"Expected 0 <= rate < 1; a usual value is 0.1. Received: rate={rate}")

@@ -7,34 +7,34 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-# No sentence is this long: the file is of another kind, such as /dev/zero.
+# No sentence is this long: the file is something else, such as /dev/zero.
 _MOST_BYTES = 10_000_000
 
 
 def is_gzip(path: str | os.PathLike) -> bool:
-    """Says whether a file is compressed, by its name."""
+    """Return whether a file is compressed, by its name."""
     return Path(path).suffix == ".gz"
 
 
 def without_mark(text: bytes) -> bytes:
-    """Drops the byte order mark with which some editors begin a file."""
+    """Remove the byte order mark that some editors write first in a file."""
     return text.removeprefix(codecs.BOM_UTF8)
 
 
 def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
-    """Yields the lines of a file, having checked that each is UTF-8 and that there is one.
+    """Yield the lines of a file, and check that each is UTF-8 and that there is at least one.
 
-    A byte order mark is dropped.
+    A byte order mark is removed.
 
     Args:
-        path: the file; gzip where the name ends in ".gz".
+        path: Path of the file; gzip if the name ends in ".gz".
 
     Yields:
-        Lines with their ends, one in memory at a time.
+        The lines with their ends; one at a time is in memory.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
-            MB (the line is named).
+        ValueError: If the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
+            MB. The error names the line.
     """
     number = 0
     try:
@@ -57,7 +57,7 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
         ) from error
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(
-            f"Expected a {'gzip' if is_gzip(path) else 'text'} file that can be read. "
+            f"Expected a readable {'gzip' if is_gzip(path) else 'text'} file. "
             f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."
         ) from error
     if number == 0:
@@ -67,9 +67,9 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
 
 
 def _check_not_padded(path: Path) -> None:
-    """Refuse zeros after the compressed data: Python skips them, TensorFlow fails.
+    """Raise an error for zeros after the compressed data: Python skips them, TensorFlow fails.
 
-    Valid data end with at most nine zeros: the end of the text, a checksum and a size.
+    Valid data end with at most nine zeros, from the end of the text, a checksum and a size.
     """
     with open(path, "rb") as file:
         file.seek(max(path.stat().st_size - 16, 0))

@@ -1,7 +1,7 @@
 """Parallel text from files.
 
-Errors raised inside `tf.data` are unreadable, so each file is looked through once in plain Python
-before a dataset is made of it. That pass holds one line in memory at a time.
+Errors raised inside `tf.data` are unreadable. So plain Python checks each file once before a
+dataset reads it, with one line in memory at a time.
 """
 
 import os
@@ -14,21 +14,21 @@ from kerasnmt.data.lines import checked_lines, is_gzip
 def read_parallel(
     source_path: str | os.PathLike, target_path: str | os.PathLike
 ) -> tf.data.Dataset:
-    """Reads two files whose lines belong together.
+    """Read two files whose lines translate each other.
 
-    Lines end at a line feed and nowhere else; carriage returns, as before the line feeds of
-    Windows, are dropped. Blank lines stay, and become empty strings.
+    Lines end only at a line feed; the carriage returns of Windows files are removed. Blank lines
+    stay, and become empty strings.
 
     Args:
-        source_path: UTF-8 text, one sentence a line; gzip where the name ends in ".gz".
-        target_path: the translations, likewise, line by line.
+        source_path: Path of UTF-8 text, one sentence per line; gzip if the name ends in ".gz".
+        target_path: Path of the translations, in the same format, line by line.
 
     Returns:
         A dataset of `(source, target)`, both string scalars, of known cardinality.
 
     Raises:
-        ValueError: if a file is missing, empty, damaged or not UTF-8 (the line is named), or the
-            two differ in their number of lines.
+        ValueError: If a file is missing, empty, damaged or not UTF-8, or the files have different
+            numbers of lines. The error names a line that is not UTF-8.
     """
     source_count = sum(1 for _ in checked_lines(source_path))
     target_count = sum(1 for _ in checked_lines(target_path))
@@ -44,19 +44,19 @@ def read_parallel(
 
 
 def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
-    """Reads a file of lines `source TAB target`; further columns are ignored.
+    """Read a file of lines `source TAB target`; further columns are ignored.
 
     Lines end as in `read_parallel`.
 
     Args:
-        path: UTF-8 text; gzip where the name ends in ".gz".
+        path: Path of UTF-8 text; gzip if the name ends in ".gz".
 
     Returns:
         A dataset of `(source, target)`, both string scalars, of known cardinality.
 
     Raises:
-        ValueError: if the file is missing, empty, damaged or not UTF-8, or a line has no tab (the
-            line is named).
+        ValueError: If the file is missing, empty, damaged or not UTF-8, or a line has no tab. The
+            error names the line.
     """
     count = 0
     for count, line in enumerate(checked_lines(path), start=1):
@@ -81,5 +81,5 @@ def _dataset(path: str | os.PathLike) -> tf.data.Dataset:
 
 
 def _without_mark(line: tf.Tensor) -> tf.Tensor:
-    """Drops a byte order mark, as `checked_lines` does."""
+    """Remove a byte order mark, as `checked_lines` does."""
     return tf.strings.regex_replace(line, "^\ufeff", "")

@@ -1,4 +1,4 @@
-"""Batches of rows that are all in memory."""
+"""Batches of rows in memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +9,11 @@ import tensorflow as tf
 def batches_of_rows(
     count: int, gather: Callable[[tf.Tensor], Any], batch_size: int, shuffle: bool, seed: int | None
 ) -> tf.data.Dataset:
-    """Gather the rows of each batch.
+    """Return the batches of rows in memory.
 
     Args:
         count: Number of rows.
-        gather: Makes a batch of the numbers of its rows, int64 `[batch]`.
+        gather: Function from the numbers of the rows of a batch, int64 `[batch]`, to the batch.
         batch_size: Number of rows of a batch.
         shuffle: Whether to shuffle, anew in each epoch.
         seed: Seed of the whole sequence of epochs.

@@ -1,4 +1,4 @@
-"""Batches out of a file, for training on any backend."""
+"""Batches read from a file, for training on any backend."""
 
 import os
 import zipfile
@@ -7,15 +7,15 @@ from typing import Any
 import keras
 import numpy as np
 
-# What is raised of a file that is missing, damaged, or another.
+# Errors raised for a file that is missing, damaged or of another kind.
 _UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError, KeyError)
 
 
 class SavedBatches(keras.utils.PyDataset):
     """The batches of a file that `save_batches` wrote, for `fit` and `evaluate`.
 
-    Needs NumPy and Keras alone, on any backend. Batches are read when they are asked for, so that
-    the file may be larger than memory.
+    It needs only NumPy and Keras, on any backend. Batches are read when they are needed, so the
+    file may be larger than memory.
 
     ```python
     model = bahdanau_gru(8000)
@@ -23,17 +23,17 @@ class SavedBatches(keras.utils.PyDataset):
     model.fit(SavedBatches("train.npz", seed=1), epochs=10, shuffle=False)
     ```
 
-    With `fit(shuffle=True)`, Keras' default, the order is Keras' own, and `seed` says nothing.
+    With `fit(shuffle=True)`, the default, Keras chooses the order, and `seed` has no effect.
 
     Args:
-        path: of the file.
-        shuffle: whether the batches come in another order every epoch, else in that of the file,
-            but for one that is moved to the second place. What is in a batch stays.
-        seed: makes the orders of all epochs the same in every run.
-        **kwargs: as in `keras.utils.PyDataset`: `workers`, `max_queue_size`.
+        path: Path of the file.
+        shuffle: Whether to shuffle the order of the batches in each epoch, not their contents.
+            Otherwise they keep the order of the file, but one is moved to the second place.
+        seed: Seed of the orders of all epochs.
+        **kwargs: Arguments of `keras.utils.PyDataset`: `workers`, `max_queue_size`.
 
     Raises:
-        ValueError: there is no such file, or it is none of `save_batches`.
+        ValueError: If the file is missing, or `save_batches` did not write it.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class SavedBatches(keras.utils.PyDataset):
             KeyError,
         ) as error:
             raise ValueError(
-                "Expected a file of batches, as kerasnmt.data.save_batches writes. "
+                "Expected a file of batches, written by kerasnmt.data.save_batches. "
                 f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."
             ) from error
         self._shuffle = shuffle
@@ -75,7 +75,7 @@ class SavedBatches(keras.utils.PyDataset):
         return len(self._order)
 
     def __getitem__(self, index: int) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-        """Return `(inputs, targets, sample_weight)`, see `batches`, at a place of this epoch."""
+        """Return the batch `(inputs, targets, sample_weight)` at an index of this epoch."""
         number = self._order[index]
         batch = {name: self._arrays[f"{name}/{number}"] for name in self._shapes}
         targets, weight = batch.pop("targets"), batch.pop("sample_weight")
@@ -88,8 +88,8 @@ class SavedBatches(keras.utils.PyDataset):
     def _draw(self) -> None:
         if self._shuffle:
             self._random.shuffle(self._order)
-        # On TensorFlow Keras learns from the first two batches which dimensions vary, beside the
-        # number of rows: the second is one that differs from the first in all of these.
+        # On TensorFlow, Keras infers from the first two batches which dimensions vary. So the
+        # second one is a batch that differs from the first in all dimensions that vary.
         shapes = [array[self._order, 1:] for array in self._shapes.values()]
         shapes = np.concatenate(shapes, axis=1)
         differs = shapes != shapes[0]

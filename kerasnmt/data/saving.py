@@ -1,4 +1,4 @@
-"""Batches of ids as arrays in a file, for training where there is no TensorFlow."""
+"""Batches of ids saved to a file, for training without TensorFlow."""
 
 import os
 import zipfile
@@ -11,30 +11,30 @@ from kerasnmt.atomic_write import atomic_write
 
 
 def save_batches(dataset: Any, path: str | os.PathLike) -> None:
-    """Writes batches to a file as they come, whole or not at all.
+    """Write batches to a file, whole or not at all.
 
     The text is tokenized, sorted and padded here once, with TensorFlow; `SavedBatches` reads the
-    file with NumPy and Keras alone. Only one batch at a time is in memory.
+    file with only NumPy and Keras. One batch at a time is in memory.
 
     ```python
     save_batches(batches(pairs, tokenizer, seed=1), "train.npz")
     ```
 
     Args:
-        dataset: a `tf.data.Dataset` of `(inputs, targets, sample_weight)`, as `batches` gives, with
-            all of its inputs. What was shuffled is written as it was shuffled.
-        path: of the file, which ends in `.npz`: an uncompressed archive of NumPy's with the arrays
-            `NAME/NUMBER`, of each batch the inputs by their names, `targets` and `sample_weight`;
+        dataset: A finite `tf.data.Dataset` of `(inputs, targets, sample_weight)`, as from
+            `batches`. Its batches are written in their order.
+        path: Path of the file, which ends in `.npz`: an uncompressed NumPy archive. It has the
+            arrays `NAME/NUMBER`, for each batch the inputs by name, `targets` and `sample_weight`,
             and `shapes/NAME`, int64 `[batches, rank]`.
 
     Raises:
-        ValueError: the name of the file does not end in `.npz`, or there is no batch, or no end.
+        ValueError: If the path does not end in `.npz`, or the dataset is empty or infinite.
     """
     if not os.fspath(path).endswith(".npz"):
         raise ValueError(f"Expected a file name that ends in .npz. Received: path={str(path)!r}.")
     if dataset.cardinality() == -1:
         raise ValueError(
-            "Expected a dataset that ends. Received: an infinite dataset. Leave out the repeat()."
+            "Expected a finite dataset. Received: an infinite dataset. Remove the repeat()."
         )
     shapes = defaultdict(list)
     with atomic_write(path) as temporary:

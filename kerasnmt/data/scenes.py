@@ -1,4 +1,4 @@
-"""The built-in scenes: coloured shapes with captions in English and German, drawn as needed."""
+"""The built-in scenes: colored shapes with captions in English and German, drawn on demand."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Cells of the grid on each side, and pixels of a cell.
+# Cells on each side of the grid, and pixels on each side of a cell.
 GRID, CELL = 4, 16
 SPLITS = ("train", "validation", "test")
-# There are more, but new ones would be ever longer in coming.
+# There are more, but drawing new ones would take longer and longer.
 _MOST = 200_000
 
-# English colour: the German stem, and red, green and blue.
+# English color: the German stem, and red, green and blue.
 _COLOURS = {
     "red": ("rot", (215, 50, 45)),
     "green": ("grün", (60, 170, 75)),
@@ -30,7 +30,7 @@ _SHAPES = {
     "diamond": ("Raute", "f"),
     "cross": ("Kreuz", "n"),
 }
-# The article and the ending of the colour, of the subject and after a preposition of place.
+# Article and ending of the color: of the subject, and after a preposition of place.
 _NOMINATIVE = {"m": ("ein", "er"), "n": ("ein", "es"), "f": ("eine", "e")}
 _DATIVE = {"m": ("einem", "en"), "n": ("einem", "en"), "f": ("einer", "en")}
 _LEFT_OF, _ABOVE = ("left of", "links von"), ("above", "über")
@@ -42,8 +42,8 @@ class SceneObject(NamedTuple):
     Attributes:
         colour: `"red"`, `"green"`, `"blue"`, `"yellow"` or `"purple"`.
         shape: `"circle"`, `"square"`, `"triangle"`, `"diamond"` or `"cross"`.
-        row: the row of its cell, from 0, the uppermost.
-        column: the column of its cell, from 0, the leftmost.
+        row: Row of the cell, counted from 0 at the top.
+        column: Column of the cell, counted from 0 at the left.
     """
 
     colour: str
@@ -53,12 +53,12 @@ class SceneObject(NamedTuple):
 
 
 class SceneCaption(NamedTuple):
-    """A caption and what its words name.
+    """A caption and the objects that its words name.
 
     Attributes:
-        text: its words, separated by single spaces.
-        named: for each word the number of the object that it names, or None: the colours and the
-            shapes name objects, articles and relations do not.
+        text: The words, separated by single spaces.
+        named: For each word, the index of the object that it names, or None: colors and shapes name
+            objects, articles and relations do not.
     """
 
     text: str
@@ -69,9 +69,9 @@ class Scene(NamedTuple):
     """A picture of shapes.
 
     Attributes:
-        image: uint8 `[64, 64, 3]`, red, green and blue.
-        captions: the caption in each language, under `"en"` and `"de"`.
-        objects: the shapes, in the order of the captions.
+        image: Uint8 `[64, 64, 3]`, red, green and blue.
+        captions: The captions in English, `"en"`, and German, `"de"`.
+        objects: The shapes, in the order of the captions.
     """
 
     image: np.ndarray
@@ -79,15 +79,15 @@ class Scene(NamedTuple):
     objects: tuple[SceneObject, ...]
 
     def regions(self, rows: int = GRID, columns: int = GRID) -> np.ndarray:
-        """Tells in which regions of the image each object lies.
+        """Return a mask of the regions of the image in which each object lies.
 
         Args:
-            rows: into how many rows the image is divided.
-            columns: into how many columns.
+            rows: Number of rows of regions.
+            columns: Number of columns of regions.
 
         Returns:
-            boolean `[objects, rows * columns]`, the regions of the uppermost row first; True where
-            the middle of a region is in the object's cell.
+            Boolean `[objects, rows * columns]`, the top row of regions first; True if the center of
+            a region is in the object's cell.
         """
         row, column = np.divmod(np.arange(rows * columns), columns)
         row, column = (row + 0.5) * GRID // rows, (column + 0.5) * GRID // columns
@@ -95,27 +95,29 @@ class Scene(NamedTuple):
 
 
 def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene]:
-    """Draws scenes of one to three shapes, with captions in English and German.
+    """Draw scenes of one to three shapes, with captions in English and German.
 
-    Each shape is in a cell of a grid of 4 by 4, a little off its middle, on a dark and noisy
-    ground; no two of a scene are alike. A scene has one right caption. It begins with the first
-    shape in reading order and says where the others are, in reading order: "left of" what is in its
-    own row, "above" all else, as in "a red circle left of a blue square and above a green cross",
-    "ein roter Kreis links von einem blauen Quadrat und über einem grünen Kreuz".
+    Each shape is near the center of a cell of a 4-by-4 grid, on a dark, noisy background. All
+    shapes of a scene are different. A scene has one correct caption. It starts with the first shape
+    in reading order, and relates it to the other shapes, in reading order: it is "left of" a shape
+    in the same row, and "above" any other shape. For example, "a red circle left of a blue square
+    and above a green cross", "ein roter Kreis links von einem blauen Quadrat und über einem grünen
+    Kreuz".
 
-    The scenes are the same for the same arguments, fewer are the start of more, and no
-    arrangement of shapes occurs twice in a split or in two splits, whatever the sizes and seeds.
+    The same arguments always give the same scenes, and a smaller size gives the first scenes of a
+    larger one. No arrangement of shapes occurs twice in a split, or in two splits, for any sizes
+    and seeds.
 
     Args:
-        size: how many scenes.
+        size: Number of scenes.
         split: `"train"`, `"validation"` or `"test"`.
-        seed: which scenes of all possible ones.
+        seed: Seed of the scenes.
 
     Returns:
-        The scenes, each a `Scene(image, captions, objects)`.
+        A list of `Scene(image, captions, objects)`.
 
     Raises:
-        ValueError: if `split` is not known or `size` is not between 1 and 200,000.
+        ValueError: If `split` is unknown, or `size` is not between 1 and 200,000.
     """
     if split not in SPLITS:
         raise ValueError(
@@ -137,12 +139,12 @@ def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene
 
 
 def _split_of(key: str) -> str:
-    """The only split that a scene can be in, by its checksum."""
+    """Return the split of a scene, by its checksum."""
     return {0: "validation", 1: "test"}.get(zlib.crc32(key.encode()) % 8, "train")
 
 
 def _arranged(random: Random) -> tuple[SceneObject, ...]:
-    """Draws shapes and their cells, in reading order."""
+    """Draw shapes and their cells, in reading order."""
     count = random.choice((1, 2, 2, 3, 3, 3))
     kinds = random.sample([(c, s) for c in _COLOURS for s in _SHAPES], count)
     cells = sorted(random.sample(range(GRID * GRID), count))
@@ -166,14 +168,14 @@ def _german(objects: tuple[SceneObject, ...]) -> SceneCaption:
 
 
 def _relations(objects: tuple[SceneObject, ...]) -> list[tuple[str, str]]:
-    """How the first shape lies to each of the others, in both languages."""
+    """Return the relation of the first shape to each other shape, in both languages."""
     return [_LEFT_OF if one.row == objects[0].row else _ABOVE for one in objects[1:]]
 
 
 def _caption(
     phrases: list[tuple[tuple[str, str, str], int]], relations: list[str], conjunction: str
 ) -> SceneCaption:
-    """Joins the phrases of the shapes by relations and, before the last of three, a conjunction."""
+    """Join the phrases of shapes by relations and, before the third, a conjunction."""
     words: list[str] = []
     named: list[int | None] = []
     for number, (phrase, one) in enumerate(phrases):
@@ -185,7 +187,7 @@ def _caption(
 
 
 def _drawn(objects: tuple[SceneObject, ...], random: np.random.Generator) -> np.ndarray:
-    """Draws the image, uint8 `[64, 64, 3]`."""
+    """Draw the image, uint8 `[64, 64, 3]`."""
     side = GRID * CELL
     ground = random.integers(20, 70)
     image = np.full((side, side, 3), ground, "int64")
@@ -202,7 +204,7 @@ def _drawn(objects: tuple[SceneObject, ...], random: np.random.Generator) -> np.
 
 
 def _inside(shape: str, right: np.ndarray, down: np.ndarray) -> np.ndarray:
-    """Which points are in a shape around the origin that reaches from -1 to 1."""
+    """Return which points are inside a shape that spans -1 to 1 around the origin."""
     across, along = np.abs(right), np.abs(down)
     if shape == "circle":
         return across**2 + along**2 <= 1

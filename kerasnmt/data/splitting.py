@@ -4,11 +4,11 @@ import tensorflow as tf
 
 
 def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
-    """Fills batches up with rows of padding, so that each of several devices gets as many rows.
+    """Add rows of padding to batches, so that all devices get the same number of rows.
 
-    A `tf.distribute` strategy divides the rows of a batch, and Keras fails where a device gets
-    fewer of them than another. Rows of padding have no words and change neither the losses, nor
-    the weights, nor the perplexity.
+    A `tf.distribute` strategy divides the rows of a batch, and Keras fails if one device gets fewer
+    rows than another. Rows of padding have no words, and do not change the losses, the weights or
+    the perplexity.
 
     ```python
     strategy = tf.distribute.MirroredStrategy()
@@ -20,15 +20,15 @@ def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
     ```
 
     Args:
-        dataset: what `batches` gives.
-        replicas: the number of devices.
+        dataset: Dataset from `batches`.
+        replicas: Number of devices.
 
     Returns:
-        A dataset of the same structure and number of batches, the rows of each a multiple of
-        `replicas`.
+        A dataset with the same structure and number of batches. The number of rows of each batch is
+        a multiple of `replicas`.
 
     Raises:
-        ValueError: `replicas` is below 1.
+        ValueError: If `replicas` is below 1.
     """
     if replicas < 1:
         raise ValueError(f"Expected at least 1 replica. Received: replicas={replicas}.")

@@ -21,9 +21,9 @@ def story_batches(
     shuffle: bool = True,
     seed: int | None = None,
 ) -> tf.data.Dataset:
-    """Tokenize questions about stories, and gather them into batches for `fit`.
+    """Tokenize questions about stories, and batch them for `fit`.
 
-    All ids are held in memory, unpadded.
+    All ids are in memory, without padding.
 
     ```python
     questions = read_babi("qa1_single-supporting-fact_train.txt")
@@ -34,25 +34,27 @@ def story_batches(
     ```
 
     Args:
-        questions: Result of `read_babi`, or tuples that begin with the sentences of a story, a
+        questions: Result of `read_babi`, or tuples that start with the sentences of a story, a
             question and its answer.
         source_tokenizer: Tokenizer of sentences and questions.
-        target_tokenizer: Tokenizer that makes one id of an answer; None for `source_tokenizer`.
+        target_tokenizer: Tokenizer that turns an answer into one id; None for
+            `source_tokenizer`.
         batch_size: Number of questions in a batch.
-        max_sentences: Most sentences of a story, its last ones; 50 as in the paper, None for all.
+        max_sentences: Maximum number of sentences of a story, its last ones; 50 in the paper, None
+            for all.
         shuffle: Whether to shuffle, anew in each epoch.
         seed: Seed of the whole sequence of epochs.
 
     Returns:
         A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
         `{"story_ids": int32 [batch, sentences, words], "question_ids": int32 [batch, words]}`,
-        padded on the right with 0 to the longest of the batch; `targets`, int32 `[batch]`, the id
-        of the answer, the unknown id for one that is not in the vocabulary; `sample_weight`,
-        float32 `[batch]`, is 1. (`split_evenly` adds rows that weigh 0.)
+        right-padded with 0 to the longest of the batch; `targets`, int32 `[batch]`, are the ids of
+        the answers, with the unknown id for answers outside the vocabulary; `sample_weight`,
+        float32 `[batch]`, is 1. (`split_evenly` adds rows of weight 0.)
 
     Raises:
-        ValueError: There is no question, one has another form, an answer is not one word of the
-            tokenizer, or a size is out of range.
+        ValueError: If there are no questions, one has another form, an answer is not one word of
+            the tokenizer, or a size is out of range.
     """
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
         if value is not None:
@@ -93,7 +95,7 @@ def _columns(
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(
                 "Expected tuples of a story (a list of sentences), a question and an answer, as "
-                f"read_babi gives them. Received: {question!r:.200}."
+                f"read_babi returns them. Received: {question!r:.200}."
             )
         for column, value in zip(columns, (story, asked, answer), strict=True):
             column.append(value)

@@ -1,8 +1,8 @@
-"""Search for the best output of a step function; knows no layer and no model."""
+"""Search for the best outputs of a step function, independent of layers and models."""
 
 from kerasnmt.lazy_names import lazy_names
 
-# The options of a search are read without Keras.
+# Importing the options of a search does not import Keras.
 __all__, __getattr__ = lazy_names(
     __name__,
     {

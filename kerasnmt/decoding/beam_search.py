@@ -30,11 +30,11 @@ def beam_search(
     pad_id: int = 0,
     with_records: bool = True,
 ) -> Hypotheses:
-    """Keep the `options.beam_size` most probable sequences of every row at each step.
+    """Keep the `options.beam_size` most probable sequences of each row at each step.
 
-    A sequence that reaches the end token is frozen: it keeps its place and its score, and the
-    open sequences share the places that are left. A row is finished when `n_best` ended sequences
-    rank at least as high as any open one still could.
+    A sequence that reaches the end token is frozen: it keeps its place and its score, and the open
+    sequences use the remaining places. A row is finished when `n_best` ended sequences rank at
+    least as high as any open sequence still could.
 
     Args:
         step: See `search`.
@@ -43,16 +43,16 @@ def beam_search(
         start_ids: See `search`.
         options: Beam size, lengths, and the penalties by which ended sequences are ranked.
         end_id: See `search`.
-        max_lengths: Most tokens of each row's sequences, int32 `[batch]`, at most
-            `options.max_length`. A sequence that is open then is taken as it is.
-        positions: Boolean `[batch, source_length]`, the source positions that count for a coverage
-            penalty.
-        n_best: Number of sequences to return; a row is finished when these are certain.
+        max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, at most
+            `options.max_length`. A sequence of this length counts as ended.
+        positions: Source positions that count for the coverage penalty, boolean
+            `[batch, source_length]`.
+        n_best: Number of sequences to return for each row.
         pad_id: See `search`.
         with_records: See `search`.
 
     Returns:
-        `Hypotheses`, `n_best` a row, best first.
+        `Hypotheses`, `n_best` for each row, best first.
     """
     beam = _Beam(step, options, end_id, pad_id, n_best, with_records)
     first = beam.first(states, memory, start_ids, max_lengths[:, None], positions)
@@ -78,7 +78,7 @@ class _Beam:
     def first(
         self, states: Any, memory: Any, start_ids: Any, max_lengths: Any, positions: Any
     ) -> dict[str, Any]:
-        """Make the first step, and return the state of the loop after it."""
+        """Compute the first step, and return the state of the loop after it."""
         log_probabilities, records, states = first_step(self.step, states, memory, start_ids)
         shape = (ops.shape(max_lengths)[0], self.options.beam_size)
         places = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), shape)
@@ -86,7 +86,7 @@ class _Beam:
             ops.zeros_like(log_probabilities[..., 0]), log_probabilities, places, self.pad_id
         )
         made = (ids, parents, reorder(records if self.with_records else {}, parents))
-        # A row that is finished before others has no more parents: its sequences keep their places.
+        # After a row is finished, its parents are not written: its sequences keep their places.
         length = self.options.max_length
         buffers = (allocate(ids, length), fill(places, length), allocate(made[2], length))
         first = {
@@ -106,13 +106,13 @@ class _Beam:
         return first
 
     def unfinished(self, now: dict[str, Any]) -> Any:
-        """Return which rows need another step, boolean `[batch]`."""
+        """Return whether each row needs another step, boolean `[batch]`."""
         ranks = self._ranks(now)
-        # Log-probabilities only fall, so the greatest length gives the best that can still come;
-        # and coverage cannot give more than 0.
+        # Log-probabilities only fall, so the best rank that an open sequence can reach has the
+        # maximum length and a coverage penalty of 0.
         reachable = now["scores"] / self._divisor(now["max_lengths"])
         reachable = ops.where(now["ended"], IMPOSSIBLE, reachable)
-        # Without rows Keras needs a first value.
+        # Keras needs an initial value if there are no rows.
         initial = IMPOSSIBLE if reachable.shape[0] == 0 else None
         most = ops.max(reachable, axis=1, keepdims=True, initial=initial)
         certain = ops.logical_and(now["ended"], ranks >= most)
@@ -120,10 +120,10 @@ class _Beam:
         return ops.logical_and(now["time"] < self.options.max_length, wanting)
 
     def advance(self, now: dict[str, Any]) -> dict[str, Any]:
-        """Make one step."""
+        """Compute one step."""
         ended = now["ended"]
         log_probabilities, records, states = self.step(now["ids"], now["states"], now["memory"])
-        # The best extension goes to the first place that is open, and so on.
+        # The best extension goes to the first open place, the next one to the second, and so on.
         is_open = ops.cast(ops.logical_not(ended), "int32")
         wanted = ops.cumsum(is_open, axis=1) - is_open
         open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
@@ -175,17 +175,18 @@ class _Beam:
 def _best_extensions(
     scores: Any, log_probabilities: Any, wanted: Any, pad_id: int
 ) -> tuple[Any, Any, Any]:
-    """Choose among all extensions of all hypotheses.
+    """Choose the best extensions of all hypotheses.
 
     Args:
-        scores: `[batch, hypotheses]`, log-probability of every sequence.
-        log_probabilities: `[batch, hypotheses, vocabulary]`, of every next token.
-        wanted: Int32 `[batch, beam_size]`: 0 for the best extension, 1 for the next one, and so on.
-            Where there are fewer extensions, the result is an impossible one.
-        pad_id: Token of an impossible extension, which thus never ends and keeps no place.
+        scores: Log-probability of each sequence, `[batch, hypotheses]`.
+        log_probabilities: Log-probability of each next token, `[batch, hypotheses, vocabulary]`.
+        wanted: Ranks of the wanted extensions, int32 `[batch, beam_size]`: 0 for the best one. If
+            there are fewer extensions, the result is an impossible one.
+        pad_id: Token of an impossible extension. So an impossible sequence never ends, and keeps no
+            place.
 
     Returns:
-        Scores, ids and parents, each `[batch, beam_size]`.
+        The scores, ids and parents, each `[batch, beam_size]`.
     """
     scores, parents, ids = top_sums(scores, log_probabilities, wanted)
     scores = ops.maximum(scores, IMPOSSIBLE)
@@ -196,12 +197,12 @@ def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:
     """Follow the parents from the last step to the first.
 
     Args:
-        made: Ids, parents and records of every step, `[length, batch, hypotheses, ...]`.
-        places: Int32 `[batch, n_best]`, where the wanted sequences lie after the last step.
-        time: Number of steps made.
+        made: Ids, parents and records of all steps, `[length, batch, hypotheses, ...]`.
+        places: Places of the wanted sequences after the last step, int32 `[batch, n_best]`.
+        time: Number of computed steps.
 
     Returns:
-        Ids and records, `[batch, n_best, length, ...]`.
+        The ids and records, `[batch, n_best, length, ...]`.
     """
     ids, parents, records = made
     length = ids.shape[0]

@@ -1,4 +1,4 @@
-"""Structures of tensors that a search fills step by step and reorders between hypotheses."""
+"""Buffers: structures of tensors that a search fills step by step and reorders."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from keras import ops, tree
 
 
 def allocate(example: Any, length: int) -> Any:
-    """Make zeros `[length, ...]` for every tensor of a structure shaped as one step's value."""
+    """Return zeros `[length, ...]` for each tensor of a structure shaped like one step's values."""
     return fill(tree.map_structure(ops.zeros_like, example), length)
 
 
 def fill(values: Any, length: int) -> Any:
-    """Make `[length, ...]`, the same at every step, of every tensor of a structure."""
+    """Repeat each tensor of a structure for all steps, `[length, ...]`."""
 
     def repeat(value: Any) -> Any:
         return ops.broadcast_to(value[None], (length, *ops.shape(value)))
@@ -20,14 +20,14 @@ def fill(values: Any, length: int) -> Any:
 
 
 def read(buffers: Any, time: Any) -> Any:
-    """Get one step's values out of a structure that `allocate` made."""
+    """Return the values of the step `time` from buffers made by `allocate`."""
     return tree.map_structure(lambda buffer: ops.take(buffer, time, axis=0), buffers)
 
 
 def write(buffers: Any, values: Any, time: Any) -> Any:
-    """Put one step's values at `time` into a structure that `allocate` made."""
+    """Return buffers made by `allocate` with the values of the step `time` written to them."""
 
-    # Not by a scatter, which TensorFlow refuses where a batch is empty.
+    # TensorFlow's scatter fails on an empty batch.
     def write_one(buffer: Any, value: Any) -> Any:
         here = ops.reshape(ops.arange(buffer.shape[0]) == time, (-1, *[1] * len(value.shape)))
         return ops.where(here, ops.expand_dims(value, 0), buffer)
@@ -36,7 +36,7 @@ def write(buffers: Any, values: Any, time: Any) -> Any:
 
 
 def clear(values: Any, where: Any) -> Any:
-    """Set every tensor `[batch, hypotheses, ...]` of a structure to 0 where a mask is True."""
+    """Set each tensor `[batch, hypotheses, ...]` of a structure to 0 where a mask is True."""
 
     def clear_one(value: Any) -> Any:
         mask = ops.reshape(where, (*ops.shape(where), *[1] * (len(value.shape) - 2)))
@@ -46,14 +46,14 @@ def clear(values: Any, where: Any) -> Any:
 
 
 def reorder(values: Any, parents: Any) -> Any:
-    """Let hypothesis k go on from hypothesis `parents[:, k]`.
+    """Replace the values of hypothesis k by those of hypothesis `parents[:, k]`.
 
     Args:
-        values: a structure of tensors `[batch, hypotheses, ...]`.
-        parents: int32 `[batch, new_hypotheses]`.
+        values: A structure of tensors `[batch, hypotheses, ...]`.
+        parents: Index of each new hypothesis's parent, int32 `[batch, new_hypotheses]`.
 
     Returns:
-        the structure with tensors `[batch, new_hypotheses, ...]`.
+        The structure with tensors `[batch, new_hypotheses, ...]`.
     """
 
     def reorder_one(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a search may not choose, as a step function around the model's."""
+"""Constraints of a search, as a step function that wraps the model's."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from keras import ops
 
 from kerasnmt.decoding.search_options import SearchOptions
 
-# The log-probability of what cannot be: finite, so that it can be added to and served as JSON.
+# Log-probability of what is impossible: finite, so that sums and JSON stay valid.
 IMPOSSIBLE = -1e9
 
 
@@ -23,26 +23,25 @@ def constrained(
     never_ids: Sequence[int] = (),
     prefix_ids: Any = None,
 ) -> tuple[Callable, Any, Any]:
-    """Make a step function to which some tokens are impossible.
+    """Wrap a step function so that some tokens are impossible.
 
-    What has to be known of a hypothesis, its length and tokens, is carried beside its states.
+    The length and the tokens of a hypothesis are carried beside its states.
 
     Args:
-        step: `step(ids, states, memory) -> (log_probabilities, records, states)`, as `search`
-            takes it.
-        states: the first states, a structure of tensors `[batch, ...]`.
-        memory: what every step is given, a structure of tensors `[batch, ...]`.
-        batch_size: number of rows.
-        options: of which `min_length` and `no_repeat_ngram` are heeded.
-        end_id: the token that ends a sequence.
-        pad_id: the padding of `prefix_ids`.
-        never_ids: tokens that no sequence holds.
-        prefix_ids: int32 `[batch, prefix_length]`, padded on the right: the tokens with which each
-            sequence begins, whatever else forbids them. None for none.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        batch_size: Number of rows.
+        options: Options with `min_length`, `no_repeat_ngram` and `max_length`.
+        end_id: See `search`.
+        pad_id: Token that pads `prefix_ids`.
+        never_ids: See `search`.
+        prefix_ids: Tokens with which each sequence must begin, even if another constraint forbids
+            them, int32 `[batch, prefix_length]`, right-padded; or None.
 
     Returns:
-        the step function, whose impossible tokens have the log-probability -1e9 or less, its first
-        states and its memory.
+        The step function, which gives impossible tokens a log-probability of -1e9 or less, its
+        first states and its memory.
     """
     carried = {}
     if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
@@ -59,7 +58,7 @@ def constrained(
         found = log_probabilities
         if never_ids:
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
-            # A choice by `never` would do the same to a search and take longer.
+            # `ops.where` on the log-probabilities would give the same search, but slower.
             found = found + ops.where(never, IMPOSSIBLE, 0.0)
         time = carried.get("time")
         following = {} if time is None else {"time": time + 1}
@@ -81,31 +80,31 @@ def constrained(
 
 
 def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: int) -> Any:
-    """Forbid the tokens that would end an n-gram which the sequence holds already.
+    """Forbid the tokens that would repeat an n-gram of the sequence.
 
     Args:
         log_probabilities: `[batch, hypotheses, vocabulary]`.
-        history: the tokens fed so far, int32 `[batch, hypotheses, max_length]`.
-        time: the place of the last of them, int32 `[batch, hypotheses]`.
-        size: n.
+        history: Tokens fed so far, int32 `[batch, hypotheses, max_length]`.
+        time: Index of the last of them, int32 `[batch, hypotheses]`.
+        size: Size n of the n-grams.
     """
     length = history.shape[-1]
     if size > length:
         return log_probabilities
-    ends = ops.arange(size - 1, length, dtype="int32")  # of the n-grams that may be there
+    ends = ops.arange(size - 1, length, dtype="int32")  # of the possible n-grams
     repeated = ends <= time[..., None]
     for offset in range(1, size):
         last = ops.take_along_axis(history, ops.maximum(time - offset + 1, 0)[..., None], axis=-1)
         earlier = history[..., size - 1 - offset : length - offset]
         repeated = ops.logical_and(repeated, earlier == last)
 
-    # Flat, with one place more, to which all others are written; it is there in an empty batch too.
+    # The last place is extra, for all updates without a repetition; an empty batch has it too.
     shape = ops.shape(log_probabilities)
     flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
     rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
     ids = history[..., size - 1 :]
-    repeated = ops.logical_and(repeated, ids < shape[2])  # the start may have no place there
-    repeated = ops.logical_and(repeated, ids >= 0)  # nor the padding, after an end
+    repeated = ops.logical_and(repeated, ids < shape[2])  # the start token may lie outside
+    repeated = ops.logical_and(repeated, ids >= 0)  # and the padding after an end
     places = rows * shape[2] + ids
     places = ops.reshape(ops.where(repeated, places, shape[0] * shape[1] * shape[2]), (-1, 1))
     updates = ops.full_like(places[:, 0], IMPOSSIBLE, dtype=flat.dtype)
@@ -113,7 +112,7 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
 
 
 def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:
-    """Return the token of a prefix at a time, int32 `[batch, hypotheses]`, padding after it."""
+    """Return the token of a prefix at `time`, int32 `[batch, hypotheses]`, or padding after it."""
     length = ops.shape(prefix_ids)[1]
     padded = ops.pad(prefix_ids, ((0, 0), (0, 1)), constant_values=pad_id)
     return ops.take_along_axis(padded, ops.minimum(time, length), axis=1)

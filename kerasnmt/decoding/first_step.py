@@ -1,4 +1,4 @@
-"""The step with which every search begins."""
+"""The first step of every search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,16 +7,16 @@ from keras import ops, tree
 
 
 def first_step(step: Callable, states: Any, memory: Any, start_ids: Any) -> tuple[Any, Any, Any]:
-    """Make the first step, with the one hypothesis that there is; it shows all shapes to a loop.
+    """Compute the first step, with one hypothesis; its results give the loop its shapes.
 
     Args:
-        step: see `search`.
-        states: a structure of tensors `[batch, ...]`.
-        memory: see `search`.
-        start_ids: int32 `[batch]`.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
 
     Returns:
-        what `step` does: log-probabilities `[batch, 1, vocabulary]`, records and new states
+        The log-probabilities, `[batch, 1, vocabulary]`, and the records and new states,
         `[batch, 1, ...]`.
     """
     states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)

@@ -13,18 +13,18 @@ from kerasnmt.decoding.search_options import SearchOptions
 def greedy_search(
     step: Callable, states: Any, memory: Any, start_ids: Any, options: SearchOptions, **arguments
 ) -> Hypotheses:
-    """Take the most probable next token until the end token, or as long as there may be tokens.
+    """Choose the most probable next token until the end token or the maximum length.
 
     Args:
-        step: see `search`.
-        states: see `search`.
-        memory: see `search`.
-        start_ids: see `search`.
-        options: the lengths, and the length penalty, by which the score is divided.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
+        options: Options with the lengths and the length penalty.
         **arguments: `end_id`, `pad_id`, `max_lengths` and `with_records` of `follow_paths`.
 
     Returns:
-        `Hypotheses` with one hypothesis a row.
+        `Hypotheses`, one for each row.
     """
 
     def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:

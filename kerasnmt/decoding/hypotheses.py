@@ -1,17 +1,17 @@
-"""What a search returns."""
+"""The result of a search."""
 
 from typing import Any, NamedTuple
 
 
 class Hypotheses(NamedTuple):
-    """The sequences that a search found, best first.
+    """Sequences found by a search, best first.
 
     Attributes:
-        ids: int32 `[batch, hypotheses, max_length]`, without the start token; the end token is
-            included where it was reached, the rest is padding.
-        scores: float32 `[batch, hypotheses]`: log-probability divided by the length penalty;
-            -1e9 where there are fewer sequences than hypotheses.
-        records: what the step function recorded, the same structure, each tensor
+        ids: Int32 `[batch, hypotheses, max_length]`, without the start token. The end token is
+            included if it was reached; the rest is padding.
+        scores: Rank of each sequence, float32 `[batch, hypotheses]`: its log-probability divided by
+            the length penalty, plus the coverage penalty; -1e9 for a missing sequence.
+        records: Records of the step function, in the same structure, each tensor
             `[batch, hypotheses, max_length, ...]`, zeros after the end.
     """
 

@@ -1,4 +1,4 @@
-"""Sequences that grow by a token at each step, none of which ever branches."""
+"""Sequences that grow by one token at each step and never branch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,27 +29,27 @@ def follow_paths(
     pad_id: int = 0,
     with_records: bool = True,
 ) -> Hypotheses:
-    """Choose a token for each hypothesis at each step; stop as soon as every row has ended.
+    """Choose one token for each hypothesis at each step, until all have ended.
 
     Args:
-        step: see `search`.
-        states: see `search`.
-        memory: see `search`.
-        start_ids: see `search`.
-        options: the greatest length, and the length penalty, by which scores are divided.
-        choose: `choose(log_probabilities, time, numbers) -> (ids, gains)`: float32
-            `[batch, hypotheses, vocabulary]` in, of one hypothesis at the first step; int32 and
-            float32 `[batch, hypotheses]` out.
-        hypotheses: number of sequences a row.
-        numbers: what `choose` needs of each row, a structure of tensors `[batch, ...]`.
-        end_id: see `search`.
-        max_lengths: most tokens of each row's sequences, int32 `[batch]`, at most
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
+        options: Options with the maximum length and the length penalty.
+        choose: `choose(log_probabilities, time, numbers) -> (ids, gains)`, from float32
+            `[batch, hypotheses, vocabulary]`, with one hypothesis at the first step, to int32 and
+            float32 `[batch, hypotheses]`.
+        hypotheses: Number of sequences for each row.
+        numbers: Argument of `choose`, a structure of tensors `[batch, ...]`.
+        end_id: See `search`.
+        max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, at most
             `options.max_length`.
-        pad_id: see `search`.
-        with_records: see `search`.
+        pad_id: See `search`.
+        with_records: See `search`.
 
     Returns:
-        `Hypotheses`, in no order. One that needs what is impossible is empty, with -1e9.
+        `Hypotheses`, in no order. An impossible sequence is empty and has the score -1e9.
     """
     log_probabilities, records, states = first_step(step, states, memory, start_ids)
     ids, scores = choose(log_probabilities, 0, numbers)

@@ -1,4 +1,4 @@
-"""The penalties of length and of coverage, by which ended sequences are ranked.
+"""The length and coverage penalties that rank ended sequences.
 
 Source: Wu et al. (2016), "Google's neural machine translation system", equation 14.
 """
@@ -12,8 +12,8 @@ def length_penalty(lengths: Any, alpha: float, normalization: str = "wu") -> Any
     """Return the divisor of a log-probability: ((5 + length) / 6) ** alpha, or length ** alpha.
 
     Args:
-        lengths: Numbers of tokens, the end token included, any shape.
-        alpha: 0 leaves log-probabilities as they are; larger values favour longer sequences.
+        lengths: Numbers of tokens, including the end token, any shape.
+        alpha: Exponent; 0 for no penalty. Larger values favor longer sequences.
         normalization: `"wu"` for the first formula, `"length"` for the second.
 
     Returns:
@@ -24,13 +24,13 @@ def length_penalty(lengths: Any, alpha: float, normalization: str = "wu") -> Any
 
 
 def coverage_penalty(attended: Any, positions: Any, beta: float) -> Any:
-    """Return the summand of a rank, beta sum_i log(min(sum_t a_{t,i}, 1)), at most 0.
+    """Return the coverage term of a rank, beta sum_i log(min(sum_t a_{t,i}, 1)), at most 0.
 
     Args:
-        attended: sum_t a_{t,i}, float32 `[batch, hypotheses, source_length]`. Values below 1e-10
-            count as 1e-10.
+        attended: Attention sums sum_t a_{t,i}, float32 `[batch, hypotheses, source_length]`.
+            Values below 1e-10 count as 1e-10.
         positions: Boolean `[batch, source_length]`, True where a position counts.
-        beta: 0 for no penalty; larger values demand that more of the source is attended to.
+        beta: Weight; 0 for no penalty. Larger values favor attention to all of the source.
 
     Returns:
         Float32 `[batch, hypotheses]`.

@@ -1,4 +1,4 @@
-"""Few values by their places."""
+"""Pick a few values by their places."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from keras import ops
 
 
 def pick(values: Any, places: Any) -> Any:
-    """Take values of each row, by comparisons, which for few values are fewer ops than a gather.
+    """Take values of each row by comparisons; for few values this needs fewer ops than a gather.
 
     Args:
-        values: numbers `[batch, n]`, n known when the graph is traced.
-        places: int32 `[batch, m]`, below n.
+        values: Numbers `[batch, n]`, where n is known when the graph is traced.
+        places: Indices below n, int32 `[batch, m]`.
 
     Returns:
         `[batch, m]`.

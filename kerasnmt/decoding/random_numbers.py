@@ -8,15 +8,15 @@ from keras import ops, tree
 
 
 def row_keys(inputs: Any, pad_id: int) -> Any:
-    """Fold what each row holds into one number, which padding of ids does not change.
+    """Hash each row to one number, which does not depend on the padding of ids.
 
     Args:
-        inputs: a structure of tensors: ids, integers `[batch, length]`, right-padded; or numbers,
-            float32 `[batch, ...]`.
-        pad_id: the padding.
+        inputs: A structure of tensors: ids, integers `[batch, length]`, right-padded; or floats
+            `[batch, ...]`.
+        pad_id: Token that pads ids.
 
     Returns:
-        uint32 `[batch]`.
+        Uint32 `[batch]`.
     """
     keys = _number(0)
     for tensor in tree.flatten(inputs):
@@ -25,7 +25,7 @@ def row_keys(inputs: Any, pad_id: int) -> Any:
 
 
 def _folded(tensor: Any, pad_id: int) -> Any:
-    """One number for each row of a tensor, uint32 `[batch]`."""
+    """Hash each row of a tensor to one number, uint32 `[batch]`."""
     if keras.backend.is_float_dtype(tensor.dtype):
         tensor = ops.view(ops.cast(tensor, "float32"), "int32")  # the bits of each number
     if len(tensor.shape) > 2:
@@ -36,28 +36,28 @@ def _folded(tensor: Any, pad_id: int) -> Any:
 
 
 def uniforms(keys: Any, seed: int, shape: tuple[int, ...]) -> Any:
-    """Draw numbers for each key.
+    """Draw uniform random numbers for each key.
 
     Source: the finalizer of MurmurHash3 (Appleby), which mixes a key with a counter.
 
     Args:
-        keys: uint32 `[batch]`.
-        seed: another seed draws other numbers.
-        shape: how many numbers for a key.
+        keys: Keys from `row_keys`, uint32 `[batch]`.
+        seed: Seed of the numbers.
+        shape: Shape of the numbers of one key.
 
     Returns:
-        float32 `[batch, *shape]`, in [0, 1).
+        Float32 `[batch, *shape]`, in [0, 1).
     """
     counters = ops.cast(ops.arange(math.prod(shape), dtype="int32"), "uint32")
     keys = _mix(keys + _mix(_number(seed) + _number(1)))
     numbers = _mix(keys[:, None] + _mix(counters + _number(1)))
-    # The upper 24 bits: as many as float32 holds below 1.
+    # The upper 24 bits, the precision of float32.
     numbers = ops.cast(ops.right_shift(numbers, _number(8)), "float32") * 2.0**-24
     return ops.reshape(numbers, (-1, *shape))
 
 
 def _mix(x: Any) -> Any:
-    """Let every bit of an uint32 depend on every other."""
+    """Make every bit of a uint32 depend on every other bit."""
     x = ops.bitwise_xor(x, ops.right_shift(x, _number(16))) * _number(0x85EBCA6B)
     x = ops.bitwise_xor(x, ops.right_shift(x, _number(13))) * _number(0xC2B2AE35)
     return ops.bitwise_xor(x, ops.right_shift(x, _number(16)))

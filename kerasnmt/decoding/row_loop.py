@@ -1,4 +1,4 @@
-"""A loop over the steps of a search that leaves finished rows behind."""
+"""A loop over the steps of a search that drops finished rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,34 +7,33 @@ from keras import ops, tree
 
 from kerasnmt.time_cache import TimeCache
 
-# What only the steps themselves need.
+# Parts of the loop's state that are not part of its result.
 _NEEDED_BY_STEPS = ("states", "memory")
-# The first room of states that keep something of every step; the next ones are twice as large each.
+# First room of the caches in the states; the room doubles each time that it is full.
 _FIRST_ROOM = 8
 
 
 def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
-    """Advance rows, which do not see each other, until all of them are finished.
+    """Advance independent rows until all of them are finished.
 
-    Sentences of a batch end at different times, and the last ones would make the others wait. Where
-    a graph leaves the number of rows open, as TensorFlow's graphs of texts do, the loop goes on
-    with the unfinished rows alone whenever they are at most half of those that it has. There too,
-    states that keep something of every step, which have `resized(steps)`, are carried with room for
-    8 steps, then for 16, and so on, since each step copies them whole. Where shapes are fixed, all
-    rows are advanced to the end, with room for all steps; what is found is the same.
+    The sentences of a batch end at different times. In a graph with an unknown number of rows, such
+    as TensorFlow's graphs of texts, the loop drops the finished rows whenever at most half of its
+    rows are unfinished. There, each `TimeCache` in the states has room for 8 steps first, then for
+    16, and so on, because each step copies it whole. If shapes are static, all rows are advanced to
+    the end, with room for all steps. Both ways give the same result.
 
     Args:
-        unfinished: `unfinished(now) -> boolean [rows]`.
-        advance: `advance(now) -> now`, one step later.
-        first: a dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
-            else, with `ids`, `states` and `memory` among it, `[rows, ...]`. After `time` steps
-            states keep something of so many.
+        unfinished: Function `unfinished(now) -> boolean [rows]`.
+        advance: Function `advance(now) -> now` that computes one step.
+        first: A dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
+            others, including `ids`, `states` and `memory`, `[rows, ...]`. Caches in the states hold
+            `time` steps.
 
     Returns:
-        what was reached, without `states` and `memory`.
+        The last value of `now`, without `states` and `memory`.
 
     Raises:
-        ValueError: states that keep something of every step have not the same room.
+        ValueError: If caches in the states have different room.
     """
 
     def go_on(now: dict) -> Any:
@@ -54,7 +53,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
             most = left > ops.shape(now["ids"])[0] // 2
             if room is None:
                 return most
-            # In the largest room a step goes on where there is no place left for it.
+            # Steps continue in the largest room even if it is full.
             fits = ops.logical_or(now["time"] < room, room >= largest)
             return ops.logical_and(most, fits)
 
@@ -77,7 +76,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
 
 
 def _room_of(states: Any) -> Any:
-    """For how many steps there is room in states that keep something of each; None for others."""
+    """Return the number of steps that the states have room for, or None without a cache."""
     rooms = []
 
     def look(part: Any) -> Any:
@@ -90,20 +89,20 @@ def _room_of(states: Any) -> Any:
     known = {room for room in rooms if isinstance(room, int)}
     if len(known) > 1:
         raise ValueError(
-            "Expected states of one room, for as many steps each. Received: states with room for "
-            f"{sorted(known)} steps. Make all of them with the same number, that of max_length."
+            "Expected states with the same room. Received: states with room for "
+            f"{sorted(known)} steps. Make all of them with room for max_length steps."
         )
     return rooms[0] if rooms else None
 
 
 def _next_room(time: Any, largest: Any) -> Any:
-    """The least room for one step more, int32: 8, 16, 32, … or the largest."""
+    """Return the smallest room for one more step, int32: 8, 16, 32, … or the largest."""
     rooms = _FIRST_ROOM * 2 ** ops.arange(24, dtype="int32")
     return ops.minimum(ops.min(ops.where(rooms > time, rooms, rooms[-1])), largest)
 
 
 def _resized(states: Any, room: Any) -> Any:
-    """States with room for so many steps where they keep something of each; None changes none."""
+    """Change the room of the caches in the states to `room` steps, unless it is None."""
     if room is None:
         return states
     return tree.traverse(lambda p: p.resized(room) if isinstance(p, TimeCache) else None, states)
@@ -114,7 +113,7 @@ def _found(now: dict) -> dict:
 
 
 def _take(now: dict, rows: Any) -> dict:
-    """Keep some rows, int32 `[rows]`."""
+    """Keep only the rows with these indices, int32 `[rows]`."""
 
     def take(name: str, values: Any) -> Any:
         axis = 1 if name == "made" else 0
@@ -124,7 +123,7 @@ def _take(now: dict, rows: Any) -> dict:
 
 
 def _put(found: dict, rows: Any, now: dict) -> dict:
-    """Put what rows have reached, of which there is one at least, in their places among all."""
+    """Write the results of some rows, at least one, to their places among all rows."""
     same = rows == ops.arange(ops.shape(found["ids"])[0], dtype="int32")[:, None]
     here, places = ops.any(same, axis=1), ops.argmax(ops.cast(same, "int32"), axis=1)
 

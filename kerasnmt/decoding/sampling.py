@@ -1,4 +1,4 @@
-"""Sequences drawn from the model."""
+"""Sampling of sequences."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,28 +26,28 @@ def sample(
     pad_id: int = 0,
     **arguments,
 ) -> Hypotheses:
-    """Draw `options.samples` sequences for every row, and return the best of those that differ.
+    """Draw `options.samples` sequences for each row, and return the best distinct ones.
 
-    Each token is drawn by inverting the distribution function of the tokens, most probable first,
-    that `top_k` and `top_p` leave.
+    `top_k` and `top_p` restrict the tokens. Each token is drawn by inverting the cumulative
+    distribution of the remaining tokens, most probable first.
 
     Source: Fan, Lewis and Dauphin (2018), "Hierarchical neural story generation" (`top_k`);
     Holtzman et al. (2020), "The curious case of neural text degeneration" (`top_p`).
 
     Args:
-        step: see `search`.
-        states: see `search`.
-        memory: see `search`.
-        start_ids: see `search`.
-        options: how tokens are drawn, the lengths and the length penalty.
-        keys: uint32 `[batch]`, on which, and on `options.seed`, it depends what is drawn.
-        n_best: how many sequences are returned.
-        pad_id: what fills a sequence after its end.
+        step: See `search`.
+        states: See `search`.
+        memory: See `search`.
+        start_ids: See `search`.
+        options: Options of the samples, with the lengths and the length penalty.
+        keys: Keys from `row_keys`, uint32 `[batch]`. They and `options.seed` determine the samples.
+        n_best: Number of sequences to return for each row.
+        pad_id: See `search`.
         **arguments: `end_id`, `max_lengths` and `with_records` of `follow_paths`.
 
     Returns:
-        `Hypotheses`, `n_best` a row, best first; their scores are of the model's own
-        log-probabilities.
+        `Hypotheses`, `n_best` for each row, best first. The scores use the log-probabilities of the
+        model, without the temperature.
     """
 
     def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
@@ -55,7 +55,7 @@ def sample(
             best, ids = top_k(log_probabilities, options.top_k)
         else:
             best, ids = ops.top_k(log_probabilities, ops.shape(log_probabilities)[-1])
-        # A high temperature makes all tokens as likely, but not those that are impossible.
+        # A high temperature evens out the probabilities; impossible tokens stay impossible.
         tempered = ops.where(best > IMPOSSIBLE / 2, best / options.temperature, IMPOSSIBLE)
         probabilities = ops.softmax(tempered, axis=-1)
         before = ops.cumsum(probabilities, axis=-1) - probabilities
@@ -63,10 +63,10 @@ def sample(
         total = ops.cumsum(kept, axis=-1)
         number = ops.take(numbers, time, axis=2)[..., None] * total[..., -1:]
         place = ops.sum(ops.cast(total <= number, "int32"), axis=-1)
-        # Where rounding has brought a number up to the total, the last of those that are kept.
+        # If rounding made a number as large as the total, take the last remaining token.
         last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1) - 1
         place = ops.minimum(place, last)[..., None]
-        shape = (*ops.shape(place)[:2], ops.shape(best)[-1])  # of the first step's one hypothesis
+        shape = (*ops.shape(place)[:2], ops.shape(best)[-1])  # the first step has one hypothesis
 
         def at_place(values: Any) -> Any:
             return ops.take_along_axis(ops.broadcast_to(values, shape), place, axis=-1)[..., 0]

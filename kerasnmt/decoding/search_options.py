@@ -21,14 +21,14 @@ def option(
     """Declare an option as the field of a dataclass.
 
     Args:
-        default: Value of the option where none is given. None also switches the option off.
-        description: What the option does, in one line.
+        default: Default value of the option. None also switches the option off.
+        description: One line that describes the option.
         least: Smallest value.
-        above: Number below all values.
+        above: Number that all values exceed.
         most: Largest value.
 
     Returns:
-        The field. Its metadata hold `description`, and the range as `ge`, `gt` and `le`.
+        The field. Its metadata contain `description`, and the range as `ge`, `gt` and `le`.
     """
     metadata = {"description": description, "ge": least, "gt": above, "le": most}
     return field(default=default, metadata=metadata)
@@ -38,8 +38,8 @@ def option(
 class SearchOptions:
     """Options of the search for the best sequences, the same for every model.
 
-    Beam search is the default; `beam_size=1` is greedy search. `samples=1` draws a sequence in
-    place of a search; of several samples, equal ones are merged.
+    Beam search is the default; `beam_size=1` is greedy search. `samples=1` draws one sequence
+    instead of a search; equal samples are merged.
 
     Sequences are ranked by log p / lp + cp, where p is the probability of a sequence of n tokens:
 
@@ -51,7 +51,7 @@ class SearchOptions:
     Source: Wu et al. (2016), "Google's neural machine translation system", equation 14.
 
     Raises:
-        ValueError: An option is out of its range, or contradicts another one.
+        ValueError: If an option is out of its range, or contradicts another one.
     """
 
     beam_size: int = option(
@@ -67,39 +67,42 @@ class SearchOptions:
         0.0, "Weight of the penalty for source words without attention; 0 for none.", least=0
     )
     min_length: int = option(
-        1, "Fewest tokens of a sequence, the end token included.", least=1, most=10**5
+        1, "Minimum number of tokens of a sequence, with the end token.", least=1, most=10**5
     )
     max_length: int = option(
         100,
-        "Most tokens of a sequence, the end token included; a longer source text is cut there.",
+        "Maximum number of tokens of a sequence, with the end token; longer sources are truncated.",
         least=1,
         most=10**5,
     )
     max_length_ratio: float | None = option(
         None,
-        "Most tokens for each token of the source, plus max_length_margin; at most max_length.",
+        "Maximum number of tokens per source token, plus max_length_margin; at most max_length.",
         above=0,
     )
     max_length_margin: int = option(
-        10, "Tokens that max_length_ratio allows beside those of the ratio.", least=0, most=10**5
+        10, "Number of tokens that max_length_ratio allows in addition.", least=0, most=10**5
     )
     no_repeat_ngram: int = option(
         0, "Forbids repeating any n-gram of this size; 0 for no rule.", least=0, most=10**5
     )
     samples: int = option(
-        0, "Sequences to draw in place of a search; 0 for a search.", least=0, most=1000
+        0, "Number of sequences to draw instead of a search; 0 for a search.", least=0, most=1000
     )
     temperature: float = option(
-        1.0, "Divisor of the log-probabilities of samples; below 1 for likelier ones.", above=0
+        1.0, "Divisor of the log-probabilities of samples; below 1 favors probable ones.", above=0
     )
     top_k: int = option(
-        0, "Draws samples from this many likeliest tokens; 0 for all.", least=0, most=2**31 - 1
+        0,
+        "Number of most probable tokens to draw samples from; 0 for all.",
+        least=0,
+        most=2**31 - 1,
     )
     top_p: float = option(
-        1.0, "Draws samples from the likeliest tokens of this total probability.", above=0, most=1
+        1.0, "Total probability of the most probable tokens to draw samples from.", above=0, most=1
     )
     seed: int = option(
-        0, "Seed of samples; the same text gets the same ones.", least=0, most=2**31 - 1
+        0, "Seed of samples; the same text gets the same samples.", least=0, most=2**31 - 1
     )
 
     def __post_init__(self) -> None:
@@ -125,10 +128,10 @@ class SearchOptions:
 
     @classmethod
     def from_keywords(cls, keywords: dict[str, Any]) -> Self:
-        """Make the options from keywords of a user.
+        """Make the options from a user's keywords.
 
         Raises:
-            ValueError: An option is unknown or out of its range, or contradicts another one.
+            ValueError: If an option is unknown or out of its range, or contradicts another one.
         """
         known = [one.name for one in fields(cls)]
         for name in keywords:
@@ -138,11 +141,11 @@ class SearchOptions:
 
     @property
     def hypotheses(self) -> int:
-        """The number of sequences kept for a row, the most that a search can return."""
+        """Number of sequences kept for each row, the maximum that a search can return."""
         return self.samples or self.beam_size
 
     def max_lengths(self, source_lengths: Any) -> Any:
-        """Return the most tokens of each row's sequences.
+        """Return the maximum number of tokens of each row's sequences.
 
         Args:
             source_lengths: Numbers of source tokens, int32 `[batch]`.
@@ -150,7 +153,7 @@ class SearchOptions:
         Returns:
             Int32 `[batch]`.
         """
-        from keras import ops  # here, as recipes and help texts read the options without Keras
+        from keras import ops  # here, so that recipes and help texts do not import Keras
 
         if self.max_length_ratio is None:
             return ops.full_like(source_lengths, self.max_length)
@@ -160,7 +163,7 @@ class SearchOptions:
 
 
 def _check_range(one: Field, value: Any) -> None:
-    """Raise a `ValueError` where an option is out of its range."""
+    """Raise a `ValueError` if an option is out of its range."""
     bounds = {name: one.metadata[name] for name in _BOUNDS if one.metadata[name] is not None}
     if get_origin(one.type) is Literal:
         holds = value in get_args(one.type)

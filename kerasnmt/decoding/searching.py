@@ -1,4 +1,4 @@
-"""The search for the best outputs of a step function: greedy, by beam, or samples."""
+"""The search for the best outputs of a step function: greedy, beam or samples."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,42 +30,39 @@ def search(
     with_records: bool = True,
     sampled_from: Any = None,
 ) -> Hypotheses:
-    """Find the best sequences of every row, in graph on every backend.
+    """Find the best sequences of each row, in a graph on every backend.
 
-    Rows do not see each other. The loop ends when every row is finished.
+    Rows are independent. The loop ends when every row is finished.
 
     Args:
         step: `step(ids, states, memory) -> (log_probabilities, records, states)`, with ids int32
             `[batch, hypotheses]`, log-probabilities float32 `[batch, hypotheses, vocabulary]`, and
             records and states structures of tensors `[batch, hypotheses, ...]`. The first step has
-            one hypothesis, the others have all that are kept; later steps may have fewer rows. For
-            a coverage penalty the records are a dict with `weights`, `[batch, hypotheses,
-            source_length]`.
-        states: First states, a structure of tensors `[batch, ...]`. A part that keeps something of
-            every step may have `room`, the number of steps it has room for, and `resized(steps)`,
-            as `kerasnmt.layers.TimeCache`. Where the graph allows it, such a part is carried as
-            small as possible. All such parts have the same room, for `options.max_length` steps,
-            and are empty at first.
+            one hypothesis, the later steps all hypotheses and maybe fewer rows. For a coverage
+            penalty the records are a dict with `weights`, `[batch, hypotheses, source_length]`.
+        states: First states, a structure of tensors `[batch, ...]`. A `kerasnmt.layers.TimeCache`
+            within starts empty, with room for `options.max_length` steps. Where the graph allows
+            it, the search carries it as small as possible.
         memory: Argument of every step, a structure of tensors `[batch, ...]`.
         start_ids: First tokens, int32 `[batch]`.
-        source_mask: Boolean `[batch, source_length]`, True = real, for coverage and for lengths
-            that depend on the source's.
+        source_mask: Boolean `[batch, source_length]`, True = real, for the coverage penalty and for
+            maximum lengths that depend on the source.
         options: Options of the search.
         end_id: Token that ends a sequence.
         pad_id: Token that fills a sequence after its end, and pads prefixes.
-        never_ids: Tokens that no sequence has.
-        n_best: Number of sequences to return, at most `options.hypotheses`.
+        never_ids: Tokens that no sequence contains.
+        n_best: Number of sequences to return for each row, at most `options.hypotheses`.
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
-            padded on the right. They count in its score and length.
-        with_records: Whether the records are returned.
-        sampled_from: For samples, the tensors on which the samples of a row depend beside the seed,
-            a structure of tensors `[batch, ...]`, see `row_keys`.
+            right-padded. They count in its score and length.
+        with_records: Whether to return the records.
+        sampled_from: Tensors that, with the seed, determine the samples of each row, a structure
+            of tensors `[batch, ...]`, see `row_keys`.
 
     Returns:
-        `Hypotheses`, `n_best` a row, best first.
+        `Hypotheses`, `n_best` for each row, best first.
 
     Raises:
-        ValueError: `n_best` is out of range, or parts of the states have different room.
+        ValueError: If `n_best` is out of range, or caches in the states have different room.
     """
     if not 1 <= n_best <= options.hypotheses:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The greatest values of rows as long as a vocabulary."""
+"""The greatest values of long rows, such as a vocabulary's log-probabilities."""
 
 from typing import Any
 
@@ -6,20 +6,20 @@ from keras import ops
 
 from kerasnmt.decoding.pick import pick
 
-# Values of a block. Of 8,000 to 32,000 values, sizes between 50 and 200 were the fastest.
+# Number of values in a block. For rows of 8,000 to 32,000 values, 50 to 200 was fastest.
 _BLOCK = 100
 
 
 def top_k(values: Any, k: int) -> tuple[Any, Any]:
-    """Find the k greatest values of each row and their places.
+    """Return the k greatest values of each row and their places.
 
     Args:
-        values: floats `[..., length]`; the length may be known only when the graph runs.
-        k: how many.
+        values: Floats `[..., length]`; the length may be unknown when the graph is traced.
+        k: Number of values to return.
 
     Returns:
-        values and int32 places, `[..., k]` each, greatest first, of equal ones the first. Where a
-        row has fewer, -inf follows, with places beyond the row's end.
+        The values and int32 places, `[..., k]` each, greatest first; the first of equal values
+        comes first. If a row has fewer values, -inf follows, with places beyond the row's end.
     """
     *leading, length = ops.shape(values)
     rows = ops.reshape(values, (-1, 1, length))
@@ -29,21 +29,21 @@ def top_k(values: Any, k: int) -> tuple[Any, Any]:
 
 
 def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
-    """Find the greatest sums of the scores and gains of each row.
+    """Return the greatest sums of the scores and gains of each row.
 
-    They lie within the k blocks of gains whose own greatest sums are the greatest, and one greatest
-    gain of every block is found much faster than several of a long row.
+    The k greatest sums lie within the k blocks whose maximal sums are greatest. The maximum of each
+    block is found much faster than the k greatest values of a long row.
 
     Args:
-        scores: floats `[batch, hypotheses]`, none of them infinite.
-        gains: floats `[batch, hypotheses, length]`, to be added to the scores; the length may be
-            known only when the graph runs.
-        ranks: int32 `[batch, k]`, each less than k: 0 for the greatest sum of the row, 1 for the
-            next one, and so on; of equal ones the first in the row is the greater.
+        scores: Finite floats `[batch, hypotheses]`.
+        gains: Floats `[batch, hypotheses, length]` to add to the scores; the length may be unknown
+            when the graph is traced.
+        ranks: Ranks of the wanted sums, below k, int32 `[batch, k]`: 0 for the greatest sum of the
+            row. The first of equal sums ranks higher.
 
     Returns:
-        sums, and the hypotheses and int32 places among the gains that they are of, `[batch, k]`
-        each. Where a row has fewer, the sum is -inf, with a place beyond the end of the gains.
+        The sums, and the hypotheses and int32 places of their gains, `[batch, k]` each. If a row
+        has fewer sums, the sum is -inf, with a place beyond the end of the gains.
     """
     batch, hypotheses, length = ops.shape(gains)
     k = ranks.shape[1]
@@ -58,14 +58,14 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
 
     size = _block_size(length) if known else _BLOCK
     missing = -length % size
-    # Where only the graph knows how many blocks there are, there have to be k at least.
+    # If the number of blocks is unknown, the padding makes sure that there are at least k.
     gains = _padded(gains, missing if known else missing + k * size)
-    count = ops.shape(gains)[-1] // size  # of a hypothesis
+    count = ops.shape(gains)[-1] // size  # blocks of a hypothesis
     blocks = ops.reshape(gains, (-1, size))
     greatest = ops.reshape(ops.max(blocks, axis=-1), (rows, hypotheses, count))
     greatest = greatest + ops.expand_dims(scores, -1)
     _, chosen = _top(ops.reshape(greatest, (rows, hypotheses * count)), k)
-    # In ascending order, so that of equals the first is found; by fewer ops than ops.sort has.
+    # Ascending order, so that the first of equal sums is found; fewer ops than `ops.sort`.
     chosen = -ops.top_k(-chosen, k)[0]
     first = ops.expand_dims(ops.arange(batch, dtype="int32"), -1) * (hypotheses * count)
     candidates = ops.take(blocks, first + chosen, axis=0)
@@ -84,7 +84,7 @@ def _top(values: Any, k: int) -> tuple[Any, Any]:
 
 
 def _padded(values: Any, count: Any) -> Any:
-    """Put -inf after each row, `count` times."""
+    """Append -inf to each row `count` times."""
     if isinstance(count, int) and not count:
         return values
     widths = [(0, 0)] * (len(values.shape) - 1) + [(0, count)]
@@ -92,6 +92,6 @@ def _padded(values: Any, count: Any) -> Any:
 
 
 def _block_size(length: int) -> int:
-    """Choose a size that divides the length, where there is one, so that nothing is padded."""
+    """Choose a size that divides the length, if there is one, to avoid padding."""
     sizes = [size for size in range(_BLOCK // 2, 2 * _BLOCK + 1) if length % size == 0]
     return min(sizes, key=lambda size: abs(size - _BLOCK), default=_BLOCK)

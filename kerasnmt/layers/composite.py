@@ -1,4 +1,4 @@
-"""What layers and models that are made of layers share."""
+"""The mixin of layers and models that are made of layers."""
 
 import inspect
 from typing import Any, Self
@@ -7,11 +7,11 @@ import keras
 
 
 class Composite:
-    """Save and load a layer or a model by the arguments of its constructor.
+    """Mixin that saves and loads a layer or a model by its constructor's arguments.
 
-    A class with this base, before `keras.layers.Layer` or `keras.Model`, keeps each argument of its
-    constructor under the argument's own name. `get_config` writes these attributes, layers among
-    them, and `from_config` makes the object from them.
+    List it before `keras.layers.Layer` or `keras.Model`, and store each argument of the constructor
+    in an attribute of the same name. `get_config` serializes these attributes, including layers,
+    and `from_config` makes the object from them.
 
     ```python
     class Stack(Composite, keras.layers.Layer):
@@ -31,15 +31,15 @@ class Composite:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make the object from `get_config`."""
+        """Make the object from the result of `get_config`."""
         deserialize = keras.saving.deserialize_keras_object
         return cls(**{name: deserialize(value) for name, value in config.items()})
 
 
 def build_once(layer: keras.layers.Layer, *shapes: tuple) -> None:
-    """Build a part with the given shapes, unless it was built before.
+    """Build a layer with the given shapes, unless it is built already.
 
-    A layer that is read from a file finds its parts built already.
+    The parts of a layer that is loaded from a file are built already.
     """
     if not layer.built:
         layer.build(*shapes)

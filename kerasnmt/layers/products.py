@@ -1,4 +1,4 @@
-"""Products of the matrices of each row of a batch."""
+"""Matrix products that are fast for the few rows of a search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +8,11 @@ from keras import ops
 
 
 def products(left: Any, right: Any) -> Any:
-    """Multiply the matrices of each row.
+    """Multiply the matrices of each row of a batch.
 
-    As `ops.matmul`, and faster for a search that runs in a graph for any number of sources when
-    there is but one: TensorFlow shares out products of many matrices among the threads of a CPU,
-    which for a few hypotheses of one source takes five times as long as one plain product.
+    This equals `ops.matmul`. It is faster in the graph of a search over any number of sources when
+    there is only one: TensorFlow splits batched products among the threads of a CPU, which for a
+    few hypotheses of one source takes five times as long as one plain product.
 
     Args:
         left: `[batch, n, m]`.
@@ -23,38 +23,39 @@ def products(left: Any, right: Any) -> Any:
     """
     batch, count, _ = ops.shape(left)
     known = isinstance(batch, int) or isinstance(left, keras.KerasTensor)
-    # Where n is open as well, it is the length of targets, and so no search.
+    # If n is unknown too, it is the length of targets, so this is not a search.
     if known or not isinstance(count, int):
         return ops.matmul(left, right)
 
     def of_one_row() -> Any:
         units = ops.shape(right)[2]
         first = ops.reshape(left[:1], (count, -1)), ops.reshape(right[:1], (-1, units))
-        # TensorFlow's optimizer would take a batch of 1 for granted in the other branch too; and a
-        # shape that is computed would keep XLA from compiling the gradient.
+        # Adding zeros keeps the batch size unknown: otherwise TensorFlow's optimizer would assume a
+        # batch of 1 in the other branch too. A reshape to a computed shape would also do, but XLA
+        # could not compile its gradient.
         return ops.expand_dims(ops.matmul(*first), 0) + ops.zeros_like(left[..., :1])
 
     return ops.cond(ops.equal(batch, 1), of_one_row, lambda: ops.matmul(left, right))
 
 
 def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
-    """Apply a function of the rows of a matrix to the last axis of a tensor.
+    """Apply a function of a matrix's rows to the last axis of a tensor.
 
-    A product of a tensor of three axes and a matrix, as `ops.matmul` and `keras.layers.Dense` make
-    it in TensorFlow, asks for its sizes by nine ops, which for the few rows of a search take longer
-    than the product; and it has a gradient that XLA cannot compile within a loop unless all sizes
-    are known when it is traced, which those of batches of texts are not. A product of two matrices
-    has neither.
+    In TensorFlow, `ops.matmul` and `keras.layers.Dense` multiply a tensor of three axes by a matrix
+    with nine extra ops for the sizes. For the few rows of a search these take longer than the
+    product. In a loop, XLA cannot compile the gradient of this product unless all sizes are known
+    when the graph is traced, and the sizes of text batches are not. A product of two matrices has
+    neither problem.
 
     Args:
-        function: takes a matrix `[rows, n]` and gives `[rows]` or `[rows, m]`, for example a
+        function: Function from a matrix `[rows, n]` to `[rows]` or `[rows, m]`, for example a
             `keras.layers.Dense`.
         tensor: `[..., n]`.
 
     Returns:
         `[...]` or `[..., m]`.
     """
-    # No sizes are asked for yet of a symbolic tensor, and none can be of one without features.
+    # On a symbolic tensor no op runs yet; without features, -1 in a shape would be ambiguous.
     symbolic = isinstance(tensor, keras.KerasTensor)
     if symbolic or len(tensor.shape) == 2 or tensor.shape[-1] == 0:
         return function(tensor)

@@ -1,6 +1,7 @@
 """Attention figures, word alignments and their error rate, IBM model 1, learning curves.
 
-NumPy in; text, numbers and Matplotlib figures out. Matplotlib is imported when a figure is drawn.
+The inputs are NumPy arrays; the outputs are text, numbers and Matplotlib figures. Matplotlib is
+imported when a figure is drawn.
 """
 
 from kerasnmt.viz.alignment_error_rate import alignment_error_rate

@@ -6,23 +6,26 @@ Links = Sequence[Iterable[tuple[int, int]]]
 
 
 def alignment_error_rate(predicted: Links, sure: Links, possible: Links | None = None) -> float:
-    """Scores word alignments against a reference, over a whole corpus.
+    """Return the alignment error rate of a corpus against a reference.
 
-    With A predicted, S sure and P possible links, S counted as possible too,
-    AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), in which the counts are summed over sentences
-    (Och and Ney, 2003, "A Systematic Comparison of Various Statistical Alignment Models").
+        AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
+
+    for the predicted links A, the sure links S and the possible links P, which include S. The
+    counts are summed over all sentences.
+
+    Source: Och and Ney (2003), "A systematic comparison of various statistical alignment models".
 
     Args:
-        predicted: for each sentence its links (source word, target word).
-        sure: likewise, the links that the reference is sure of.
-        possible: likewise, the links that the reference allows; none beyond the sure ones when
-            left out.
+        predicted: Predicted links (source word, target word) of each sentence.
+        sure: Sure links of each sentence in the reference.
+        possible: Further possible links of each sentence in the reference, or None for only the
+            sure ones.
 
     Returns:
-        0 (best) to 1.
+        A float from 0 (best) to 1.
 
     Raises:
-        ValueError: the numbers of sentences differ, or there is no link to count.
+        ValueError: If the numbers of sentences differ, or there are no links.
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-# All sizes in inches, so that a label has the same room beside any number of tokens.
+# All sizes are in inches, so that a label has the same room beside any number of tokens.
 _LARGEST_CELL, _SMALLEST_CELL = 0.46, 0.26
 _FEW_TOKENS_WIDTH = 6.0
 _BAR_WIDTH, _BAR_GAP = 0.12, 0.18
@@ -42,18 +42,18 @@ def attention_figure(
     source_label: str = "source",
     target_label: str = "translation",
 ) -> Figure:
-    """Draw attention weights: a row for each target token, a column for each source token.
+    """Draw attention weights, with one row per target token and one column per source token.
 
-    The figure grows with the numbers of tokens and with their lengths, so that labels neither
-    overlap nor are cut off.
+    The figure grows with the number and the length of the tokens, so that labels neither overlap
+    nor are cut off.
 
     Args:
-        weights: Float `[target_length, source_length]`; colours span 0 to 1.
-        source_tokens: Labels of the columns, along the top.
-        target_tokens: Labels of the rows, down the side.
-        title: Title above all.
+        weights: Float `[target_length, source_length]`; colors span 0 to 1.
+        source_tokens: Labels of the columns.
+        target_tokens: Labels of the rows.
+        title: Title of the figure.
         generate_probability: For a pointer-generator, p_gen of each target token, float
-            `[target_length]`. It is drawn as a further column to the right, in the same colours.
+            `[target_length]`. It is drawn as another column on the right, in the same colors.
         coverage: Total attention to each source token, such as `weights.sum(axis=0)`, float
             `[source_length]`. It is drawn as bars below, with a line at 1, the coverage of a source
             word that corresponds to one target word.
@@ -61,11 +61,11 @@ def attention_figure(
         target_label: Name of the vertical axis.
 
     Returns:
-        A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
+        A Matplotlib figure, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: The shape of `weights`, `generate_probability` or `coverage` does not match the
-            tokens, or there are no tokens.
+        ValueError: If the shape of `weights`, `generate_probability` or `coverage` does not match
+            the tokens, or there are no tokens.
     """
     from matplotlib.figure import Figure
 
@@ -79,7 +79,7 @@ def attention_figure(
     probability = _of_tokens("generate_probability", generate_probability, "target", rows)
     coverage = _of_tokens("coverage", coverage, "source", columns)
     cell = np.clip(_FEW_TOKENS_WIDTH / max(rows, columns), _SMALLEST_CELL, _LARGEST_CELL)
-    # The columns' labels, and their places in cells.
+    # The labels of the columns, and their positions in cells.
     labels, places = list(source_tokens), list(range(columns))
     if probability is not None:
         labels.append("p_gen")
@@ -115,7 +115,7 @@ def attention_figure(
 def _of_tokens(
     name: str, values: Sequence[float] | None, side: str, tokens: int
 ) -> np.ndarray | None:
-    """Check that there is a value for each token of a side."""
+    """Check that there is one value for each token of a side."""
     if values is None:
         return None
     values = np.asarray(values, "float32")
@@ -128,7 +128,7 @@ def _of_tokens(
 
 
 def _draw_probability(axes: Axes, probability: np.ndarray, place: float) -> None:
-    """Draw p_gen as a further column."""
+    """Draw p_gen as another column."""
     extent = (place - 0.5, place + 0.5, len(probability) - 0.5, -0.5)
     heat_map(axes, probability[:, None], extent=extent)
     axes.set_xlim(-0.5, place + 0.5)
@@ -149,7 +149,7 @@ def _name_axes(axes: Axes, source_label: str, target_label: str) -> None:
 
 
 def _draw_bar(axes: Axes, image: AxesImage, label: str) -> None:
-    """Draw the scale of the colours."""
+    """Draw the color bar."""
     bar = axes.figure.colorbar(image, cax=axes, ticks=(0, 0.5, 1))
     bar.outline.set_visible(False)
     bar.set_label(label, color=INK, fontsize=9)

@@ -23,23 +23,23 @@ def attention_heads_figure(
     target_tokens: Sequence[str],
     title: str | None = None,
 ) -> Figure:
-    """Draw a heat map for each head of each layer: layers from the top down, heads side by side.
+    """Draw a heat map for each head of each layer, with one row per layer.
 
-    Each map has a row for each target token and a column for each source token. The tokens are
-    written once, along the top and the left of the grid.
+    Each map has one row per target token and one column per source token. The tokens are written
+    once, along the top and the left of the grid.
 
     Args:
         weights: Float `[layers, heads, target_length, source_length]`, such as one sentence of the
-            result of `model.attend_by_head`; colours span 0 to 1.
+            result of `model.attend_by_head`; colors span 0 to 1.
         source_tokens: Labels of the columns.
         target_tokens: Labels of the rows.
-        title: Title above all.
+        title: Title of the figure.
 
     Returns:
-        A figure of its own, outside pyplot's global state: `figure.savefig(path)` writes it.
+        A Matplotlib figure, outside pyplot's global state: `figure.savefig(path)` writes it.
 
     Raises:
-        ValueError: The shape of `weights` does not match the tokens, or something is empty.
+        ValueError: If the shape of `weights` does not match the tokens, or one of them is empty.
     """
     from matplotlib.figure import Figure
 

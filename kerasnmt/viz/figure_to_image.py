@@ -1,4 +1,4 @@
-"""From a figure to pixels."""
+"""Figures as arrays of pixels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def figure_to_image(figure: Figure) -> np.ndarray:
-    """Draw a figure into an array, for TensorBoard's image summaries.
+    """Convert a figure to an array, for image summaries of TensorBoard.
 
     Args:
         figure: Any Matplotlib figure.

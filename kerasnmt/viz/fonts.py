@@ -1,27 +1,27 @@
-"""Fonts for any script that the machine has."""
+"""Installed fonts for the scripts of texts."""
 
 import functools
 from collections.abc import Iterable
 
 
 def font_families(texts: Iterable[str]) -> list[str]:
-    """List the font families that write the texts: the default one, then those it needs beside it.
+    """Return the font families that cover texts: the default one, then those for its gaps.
 
     Matplotlib falls back from family to family for each character, but only along such a list.
 
     Args:
-        texts: All texts, in regular weight.
+        texts: The texts, in regular weight.
 
     Returns:
-        Names for the `fontfamily` of a text. Characters without an installed font are drawn as
-        boxes.
+        Names for the `fontfamily` of a text. A character that no installed font has is drawn as a
+        box.
     """
     from matplotlib.font_manager import fontManager
 
     families = ["sans-serif"]
     missing = {ord(character) for text in texts for character in text} - _characters("sans-serif")
     for family in sorted(fontManager.get_font_names()) if missing else ():
-        # The font of last resort claims every character and draws boxes.
+        # The last-resort font claims to have every character and draws boxes.
         if missing & _characters(family) and not family.startswith("Last Resort"):
             families.append(family)
             missing -= _characters(family)

@@ -1,4 +1,4 @@
-"""Parts of figures of attention: colours, text, heat maps, and the room for labels."""
+"""Parts of attention figures: colors, text, heat maps and the room for labels."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INK = "#1f2933"
 
 
 def text_style(*texts: str | None) -> dict[str, Any]:
-    """Return the options of Matplotlib that write these texts unchanged, in any script."""
+    """Return Matplotlib options that write these texts unchanged, in any script."""
     return {
         "color": INK,
         "fontfamily": font_families(text or "" for text in texts),
-        "parse_math": False,  # a dollar sign starts no formula
+        "parse_math": False,  # a dollar sign does not start a formula
     }
 
 
@@ -56,7 +56,7 @@ def fit_to_labels(
     Args:
         figure: Figure of the axes.
         boxes: For each of the axes, its left and bottom edges, width and height, in inches.
-        margin: Room around all, in inches.
+        margin: Margin of the figure, in inches.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -66,7 +66,7 @@ def fit_to_labels(
         for axes, box in boxes.items():
             axes.set_position(np.add(box, (left, bottom, 0, 0)) / scale)
 
-    # Labels are measured once, then everything is moved to where it has room.
+    # Measure the labels once, then move everything to where it has room.
     place(1, 1, 0, 0)
     box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
     place(box.width + 2 * margin, box.height + 2 * margin, margin - box.x0, margin - box.y0)

@@ -1,4 +1,4 @@
-"""IBM model 1: word alignment by counting, without any neural network."""
+"""IBM model 1: statistical word alignment, without a neural network."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Self
 
 import numpy as np
 
-# Above any number of words, so that an id of -1, an unseen word, is in no known pair.
+# Greater than any number of words, so that the id -1, an unseen word, is in no known pair.
 _BASE = 2**31
 
 
 class IBMModel1:
     """Word translation probabilities t(target word | source word), learned by EM.
 
-    Every target word f_j comes from one source word or from the null word e_0, each place as
-    likely as any other:
+    Every target word f_j comes from one source word or from the null word e_0; all positions are
+    equally likely:
 
         P(f | e) = prod_j 1 / (l + 1) sum_{i=0..l} t(f_j | e_i)
 
-    for l source words; the factor for the target's length is left out. From uniform t, EM counts
+    for l source words, without the factor for the target's length. EM starts from uniform t, counts
 
-        c(f | e) = sum over sentences and places of t(f | e) / sum_i t(f | e_i)
+        c(f | e) = sum over sentences and positions of t(f | e) / sum_i t(f | e_i)
 
-    and takes t(f | e) = c(f | e) / sum_f' c(f' | e) for the next iteration.
+    and uses t(f | e) = c(f | e) / sum_f' c(f' | e) in the next iteration.
 
     Source: Brown, Della Pietra, Della Pietra and Mercer (1993), "The mathematics of statistical
     machine translation: parameter estimation", section 4.1.
@@ -33,17 +33,17 @@ class IBMModel1:
     model.align("das Haus", "the house")  # [(0, 0), (1, 1)]
     ```
 
-    Words are what `str.split` finds.
+    Words are split by `str.split`.
 
     Args:
-        iterations: of EM, at least 1.
+        iterations: Number of EM iterations, at least 1.
 
     Attributes:
-        log_likelihoods: after `fit` a float for each iteration, the sum of log P(f | e) over all
-            pairs under the t that the iteration began with; EM never lowers it.
+        log_likelihoods: After `fit`, the sum of log P(f | e) over all pairs at the start of each
+            iteration, a list of floats. EM never lowers it.
 
     Raises:
-        ValueError: `iterations` is below 1.
+        ValueError: If `iterations` is below 1.
     """
 
     def __init__(self, iterations: int = 10) -> None:
@@ -56,17 +56,17 @@ class IBMModel1:
         self._pairs = self._t = np.zeros(0)
 
     def fit(self, pairs: Iterable[Sequence]) -> Self:
-        """Learns t from nothing; what an earlier `fit` learned is forgotten.
+        """Learn t from uniform probabilities, without the results of an earlier `fit`.
 
         Args:
-            pairs: tuples that begin with a source and a target, both `str`; as `builtin_corpus`
-                gives.
+            pairs: Tuples that start with a source and a target, both `str`, as from
+                `builtin_corpus`.
 
         Returns:
             The model itself.
 
         Raises:
-            ValueError: there is no target word in all pairs.
+            ValueError: If no pair has a target word.
         """
         source_ids, target_ids = {None: 0}, {}  # None is the null word
         links, widths = [], []
@@ -80,8 +80,8 @@ class IBMModel1:
                 "IBMModel1 expects pairs (source, target) with at least one target word. "
                 f"Received: {len(links)} pairs without any"
             )
-        # A link is a place of a sentence's source with one of its target, and an entry of t is a
-        # pair of words: all links of two words share one.
+        # A link connects a source and a target position of a sentence; an entry of t is a pair of
+        # words. All links of the same two words share one entry.
         self._source_ids, self._target_ids = source_ids, target_ids
         self._pairs, entry = np.unique(np.concatenate(links), return_inverse=True)
         place = np.repeat(np.arange(len(widths)), widths)
@@ -97,31 +97,31 @@ class IBMModel1:
         return self
 
     def probability(self, target: str, source: str | None) -> float:
-        """Returns t(target | source) of two words; a source of None is the null word.
+        """Return t(target | source) of two words; the source None is the null word.
 
-        Words that never stood in one pair have 0.
+        It is 0 for words that never occurred in the same pair.
 
         Raises:
-            ValueError: the model is not fitted.
+            ValueError: If the model is not fitted.
         """
         return float(self._probabilities([target], [source])[0, 0])
 
     def align(self, source: str, target: str) -> list[tuple[int, int]]:
-        """Links each target word with the source word that it most probably comes from.
+        """Link each target word to its most probable source word.
 
-        A target word has no link where the null word is the most probable, or where it was in no
-        pair of `fit`; a source word that was in none is never linked.
+        A target word has no link if the null word is the most probable one, or if no pair of `fit`
+        has the target word. Source words that are in no pair of `fit` have no links.
 
         Args:
-            source: a sentence.
-            target: its translation.
+            source: A sentence.
+            target: Its translation.
 
         Returns:
             0-based links (source word, target word), at most one for each target word, ordered by
-            target word; the first source word wins a tie, the null word none.
+            target word. The first source word wins a tie; the null word loses ties.
 
         Raises:
-            ValueError: the model is not fitted.
+            ValueError: If the model is not fitted.
         """
         words = source.split()
         t = self._probabilities(target.split(), [*words, None])
@@ -129,10 +129,10 @@ class IBMModel1:
         return [(int(i), j) for j, i in enumerate(best) if i < len(words) and t[j, i]]
 
     def _probabilities(self, target: list[str], source: list[str | None]) -> np.ndarray:
-        """Looks up t, float64 `[target words, source words]`."""
+        """Look up t, float64 `[target words, source words]`."""
         if not len(self._pairs):
             raise ValueError(
-                "IBMModel1 expects to be fitted before it is asked. Received: a model without "
+                "IBMModel1 expects to be fitted first. Received: a model without "
                 "pairs. Call fit(pairs) first."
             )
         f = np.array([self._target_ids.get(word, -1) for word in target], int)
@@ -143,10 +143,10 @@ class IBMModel1:
 
 
 def _word_pairs(f: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """One number for each pair of a target and a source id, int64 `[target, source]`."""
+    """Return one number for each pair of a target and a source id, int64 `[target, source]`."""
     return f[:, None] * _BASE + e
 
 
 def _ids(words: list[str | None], ids: dict[str | None, int]) -> np.ndarray:
-    """The ids of words; new words get the next ones."""
+    """Return the ids of words; new words get the next ids."""
     return np.array([ids.setdefault(word, len(ids)) for word in words], int)

@@ -1,4 +1,4 @@
-"""The attention of a caption over its image, word by word."""
+"""The attention of a caption over its image, for each word."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ def image_attention_figure(
     *,
     marked: np.ndarray | None = None,
 ) -> Figure:
-    """Draw attention over an image: the image itself, then one panel for each word.
+    """Draw attention over an image: the image, then one panel for each word.
 
-    The panel of a word lights the regions that the word attends to, most of all the region of its
-    largest weight, which is written below. Between the centres of regions the light changes evenly.
+    The panel of a word brightens the regions that the word attends to. The largest weight is
+    written below the panel. The brightness is interpolated between the centers of regions.
 
     Args:
-        image: Uint8 `[height, width, 3]`, or `[height, width, 1]` for grey.
+        image: Uint8 `[height, width, 3]`, or `[height, width, 1]` for gray.
         weights: Float `[words, regions]`, such as `model.attend(inputs)["weights"][0]`, the top row
             of regions first.
         words: Titles of the panels.
         grid: Rows and columns of the regions, a model's `encoder.grid`.
-        title: Title above all, such as the caption.
-        marked: Boolean `[words, regions]`, the regions to frame in each word's panel, such as those
-            of the object that it names.
+        title: Title of the figure, such as the caption.
+        marked: Regions to frame in each word's panel, boolean `[words, regions]`, such as those of
+            the object that it names.
 
     Returns:
-        A figure of its own, see `attention_figure`.
+        A Matplotlib figure, see `attention_figure`.
 
     Raises:
-        ValueError: The shape of `image`, `weights` or `marked` does not match the words and the
+        ValueError: If the shape of `image`, `weights` or `marked` does not match the words and the
             grid, or there are no words.
     """
     from matplotlib.figure import Figure
@@ -99,7 +99,7 @@ def _check_shapes(
 
 
 def _light(axes: Axes, image: np.ndarray, weights: np.ndarray) -> None:
-    """Draw an image as bright as the weights of its regions, `[rows, columns]`."""
+    """Draw an image with the weights of its regions, `[rows, columns]`, as brightness."""
     light = _between(weights / max(weights.max(), 1e-9), *image.shape[:2])
     axes.imshow((image * (_DARKEST + (1 - _DARKEST) * light[..., None])).astype("uint8"))
     axes.text(
@@ -121,7 +121,7 @@ def _frame(axes: Axes, marked: np.ndarray, height: int, width: int) -> None:
 
 
 def _between(values: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Interpolate values at the centres of regions, `[rows, columns]`, to every pixel."""
+    """Interpolate values at the centers of regions, `[rows, columns]`, to every pixel."""
     for axis, size in ((0, height), (1, width)):
         count = values.shape[axis]
         middles = (np.arange(count) + 0.5) * size / count

@@ -1,4 +1,4 @@
-"""The learning curve of a training."""
+"""Learning curves."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _BLUE, _ORANGE, _INK = "#1f66a8", "#d9792b", "#1f2933"
 
 
 def learning_curve_figure(history: Sequence[dict]) -> Figure:
-    """Draw losses and validation BLEU over minutes of training.
+    """Draw the losses and the validation BLEU over the minutes of training.
 
     Args:
-        history: One object an epoch, as in `results.json`: `seconds` from the start of the training
-            to the end of the epoch; `loss`, `val_loss` and `val_bleu`, each absent or None where it
-            was not measured.
+        history: One dict per epoch, as in `results.json`: `seconds` from the start of training to
+            the end of the epoch; `loss`, `val_loss` and `val_bleu`, each absent or None if it was
+            not measured.
 
     Returns:
-        A figure of its own, outside pyplot's global state, with a panel for the losses and, if any
-        epoch has a BLEU, a panel for BLEU.
+        A Matplotlib figure, outside pyplot's global state, with a panel for the losses and, if any
+        epoch has a BLEU score, a panel for BLEU.
 
     Raises:
-        ValueError: `history` is empty.
+        ValueError: If `history` is empty.
     """
     from matplotlib.figure import Figure
 
@@ -53,7 +53,7 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
 
 
 def _dress(axes: Axes, title: str) -> None:
-    """Give a panel its title and quiet lines."""
+    """Set the title and the style of a panel."""
     axes.set_title(title, loc="left", color=_INK, fontsize=11, fontweight="bold")
     axes.set_xlabel("minutes of training", color=_INK)
     axes.set_xlim(left=0)

@@ -1,4 +1,4 @@
-"""The attention of the hops of a memory network."""
+"""The attention of a memory network's hops."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def memory_figure(
     *,
     supporting: Collection[int] = (),
 ) -> Figure:
-    """Draw the attention of a memory network: a row for each sentence, a column for each hop.
+    """Draw the attention of a memory network, with one row per sentence and one column per hop.
 
     Args:
-        weights: Float `[hops, sentences]`, of one story, such as
-            `model.attend(inputs)[0, :, :len(sentences)]`; colours span 0 to 1.
+        weights: Weights of one story, float `[hops, sentences]`, such as
+            `model.attend(inputs)[0, :, :len(sentences)]`; colors span 0 to 1.
         sentences: Labels of the rows, oldest first.
-        title: Title above all, such as the question and its answer.
-        supporting: Numbers, from 0, of the sentences that the answer follows from; a triangle marks
-            them.
+        title: Title of the figure, such as the question and its answer.
+        supporting: Indices, counted from 0, of the sentences that support the answer; a triangle
+            marks them.
 
     Returns:
-        A figure, see `attention_figure`.
+        A Matplotlib figure, see `attention_figure`.
 
     Raises:
-        ValueError: The shape of `weights` does not match the sentences, there are none, or
-            `supporting` has a number that is out of range.
+        ValueError: If the shape of `weights` does not match the sentences, there are no sentences,
+            or `supporting` has an index out of range.
     """
     weights = np.asarray(weights, "float32")
     if weights.ndim != 2 or weights.shape[1] != len(sentences) or not weights.size:

@@ -9,10 +9,10 @@ Link = tuple[int, int]
 
 
 def format_pharaoh(links: Iterable[Link]) -> str:
-    """Writes links in the Pharaoh format.
+    """Write links in the Pharaoh format.
 
     Args:
-        links: pairs of 0-based positions, (source word, target word).
+        links: Pairs of 0-based positions, (source word, target word).
 
     Returns:
         One line, sorted by source, then target: `"0-0 1-2"`.
@@ -21,17 +21,17 @@ def format_pharaoh(links: Iterable[Link]) -> str:
 
 
 def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
-    """Reads a line in the Pharaoh format.
+    """Read a line in the Pharaoh format.
 
     Args:
-        line: items `i-j` for sure links, `ipj` for links that are only possible.
+        line: Items `i-j` for sure links, `ipj` for possible links.
 
     Returns:
-        The sure links and those only possible, 0-based (source word, target word), in the order
-        of the line.
+        The sure links and the possible links, 0-based (source word, target word), in the order of
+        the line.
 
     Raises:
-        ValueError: an item is written in another way.
+        ValueError: If an item has another form.
     """
     sure, possible = [], []
     for item in line.split():
@@ -47,17 +47,17 @@ def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
 
 
 def parse_pharaoh_lines(lines: Iterable[str], name: str) -> list[tuple[list[Link], list[Link]]]:
-    """Reads the lines of a file in the Pharaoh format.
+    """Read the lines of a file in the Pharaoh format.
 
     Args:
-        lines: one a sentence pair, see `parse_pharaoh`.
-        name: of the file, for errors.
+        lines: Lines of the file, one per sentence pair, see `parse_pharaoh`.
+        name: Name of the file, for errors.
 
     Returns:
-        For each line its sure links and those only possible.
+        The sure links and the possible links of each line.
 
     Raises:
-        ValueError: a line is written in another way; its number is given, counted from 1.
+        ValueError: If a line has another form. The error names the line, counted from 1.
     """
     parsed = []
     for number, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""From attention between pieces to links between words."""
+"""Word alignments from the attention between tokens."""
 
 from collections.abc import Sequence
 
@@ -10,24 +10,24 @@ def word_alignment(
     source_word_indices: Sequence[int],
     target_word_indices: Sequence[int],
 ) -> list[tuple[int, int]]:
-    """Links each target word with the source word that it attends to most.
+    """Link each target word to the source word that it attends to most.
 
-    Pieces are merged to words first: a target word attends as its pieces do on average, and a
-    source word receives what its pieces receive together.
+    Pieces are first merged to words: the weights of a target word are the mean of those of its
+    pieces, and the weight of a source word is the sum of those of its pieces.
 
     Args:
-        weights: float `[target_length, source_length]`, the attention between tokens.
-        source_word_indices: for each source token the 0-based index of its word; -1 leaves the
-            token out (end token, padding, bare space).
-        target_word_indices: likewise for each target token.
+        weights: Attention weights of tokens, float `[target_length, source_length]`.
+        source_word_indices: 0-based index of the word of each source token; -1 leaves the token out
+            (end token, padding, single space).
+        target_word_indices: 0-based index of the word of each target token, or -1.
 
     Returns:
         0-based links (source word, target word), at most one for each target word, ordered by
-        target word; the first source word wins a tie. A target word with no weight on any source
+        target word. The first source word wins a tie. A target word without weight on any source
         word has no link.
 
     Raises:
-        ValueError: the shape of `weights` is not that of the indices.
+        ValueError: If the shape of `weights` does not match the indices.
     """
     weights = np.asarray(weights, "float64")
     source, target = np.asarray(source_word_indices, int), np.asarray(target_word_indices, int)

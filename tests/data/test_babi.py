@@ -82,7 +82,7 @@ def test_what_is_written_again_is_read_the_same(tmp_path):
         ("1 One.\n2 Who?\tone\t1\t1\n", "a line of neither form. Received: path='.*', line 2"),
         ("1 One.\n3 Two.\n", "the ID 2, or 1 for a new story, found 3. Received: .*, line 2"),
         ("2 Two.\n", "the ID 1, or 1 for a new story, found 2. Received: .*, line 1"),
-        ("1 One.\n2 Who?\t \t1\n", "an answer behind the question.*, line 2"),
+        ("1 One.\n2 Who?\t \t1\n", "an answer after the question.*, line 2"),
         ("1 One.\n2 Who?\tone\t3\n", "supporting IDs of .*, found '3'. Received: .*, line 2"),
         ("1 One.\n2 Who?\tone\t1,1\n", "found '1,1'. Received: path='.*', line 2"),
         # Neither a question nor a sentence of the story before, nor one that comes later.

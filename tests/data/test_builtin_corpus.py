@@ -193,5 +193,5 @@ def test_unknown_split():
 
 @pytest.mark.parametrize("size", [0, -3])
 def test_size_below_one(size):
-    with pytest.raises(ValueError, match=f"Received: size={size}. Ask for 1 or more"):
+    with pytest.raises(ValueError, match=f"Received: size={size}. Choose 1 or more"):
         builtin_corpus(size)

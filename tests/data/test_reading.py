@@ -124,11 +124,14 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     cut.write_bytes(whole[:-10])
     broken.write_bytes(whole[:20] + b"\xff" * 10 + whole[30:])
     for path, message in (
-        (tmp_path / "absent.txt", r"a text file .*absent\.txt' \(No such file or directory\)"),
-        (tmp_path, r"a text file that can be read. Received: .* \(Is a directory\)"),
-        (no_gzip, r"a gzip file that can be read. Received: .*plain\.gz' \(Not a gzipped file"),
-        (cut, r"a gzip file that can be read. Received: .*cut\.gz' \(Compressed file ended"),
-        (broken, r"a gzip file that can be read. Received: .*broken\.gz' \("),
+        (
+            tmp_path / "absent.txt",
+            r"a readable text file.*absent\.txt' \(No such file or directory\)",
+        ),
+        (tmp_path, r"a readable text file. Received: .* \(Is a directory\)"),
+        (no_gzip, r"a readable gzip file. Received: .*plain\.gz' \(Not a gzipped file"),
+        (cut, r"a readable gzip file. Received: .*cut\.gz' \(Compressed file ended"),
+        (broken, r"a readable gzip file. Received: .*broken\.gz' \("),
     ):
         with pytest.raises(ValueError, match=message):
             read_parallel(good, path)

@@ -195,5 +195,5 @@ def test_what_cannot_be_read(tmp_path):
     np.save(files["npy.npy"], np.zeros(3))
     np.savez(files["other.npz"], a=np.zeros(3))
     for name, path in files.items():
-        with pytest.raises(ValueError, match=rf"save_batches writes\. Received: path='.*{name}'"):
+        with pytest.raises(ValueError, match=rf"save_batches\. Received: path='.*{name}'"):
             SavedBatches(path)

@@ -177,5 +177,7 @@ def test_different_rooms_are_refused():
         states = [TimeCache.allocate(ids, room) for room in (5, 20)]
         return row_loop(None, None, {"ids": ids, "states": states})
 
-    with pytest.raises(ValueError, match=r"Expected states of one room.*room for \[5, 20\] steps"):
+    with pytest.raises(
+        ValueError, match=r"Expected states with the same room.*room for \[5, 20\] steps"
+    ):
         graph.get_concrete_function()

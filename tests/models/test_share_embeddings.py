@@ -159,7 +159,7 @@ def test_two_vocabularies():
 
 def test_one_embedding_too_many_or_too_few():
     free, shared = make(share_embeddings=False), make()
-    message = r"an encoder with an embedding of its own, or words that come embedded"
+    message = r"either an encoder with an embedding, or embedded words"
     for donor, share in ((free, True), (shared, False)):
         config = donor.get_config() | {"share_embeddings": share}
         with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""The built-in corpus: English and German sentence pairs without end and without downloads."""
+"""The built-in corpus: unlimited English and German sentence pairs without downloads."""
 
 from kerasnmt.data.builtin.corpus import SyntheticPair, builtin_corpus
 

@@ -1,4 +1,4 @@
-"""Verb groups and clauses: one set of constituents, put in English and in German order."""
+"""Verb groups and clauses: the same constituents in English and in German order."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class VerbGroup(NamedTuple):
 
 
 def _forms(table: tuple[Forms, Forms], tense: str) -> Forms:
-    """The forms of the `"present"` or the `"past"`."""
+    """Return the forms of the `"present"` or the `"past"`."""
     return table[("present", "past").index(tense)]
 
 
 def _finite(
     verb: Verb, tense: str, agreement: int, support: bool, key: object
 ) -> tuple[Words, Words]:
-    """English auxiliary and rest of a finite verb; `support` asks for "do"."""
+    """Return the English auxiliary and rest of a finite verb; `support` adds "do"."""
     form = words(_forms((verb.present, verb.past), tense)[agreement], key)
     if verb.auxiliary:
         return form, ()
@@ -56,15 +56,15 @@ def verb_group(
     support: bool,
     negated: bool,
 ) -> VerbGroup:
-    """Conjugates a verb.
+    """Conjugate a verb.
 
     Args:
-        verb: the verb.
+        verb: The verb.
         agreement: `FIRST`, `THIRD` or `PLURAL`.
         tense: `"present"`, `"past"`, `"perfect"`, `"pluperfect"` or a key of `MODALS`.
-        passive: whether the verb is in the passive (werden).
-        support: whether English needs "do" where it has no auxiliary (questions, negation).
-        negated: whether "not" follows: "must not" is "darf nicht".
+        passive: Whether the verb is in the passive (werden).
+        support: Whether English needs "do" if there is no auxiliary (questions, negation).
+        negated: Whether "not" follows: "must not" is "darf nicht".
     """
     key, finite_key, passive_key = object(), object(), object()
     particle_key = object() if verb.particle else key
@@ -108,23 +108,23 @@ def verb_group(
 
 @dataclass(slots=True)
 class Clause:
-    """The constituents of a clause, with four ways to put them in order.
+    """The constituents of a clause, with four ways to order them.
 
     Attributes:
-        subject: the subject, in the nominative.
-        agreement: what the verb agrees with: `FIRST`, `THIRD` or `PLURAL`.
-        tense: see `verb_group`.
-        verb: the main verb.
-        passive: whether the verb is in the passive.
-        front: what stands first: an adverbial, a conjunction, a question word, another clause.
-        negation: "not" and, unless German says it by "kein", "nicht".
-        adverb: an adverb before the English verb ("often").
-        pronouns: object pronouns.
-        objects: noun objects.
-        complements: what German puts after "nicht": manner, place, prepositional objects, and
-            predicates.
-        time: an adverbial that English puts last, and German before the objects.
-        clauses: relative and other clauses that both languages put at the very end.
+        subject: The subject, in the nominative.
+        agreement: Agreement of the verb: `FIRST`, `THIRD` or `PLURAL`.
+        tense: See `verb_group`.
+        verb: The main verb.
+        passive: Whether the verb is in the passive.
+        front: First constituent: an adverbial, a conjunction, a question word, another clause.
+        negation: "not" and, unless German uses "kein", "nicht".
+        adverb: An adverb before the English verb ("often").
+        pronouns: Object pronouns.
+        objects: Noun objects.
+        complements: Constituents after the German "nicht": manner, place, prepositional objects,
+            and predicates.
+        time: An adverbial that is last in English, and before the objects in German.
+        clauses: Relative and other clauses, at the very end in both languages.
     """
 
     subject: Phrase
@@ -142,7 +142,7 @@ class Clause:
     clauses: Phrase = NOTHING
 
     def statement(self) -> Phrase:
-        """A main clause: the German finite verb is second."""
+        """Return a main clause: the German finite verb is second."""
         group = self._group()
         if self.front:
             target = (self.front.target, group.finite, self._after_verb())
@@ -151,19 +151,19 @@ class Clause:
         return self._phrase(group, False, *target, group.final)
 
     def question(self) -> Phrase:
-        """A question, for its subject excepted; `front` holds the question word."""
+        """Return a question about anything but the subject; `front` is the question word."""
         group = self._group(question=True)
         target = (self.front.target, group.finite, self._after_verb(), group.final)
         return self._phrase(group, True, *target)
 
     def subordinate(self) -> Phrase:
-        """A clause opened by a conjunction or relative pronoun: all German verbs are last."""
+        """Return a clause with a conjunction or relative pronoun: all German verbs are last."""
         group = self._group()
         target = (self.front.target, self.subject.target, self._middle(), group.last)
         return self._phrase(group, False, *target)
 
     def infinitive(self, purpose: bool = False) -> Phrase:
-        """An infinitive with "to" and "zu", or with "in order to" and "um … zu"."""
+        """Return an infinitive with "to" and "zu", or with "in order to" and "um … zu"."""
         to, order = object(), object()
         key, particle = object(), object()
         whole = (key, particle if self.verb.particle else key)
@@ -190,14 +190,14 @@ class Clause:
         )
 
     def _after_verb(self) -> Words:
-        """Subject and middle after a German finite verb: object pronouns precede a noun subject."""
+        """Return subject and middle after a German finite verb; object pronouns precede a noun."""
         subject, pronouns = self.subject.target, self.pronouns.target
         if subject and subject[0].text in SUBJECT_PRONOUNS:
             return subject + self._middle()
         return pronouns + subject + self._middle()[len(pronouns) :]
 
     def _middle(self) -> Words:
-        """What stands between the German subject or finite verb and the final verbs."""
+        """Return the constituents between the German subject or finite verb and the final verbs."""
         parts = (self.pronouns, self.time, self.adverb, self.objects, self.negation)
         return sum((part.target for part in (*parts, self.complements)), ())
 

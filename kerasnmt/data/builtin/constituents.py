@@ -33,20 +33,20 @@ DEFINITE = {"the": 5, "own": 2, "this": 1}
 
 
 class Constituents:
-    """Draws constituents from the lexicon and the names.
+    """Random constituents from the lexicon and the names.
 
-    Only `rng.random()` is asked, whose values for a seed are the same on every version of Python.
+    They use only `rng.random()`, whose values for a seed are the same in every version of Python.
 
     Args:
-        rng: the source of all choices.
-        unseen: whether names are of the population set apart as unseen, and more frequent.
+        rng: Random numbers for all choices.
+        unseen: Whether names come from the unseen population, and are more frequent.
     """
 
     def __init__(self, rng: Random, *, unseen: bool = False) -> None:
         self._rng = rng
         self._unseen = unseen
         self._name_rate = 0.7 if unseen else 0.25
-        self._names: set[str] = set()  # those of the sentence that is being made
+        self._names: set[str] = set()  # in the current sentence
 
     # --- Choices ---------------------------------------------------------------------------------
 
@@ -65,19 +65,19 @@ class Constituents:
             left -= weight
             if left < 0:
                 return item
-        return item  # rounding has left a trace of weight
+        return item  # reached only by rounding errors
 
     def _maybe(self, probability: float, make: Callable[..., Phrase], *args: object) -> Phrase:
         return make(*args) if self._chance(probability) else NOTHING
 
     def _entry(self, table: Sequence[tuple[str, ...]]) -> Phrase:
-        """An entry of a table of fixed phrases."""
+        """Draw an entry from a table of fixed phrases."""
         return aligned(*self._pick(table))
 
     # --- Noun phrases ----------------------------------------------------------------------------
 
     def _name(self, kind: str) -> Phrase:
-        """A name that the sentence does not have yet."""
+        """Draw a name that is not in the sentence yet."""
         while (name := draw_name(self._rng, kind, self._unseen)) in self._names:
             pass
         self._names.add(name)
@@ -94,13 +94,13 @@ class Constituents:
         determiners: dict[str, float] | None = None,
         negation: object = None,
     ) -> Nominal:
-        """A noun with what may stand before and after it.
+        """Draw a noun phrase with the given noun.
 
         Args:
-            noun: the noun.
+            noun: The noun.
             case: `"nom"`, `"acc"` or `"dat"`.
-            determiners: the weights of the determiners, where not all of them fit.
-            negation: the key of a "not" that German puts into the phrase (kein).
+            determiners: The weights of the determiners, if not all of them fit.
+            negation: The key of a "not" that is part of the phrase in German (kein).
         """
         plural = bool(noun.plural) and self._chance(0.28)
         if negation:
@@ -130,13 +130,13 @@ class Constituents:
         return Nominal(phrase, agreement, noun.gender, noun.kind, definite=definite)
 
     def _origin(self, noun: Noun) -> Phrase:
-        """What tells a person from others: a friend of Miranda, a doctor from Kalonburg."""
+        """Draw an attribute of a person: a friend of Miranda, a doctor from Kalonburg."""
         if noun in lexicon.KIN:
             return linked("of", "von") + self._name(self._pick("mf"))
         return linked("from", "aus") + self._name("place")
 
     def _number(self) -> int:
-        """A number from 2 on, most often a small one."""
+        """Draw a number from 2 on, most often a small one."""
         if self._chance(0.7):
             return self._between(2, 12)
         return self._between(13, 99) if self._chance(0.7) else self._between(100, 999)
@@ -160,14 +160,14 @@ class Constituents:
         return Nominal(pronoun(person, case), PRONOUNS[person][0], person=person)
 
     def _couple(self) -> Nominal:
-        """Two persons."""
+        """Draw two persons."""
         first = self._object(("person",), "nom", definite=True)
         second = self._nominal(self._pick(NOUNS["person"]), "nom", DEFINITE)
         phrase = first.phrase + linked("and", "und") + second.phrase
         return Nominal(phrase, PLURAL, kind="couple", definite=first.definite)
 
     def _object(self, kinds: Sequence[str], case: str, *, definite: bool) -> Nominal:
-        """An object; `definite` asks for one that can stay when the clause is negated."""
+        """Draw an object; a `definite` one can stay if the clause is negated."""
         kind = self._pick(kinds)
         if kind == "person" and self._chance(self._name_rate):
             return self._person_name()
@@ -177,7 +177,7 @@ class Constituents:
     # --- Adverbials ------------------------------------------------------------------------------
 
     def _place(self) -> Phrase:
-        """Where: in the old garden, at the station, in Kalonburg."""
+        """Draw a place: in the old garden, at the station, in Kalonburg."""
         if self._chance(self._name_rate):
             return linked("in", "in") + self._name("place")
         noun = self._pick(NOUNS["place"])
@@ -185,7 +185,7 @@ class Constituents:
         return prepositional(*noun.prepositions, phrase)
 
     def _direction(self) -> Phrase:
-        """Where to: into the house, to the station, to Kalonburg."""
+        """Draw a direction: into the house, to the station, to Kalonburg."""
         if self._chance(self._name_rate * 1.5):
             origin = self._chance(0.25)
             phrase = linked("from", "von") + self._name("place") if origin else NOTHING
@@ -197,13 +197,13 @@ class Constituents:
         return prepositional(*(("into", "in") if into else ("to", "zu")), phrase)
 
     def _position(self, case: str) -> Phrase:
-        """On, under, behind or beside furniture: where (dative) or where to (accusative)."""
+        """Draw a position on or near furniture: a place (dative) or a direction (accusative)."""
         noun = self._pick(NOUNS["furniture"])
         phrase = self._nominal(noun, case, DEFINITE).phrase
         return prepositional(*self._pick(lexicon.POSITIONS), phrase)
 
     def _time(self, frame: str) -> Phrase:
-        """When, in the `"present"`, `"past"` or `"future"`."""
+        """Draw a time in the `"present"`, `"past"` or `"future"`."""
         kind = self._weighted({"fixed": 6, "weekday": 2, "clock": 1, "date": 1.5, "span": 1.5})
         if kind == "weekday":
             day = linked("on", "am") + self._entry(lexicon.WEEKDAYS)
@@ -228,6 +228,6 @@ class Constituents:
         return linked("at", "um") + linked(*hour) + linked("o'clock", "Uhr")
 
     def _adverb(self, tense: str) -> Phrase:
-        """An adverb that stands before the English verb."""
+        """Draw an adverb that precedes the English verb."""
         group = "perfect" if "perfect" in tense else tense
         return self._entry(lexicon.ADVERBS.get(group, lexicon.ADVERBS["modal"]))

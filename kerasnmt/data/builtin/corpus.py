@@ -1,4 +1,4 @@
-"""The built-in corpus: English and German sentences with their word alignment, made as needed."""
+"""The built-in corpus: English and German sentences with their word alignments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class SyntheticPair(NamedTuple):
     """A sentence pair with its gold alignment.
 
     Attributes:
-        source: the English sentence; words and punctuation are separated by single spaces.
-        target: its German translation, written likewise.
+        source: The English sentence; words and punctuation are separated by single spaces.
+        target: Its German translation, in the same format.
         alignment: 0-based (source word, target word) pairs of words that translate each other.
-        names: the made-up names in the order of the source; the target has the same ones.
+        names: The made-up names in the order of the source; the target has the same ones.
     """
 
     source: str
@@ -28,24 +28,25 @@ class SyntheticPair(NamedTuple):
 
 
 def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[SyntheticPair]:
-    """Generates pairs of English sentences and their German translations.
+    """Generate pairs of English sentences and their German translations.
 
-    The pairs come from a synchronous grammar written for this library. They are the same for the
-    same arguments everywhere, a smaller corpus is the start of a larger one, and no English
-    sentence occurs twice in a split or in two splits, whatever the sizes and seeds. Sentences are
-    written as inside a text, so that only names, German nouns and the like are capitalised.
+    The pairs come from a synchronous grammar written for this library. The same arguments give the
+    same pairs on every machine, and a smaller size gives the first pairs of a larger one. No
+    English sentence occurs twice in a split, or in two splits, for any sizes and seeds. Sentences
+    start in lower case: only names, German nouns and similar words are capitalized.
 
     Args:
-        size: how many pairs.
+        size: Number of pairs.
         split: `"train"`, `"validation"` and `"test"` draw names from one population, most of them
-            rare; in `"unseen_names"` every sentence has a name, and no name is one of the others'.
-        seed: which corpus of all possible ones.
+            rare; in `"unseen_names"` every sentence has a name, and no name occurs in the other
+            splits.
+        seed: Seed of the corpus.
 
     Returns:
-        The pairs, each a `SyntheticPair(source, target, alignment, names)`.
+        A list of `SyntheticPair(source, target, alignment, names)`.
 
     Raises:
-        ValueError: if `split` is not known or `size` is below 1.
+        ValueError: If `split` is unknown, or `size` is below 1.
     """
     if split not in SPLITS:
         raise ValueError(
@@ -54,7 +55,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
         )
     if size < 1:
         raise ValueError(
-            f"Expected a positive number of pairs. Received: size={size}. Ask for 1 or more."
+            f"Expected a positive number of pairs. Received: size={size}. Choose 1 or more."
         )
     grammar = Grammar(Random(seed), unseen=split == "unseen_names")
     pairs: dict[str, SyntheticPair] = {}
@@ -68,7 +69,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
 
 
 def _split_of(source: str, unseen: bool, names: tuple[str, ...]) -> str | None:
-    """The only split that a sentence can be in: by its names, or else by its checksum."""
+    """Return the split of a sentence, by its names or else by its checksum."""
     if unseen:
         return "unseen_names" if names else None
     return {0: "validation", 1: "test"}.get(zlib.crc32(source.encode()) % 8, "train")

@@ -1,14 +1,14 @@
-"""Lexicon entries: what is kept of a word of both languages, and how a table row gives it.
+"""Lexicon entries: words of both languages, and the format of the table rows.
 
-Tables are strings, rows divided by `;`. English forms that are not regular follow a slash.
+Tables are strings with rows separated by `;`. Irregular English forms follow a slash.
 
 - Nouns: `english[/plural] German gender plural`. Gender `mn` marks masculine nouns that take their
   plural form in the accusative and dative too (der Junge, den Jungen). A plural `-` marks a mass
-  noun. Places end with the English and German preposition of "in the house", "at the station".
+  noun. Places end with their English and German preposition, as in "in the house".
 - Adjectives: `english german[/stem before an ending]`.
 - Verbs: `english[/past/participle] infinitive [present past participle] [sein]`. The four German
   forms are those of "er" (present, past) and the infinitive and participle without a separable
-  prefix, which `|` divides off; weak verbs give the infinitive only. An English particle is joined
+  prefix, which ends with `|`; weak verbs have only the infinitive. An English particle is joined
   by `_`. `sein` marks the auxiliary of the perfect.
 """
 
@@ -33,7 +33,7 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective; `stem` is what German endings are put to."""
+    """An adjective; German endings are appended to `stem`."""
 
     source: str
     target: str
@@ -58,7 +58,7 @@ class Verb(NamedTuple):
 
 
 class Modal(NamedTuple):
-    """A way to put a verb into the infinitive: the English finite verb and the German one."""
+    """A modal: the English and the German finite verb before an infinitive."""
 
     source: Verb
     tense: str
@@ -78,7 +78,7 @@ def _with_ed(word: str) -> str:
 
 
 def _weak_forms(infinitive: str) -> list[str]:
-    """Present and past of "er", and the participle, of a German weak verb."""
+    """Return the present and past of "er", and the participle, of a German weak verb."""
     stem = infinitive.removesuffix("en")
     link = "e" if stem[-1] in "td" or stem.endswith(("fn", "chn")) else ""
     no_ge = infinitive.startswith(("be", "emp", "ent", "er", "ge", "ver", "zer"))
@@ -87,7 +87,7 @@ def _weak_forms(infinitive: str) -> list[str]:
 
 
 def verb(entry: str) -> Verb:
-    """Reads one entry of a verb table."""
+    """Read one entry of a verb table."""
     english, german, *forms = entry.split()
     sein = forms[-1:] == ["sein"]
     forms = forms[: len(forms) - sein]
@@ -111,18 +111,18 @@ def verb(entry: str) -> Verb:
 
 
 def verbs(table: str) -> list[Verb]:
-    """Reads a table of verbs."""
+    """Read a table of verbs."""
     return [verb(entry) for entry in table.split(";")]
 
 
 def adjectives(table: str) -> list[Adjective]:
-    """Reads a table of adjectives."""
+    """Read a table of adjectives."""
     rows = (entry.replace("/", " ").split() for entry in table.split(";"))
     return [Adjective(row[0], row[1], row[-1]) for row in rows]
 
 
 def noun(entry: str, kind: str) -> Noun:
-    """Reads one entry of a noun table."""
+    """Read one entry of a noun table."""
     english, german, gender, german_plural, *rest = entry.split()
     singular, _, plural = english.partition("/")
     mass = german_plural == "-"
@@ -139,17 +139,17 @@ def noun(entry: str, kind: str) -> Noun:
 
 
 def nouns(table: str, kind: str) -> list[Noun]:
-    """Reads a table of nouns."""
+    """Read a table of nouns."""
     return [noun(entry, kind) for entry in table.split(";")]
 
 
 def phrases(table: str) -> list[tuple[str, ...]]:
-    """Reads a table of fixed phrases, whose columns are divided by `|`."""
+    """Read a table of fixed phrases, with columns separated by `|`."""
     return [tuple(entry.strip().split("|")) for entry in table.split(";")]
 
 
 def modal(source: str, target: str) -> Modal:
-    """An English auxiliary and the German forms for ich, er and sie (plural)."""
+    """Return a modal of an English auxiliary and the German forms for ich, er and sie (plural)."""
     form = (source,) * 3
     auxiliary = Verb(source, form, form, "", "", "", form, form, "", auxiliary=True)
     return Modal(auxiliary, "present", tuple(target.split()))

@@ -1,4 +1,4 @@
-"""Random sentences: how clauses are joined, and how often."""
+"""Random sentences: the ways to join clauses, and their frequencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sentence(NamedTuple):
 
 
 def _tidy(sentence: Words) -> Words:
-    """Leaves out commas before another punctuation mark."""
+    """Remove commas before another punctuation mark."""
     following = (*(word.text for word in sentence[1:]), "")
     return tuple(
         word
@@ -32,15 +32,15 @@ def _tidy(sentence: Words) -> Words:
 
 
 def _after_comma(clause: Phrase) -> Phrase:
-    """Puts the comma before a German subordinate clause, linked to the English conjunction."""
+    """Add the comma before a German subordinate clause, linked to the English conjunction."""
     return Phrase(clause.source, words(",", *clause.source[0].keys) + clause.target)
 
 
 class Grammar(Predicates):
-    """Makes random sentences; see `Constituents` for the arguments."""
+    """Random sentences; see `Constituents` for the arguments."""
 
     def sentence(self) -> Sentence:
-        """Makes one sentence of at most `MAX_LENGTH` words on either side."""
+        """Make a sentence of at most `MAX_LENGTH` words on either side."""
         kinds = {
             self._simple: 8,
             self._subordinate_last: 5,
@@ -70,16 +70,16 @@ class Grammar(Predicates):
         adverb: float = 0.2,
         negation: float = 0.18,
     ) -> Clause:
-        """A clause; the numbers are the probabilities of its optional constituents.
+        """Make a clause; the numbers are the probabilities of optional constituents.
 
         Args:
-            frame: `"present"` or `"past"`: which tenses fit.
-            subject: the subject; drawn if not given.
-            tense: the tense; drawn if not given.
-            front: of the adverbial of time, if there is one, standing first.
-            time: of an adverbial of time.
-            adverb: of an adverb before the English verb.
-            negation: of "not".
+            frame: Time frame of the tenses, `"present"` or `"past"`.
+            subject: The subject; drawn if not given.
+            tense: The tense; drawn if not given.
+            front: Probability that the adverbial of time, if there is one, comes first.
+            time: Probability of an adverbial of time.
+            adverb: Probability of an adverb before the English verb.
+            negation: Probability of "not".
         """
         if subject is None:
             subject = self._subject()
@@ -100,14 +100,14 @@ class Grammar(Predicates):
         return clause
 
     def _when(self, tense: str) -> Phrase:
-        """An adverbial of time that goes with a tense: none with the perfect tenses."""
+        """Draw an adverbial of time that fits a tense: none for the perfect tenses."""
         if "perfect" in tense:
             return NOTHING
         frame = frame_of(tense)
         return self._time("future" if frame == "present" != tense else frame)
 
     def _simple_tense(self, frame: str, subject: Nominal) -> str:
-        """Any tense but the perfect, which does not go with "when" and the like."""
+        """Draw any tense but the perfect, which does not fit "when" and similar words."""
         return self._tense(frame, subject).replace("perfect", "present")
 
     def _frame(self) -> str:
@@ -122,7 +122,7 @@ class Grammar(Predicates):
         return self._clause(self._frame(), negation=0, adverb=0.1).question() + linked("?", "?")
 
     def _content_question(self) -> Phrase:
-        """Who, whom, what, where, when and why."""
+        """Make a question with who, whom, what, where, when or why."""
         frame, mark = self._frame(), linked("?", "?")
         kinds = {"why warum": 3, "when wann": 2, "where wo": 2, "who wer": 3, "whom wen": 2}
         word = self._weighted({**kinds, "what was": 3})
@@ -149,7 +149,7 @@ class Grammar(Predicates):
     # --- Several clauses -------------------------------------------------------------------------
 
     def _subordinate(self, frame: str, subject: Nominal) -> Phrase:
-        """A clause with a conjunction."""
+        """Make a sentence with a subordinate clause."""
         past = frame == "past"
         row = self._pick([row for row in lexicon.CONJUNCTIONS if row[1 + past]])
         source, target = row[0], row[1 + past]
@@ -180,13 +180,13 @@ class Grammar(Predicates):
         return main.statement() + linked(".", ".")
 
     def _follower(self, subject: Nominal, probability: float) -> Nominal:
-        """The subject of the next clause: a pronoun for that of the first, or another one."""
+        """Draw the next subject: a pronoun for the first clause's subject, or another one."""
         if subject.definite and self._chance(probability):
             return pronoun_for(subject)
         return self._subject()
 
     def _reported(self) -> Phrase:
-        """That-clauses and indirect questions."""
+        """Make a that-clause or an indirect question."""
         frame, subject = self._frame(), self._subject(("person",))
         asking = self._chance(0.25)
         content = self._clause(frame, self._follower(subject, 0.3))
@@ -200,7 +200,7 @@ class Grammar(Predicates):
         return matrix.statement() + linked(".", ".")
 
     def _infinitive(self) -> Phrase:
-        """Infinitives with "to" after some verbs, and with "in order to" after a movement."""
+        """Make an infinitive with "to" after some verbs, or with "in order to" after a movement."""
         frame, subject = self._frame(), self._subject(("person",), pronoun=0.4)
         purpose = self._chance(0.35)
         tense = "past" if frame == "past" else self._weighted({"present": 2, "perfect": 1})
@@ -219,7 +219,7 @@ class Grammar(Predicates):
         return outer.statement() + linked(".", ".")
 
     def _coordinated(self) -> Phrase:
-        """Two main clauses, or two verbs with one subject."""
+        """Make two main clauses, or two verbs with one subject."""
         frame, subject = self._frame(), self._subject(("person",))
         joint = linked("and", "und")
         if self._chance(0.4):

@@ -1,4 +1,4 @@
-"""The closed lexicon. See `entries` for how the rows of its tables are read."""
+"""The closed lexicon. See `entries` for the format of its tables."""
 
 from kerasnmt.data.builtin.entries import (
     Modal,
@@ -104,7 +104,7 @@ COMPARATIVES = adjectives("""
     happier glücklicher; faster schneller""")
 DEGREES = adjectives("very sehr; too zu; quite ziemlich; really wirklich")
 
-# --- Verbs: the keys say what a verb goes with ---------------------------------------------------
+# --- Verbs: the keys name the constituents that fit them -----------------------------------------
 
 _VERBS = {
     "animate": """
@@ -168,7 +168,7 @@ _VERBS = {
         gefangen; promise versprechen verspricht versprach versprochen""",
 }
 VERBS = {group: verbs(table) for group, table in _VERBS.items()}
-# Verb, English and German preposition, and the case that it asks for.
+# Verb, English and German preposition, and the case of its object.
 PREPOSITIONAL_VERBS = [
     (verb(row), source, target, case)
     for row, source, target, case in phrases("""
@@ -198,7 +198,7 @@ MODALS = {
     "had": Modal(HAVE, "past", ("musste", "musste", "mussten")),
 }
 
-# --- Fixed phrases: linked word by word; `_` joins what is linked to one word of the other side --
+# --- Fixed phrases: linked word by word; `_` joins words that are linked to one word -------------
 
 _ANY_TIME = """
     in_the morning|am Morgen; in_the evening|am Abend; in the night|in der Nacht;
@@ -222,7 +222,7 @@ MONTHS = phrases("""
     January|Januar; February|Februar; March|März; April|April; May|Mai; June|Juni; July|Juli;
     August|August; September|September; October|Oktober; November|November; December|Dezember""")
 SPANS = phrases("days|Tagen; weeks|Wochen; months|Monaten; years|Jahren; hours|Stunden")
-# Adverbs before the English verb, by the tenses that they go with.
+# Adverbs before the English verb, by the tenses that they fit.
 ADVERBS = {
     "present": phrases("often|oft; always|immer; never|nie; sometimes|manchmal; also|auch"),
     "past": phrases("often|oft; always|immer; never|nie; sometimes|manchmal"),
@@ -230,9 +230,9 @@ ADVERBS = {
     "modal": phrases("always|immer; also|auch; often|oft"),
 }
 MANNERS = phrases("quickly|schnell; slowly|langsam; carefully|vorsichtig; alone|allein")
-# Dative for where, accusative for where to.
+# Dative for places, accusative for directions.
 POSITIONS = phrases("on|auf; under|unter; behind|hinter; beside|neben")
-# Conjunctions, with the German one of the present and that of the past.
+# Conjunctions, with the German one in the present and in the past.
 CONJUNCTIONS = phrases("""
     because|weil|weil; although|obwohl|obwohl; when|wenn|als; if|wenn|; while|während|während;
     before|bevor|bevor; after|nachdem|nachdem; so that|damit|damit""")

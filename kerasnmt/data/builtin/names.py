@@ -1,8 +1,8 @@
-"""Made-up names of people and places, spelled from syllables; effectively without number.
+"""Made-up names of people and places, made of syllables; effectively unlimited.
 
-A name has a rank: its spelling follows from the rank alone, and low ranks are drawn more often, so
-that a corpus has a few frequent names and very many rare ones. Names whose CRC-32 is divisible by
-4 are set apart as unseen: no name is ever of both populations.
+A name has a rank, which determines its spelling. Low ranks are drawn more often, so a corpus has a
+few frequent names and very many rare ones. Names whose CRC-32 is divisible by 4 are the unseen
+population: no name is in both populations.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _RANKS = 300_000
 
 
 def is_unseen(name: str) -> bool:
-    """Whether the name belongs to the population that only `"unseen_names"` uses."""
+    """Return whether a name is in the population that only `"unseen_names"` uses."""
     return zlib.crc32(name.encode()) % 4 == 0
 
 
 @lru_cache(maxsize=100_000)
 def spell(kind: str, rank: int, unseen: bool) -> str:
-    """The name of a rank: one to three syllables and an ending that tells the kind.
+    """Return the name of a rank: one to three syllables and an ending for the kind.
 
     Args:
         kind: `"f"` for a woman, `"m"` for a man, `"place"` for a place.
-        rank: a non-negative integer. Two ranks may share a name.
-        unseen: which of the two populations the name is from.
+        rank: A non-negative integer. Two ranks may share a name.
+        unseen: Whether the name is from the unseen population.
     """
     rng = Random(rank)
     while True:
@@ -45,6 +45,6 @@ def spell(kind: str, rank: int, unseen: bool) -> str:
 
 
 def draw_name(rng: Random, kind: str, unseen: bool) -> str:
-    """Draws a name; rank r has a probability about proportional to 1 / (r + 40)."""
+    """Draw a name; the probability of rank r is about proportional to 1 / (r + 40)."""
     rank = int(40 * ((1 + _RANKS / 40) ** rng.random() - 1))
     return spell(kind, rank, unseen)

@@ -12,7 +12,7 @@ FIRST, THIRD, PLURAL = range(3)  # agreement: also the place of the form in the 
 
 
 def _cases(nominative: str, accusative: str, dative: str) -> dict[str, list[str]]:
-    """Four forms a case: masculine, feminine, neuter, plural; `-` is the empty ending."""
+    """Read four forms per case: masculine, feminine, neuter, plural; `-` is the empty ending."""
     rows = {"nom": nominative, "acc": accusative, "dat": dative}
     return {case: row.replace("-", "").split(" ") for case, row in rows.items()}
 
@@ -36,7 +36,7 @@ _CONTRACTIONS = {
 
 
 class Determiner(NamedTuple):
-    """English singular and plural, German stem, its endings and those of the adjective after it."""
+    """English singular and plural; German stem, its endings and those of a following adjective."""
 
     source: str
     plural: str
@@ -68,7 +68,7 @@ DETERMINERS = {
         }.items()
     },
 }
-# Agreement, then English and German subject, accusative and dative ("you" is the polite one).
+# Agreement, then English and German subject, accusative and dative ("you" is the polite form).
 PRONOUNS = {
     "I": (FIRST, "I ich", "me mich", "me mir"),
     "he": (THIRD, "he er", "him ihn", "him ihm"),
@@ -82,11 +82,11 @@ SUBJECT_PRONOUNS = {"ich", "er", "sie", "es", "wir", "Sie"}
 
 
 class Nominal(NamedTuple):
-    """A noun phrase, name or pronoun with what verbs and relative pronouns agree with.
+    """A noun phrase, name or pronoun, with its agreement for verbs and relative pronouns.
 
-    `kind` is that of the noun (`"person"`, `"animal"`, `"thing"`, …); `person` is the key in
-    `PRONOUNS` if it is a pronoun; `definite` tells whether a negated clause can be about it and a
-    pronoun can take it up.
+    `kind` is the kind of the noun (`"person"`, `"animal"`, `"thing"`, …); `person` is the key in
+    `PRONOUNS` of a pronoun. A `definite` one can occur in a negated clause, and a pronoun can refer
+    to it.
     """
 
     phrase: Phrase
@@ -103,7 +103,7 @@ def _column(gender: str, plural: bool) -> int:
 
 
 def inflect(noun: Noun, case: str, plural: bool) -> str:
-    """The German noun in a case: dative plurals end in -n, weak masculines in their plural form."""
+    """Decline a German noun: dative plurals end in -n, weak masculines take their plural form."""
     if plural:
         add_n = case == "dat" and not noun.target_plural.endswith(("n", "s"))
         return noun.target_plural + "n" * add_n
@@ -121,17 +121,17 @@ def noun_phrase(
     degree: Adjective | None = None,
     negation: object = None,
 ) -> Phrase:
-    """A noun with its determiner, number and adjective.
+    """Return a noun with its determiner, number and adjective.
 
     Args:
-        noun: the noun.
-        determiner: a key of `DETERMINERS`; `""` for none.
+        noun: The noun.
+        determiner: A key of `DETERMINERS`; `""` for none.
         case: `"nom"`, `"acc"` or `"dat"`.
-        plural: whether the noun stands in the plural.
-        number: put before the adjective, from 100 on in digits. Makes the phrase plural.
-        adjective: put before the noun, with the ending that German asks for.
-        degree: an adverb before the adjective ("very").
-        negation: the key of an English "not"; it and "a" (or no determiner) give German "kein".
+        plural: Whether the noun is in the plural.
+        number: Number before the adjective, in digits from 100 on. It makes the phrase plural.
+        adjective: Adjective before the noun, with its German ending.
+        degree: An adverb before the adjective ("very").
+        negation: The key of an English "not"; it and "a" (or no determiner) give German "kein".
     """
     plural = plural or number is not None
     english = DETERMINERS[determiner]
@@ -154,12 +154,12 @@ def noun_phrase(
 
 
 def amount(number: int) -> Phrase:
-    """A number: below 100 in words, from 100 on in digits."""
+    """Return a number, below 100 in words, from 100 on in digits."""
     return linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
 
 
 def _with_an(phrase: Phrase) -> Phrase:
-    """Writes the "a" that a phrase starts with as "an" before a vowel."""
+    """Change an "a" at the start of a phrase to "an" before a vowel."""
     article, following = phrase.source[:2]
     vowel = following.text[0] in "aeiou" and not following.text.startswith(("us", "uni"))
     article = article._replace(text="an" if vowel else "a")
@@ -167,12 +167,12 @@ def _with_an(phrase: Phrase) -> Phrase:
 
 
 def pronoun(person: str, case: str) -> Phrase:
-    """A personal pronoun, named by its English subject form."""
+    """Return a personal pronoun, given by its English subject form."""
     return aligned(*PRONOUNS[person][1 + ("nom", "acc", "dat").index(case)].split())
 
 
 def pronoun_for(nominal: Nominal) -> Nominal:
-    """The subject pronoun that takes up a noun phrase, name or pronoun."""
+    """Return the subject pronoun that refers to a noun phrase, name or pronoun."""
     if nominal.person in PRONOUNS:
         phrase = pronoun(nominal.person, "nom")
     elif nominal.agreement == PLURAL:
@@ -185,7 +185,7 @@ def pronoun_for(nominal: Nominal) -> Nominal:
 
 
 def relative_pronoun(nominal: Nominal, case: str, source: str = "", target: str = "") -> Phrase:
-    """The comma and pronoun, with a preposition before it, that open a relative clause.
+    """Return the start of a relative clause: comma, preposition and pronoun.
 
     English puts a comma only after a name; the German comma is linked to it or to the pronoun.
     """
@@ -200,7 +200,7 @@ def relative_pronoun(nominal: Nominal, case: str, source: str = "", target: str 
 
 
 def prepositional(source: str, target: str, phrase: Phrase) -> Phrase:
-    """Puts an English and a German preposition before a phrase that is in the case asked for.
+    """Put an English and a German preposition before a phrase that is in the right case.
 
     German contracts some prepositions with the article: in dem to im, zu der to zur.
     """
@@ -214,7 +214,7 @@ def prepositional(source: str, target: str, phrase: Phrase) -> Phrase:
 
 
 def date(day: int, month: tuple[str, str], year: int | None = None) -> Phrase:
-    """An English and German date: on the third of May 1987, am dritten Mai 1987."""
+    """Return a date: on the third of May 1987, am dritten Mai 1987."""
     source, target = ordinal(day)
     phrase = linked("on the", "am") + linked(source, target + "en")
     phrase += linked("of", "") + aligned(*month)

@@ -21,7 +21,7 @@ _ORDNUNGSZAHLEN = {1: "erst", 3: "dritt", 7: "siebt", 8: "acht"}
 
 
 def cardinal(number: int) -> tuple[str, str]:
-    """The number as an English and as a German word: 24 gives twenty-four, vierundzwanzig."""
+    """Return a number in English and German words: 24 gives twenty-four, vierundzwanzig."""
     if not 1 <= number <= 99:
         raise ValueError(
             f"Expected a number from 1 to 99. Received: number={number}. Write others in digits."
@@ -36,7 +36,7 @@ def cardinal(number: int) -> tuple[str, str]:
 
 
 def ordinal(number: int) -> tuple[str, str]:
-    """The ordinal in English and, without its ending, in German: 3 gives third, dritt."""
+    """Return an ordinal in English and, without ending, in German: 3 gives third, dritt."""
     english, german = cardinal(number)
     head, dash, last = english.rpartition("-")
     if last in _ORDINALS:

@@ -1,4 +1,4 @@
-"""Bilingual phrases: the same meaning in English and German, with the links between the words."""
+"""Bilingual phrases: English and German words with the links between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Word(NamedTuple):
-    """A word and its keys: words of the two languages that share a key translate each other."""
+    """A word and its keys: English and German words with a common key translate each other."""
 
     text: str
     keys: frozenset[object]
@@ -18,7 +18,7 @@ Words = tuple[Word, ...]
 
 
 def words(text: str, *keys: object) -> Words:
-    """Splits `text` at spaces; every word gets the same `keys`."""
+    """Split `text` at spaces; every word gets the same `keys`."""
     common = frozenset(keys)
     return tuple(Word(word, common) for word in text.split())
 
@@ -37,7 +37,7 @@ class Phrase:
         return bool(self.source or self.target)
 
     def links(self) -> tuple[tuple[int, int], ...]:
-        """The 0-based (source word, target word) pairs that share a key, in ascending order."""
+        """Return the 0-based (source word, target word) pairs with a common key, in order."""
         places = defaultdict(list)
         for place, word in enumerate(self.source):
             for key in word.keys:
@@ -58,13 +58,13 @@ NOTHING = Phrase()
 
 
 def linked(source: str, target: str) -> Phrase:
-    """A phrase in which every word of `source` is linked to every word of `target`."""
+    """Return a phrase in which every word of `source` is linked to every word of `target`."""
     key = object()
     return Phrase(words(source, key), words(target, key))
 
 
 def aligned(source: str, target: str) -> Phrase:
-    """A phrase linked word by word, in order; `_` joins what is linked to one word."""
+    """Return a phrase linked word by word, in order; `_` joins words linked to one word."""
     phrase = NOTHING
     for pair in zip(source.split(), target.split(), strict=True):
         phrase += linked(*(words.replace("_", " ") for words in pair))

@@ -1,4 +1,4 @@
-"""Random predicates: verbs with objects and complements, by what the subject is."""
+"""Random predicates: verbs with objects and complements that fit the subject."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kerasnmt.data.builtin.nominals import (
 from kerasnmt.data.builtin.numerals import cardinal
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, aligned, linked, words
 
-# Groups of transitive verbs: how often, and which kinds of objects they have.
+# Groups of transitive verbs: their frequencies, and the kinds of their objects.
 _TRANSITIVE = {"living": 4, "person": 5, "thing": 6, "container": 2, "text": 2, "food": 2}
 _TRANSITIVE |= {"drink": 1.5, "place": 1}
 _THINGS = ("thing", "furniture", "container", "text")
@@ -31,15 +31,15 @@ _TENSES = {
 
 
 def frame_of(tense: str) -> str:
-    """The time frame, `"present"` or `"past"`, that a tense belongs to."""
+    """Return the time frame of a tense, `"present"` or `"past"`."""
     return "past" if tense in _TENSES["past"] or tense == "pluperfect" else "present"
 
 
 class Predicates(Constituents):
-    """Completes clauses.
+    """Random predicates that complete clauses.
 
-    Each method takes a clause with subject, tense and maybe negation, and fills in a verb and what
-    belongs to it.
+    Each method takes a clause with a subject, a tense and maybe a negation, and adds a verb with
+    its objects and complements.
     """
 
     def _tense(self, frame: str, subject: Nominal) -> str:
@@ -48,7 +48,7 @@ class Predicates(Constituents):
         return frame if frame == "past" or self._chance(0.7) else "perfect"
 
     def _complete(self, clause: Clause, subject: Nominal) -> None:
-        """Fills in a predicate that suits the subject."""
+        """Add a predicate that fits the subject."""
         if subject.kind in ("person", "couple"):
             return self._act(clause, subject)
         if subject.kind == "animal":
@@ -62,7 +62,7 @@ class Predicates(Constituents):
         return self._weighted(kinds)(clause, subject)
 
     def _act(self, clause: Clause, subject: Nominal) -> None:
-        """A predicate of persons."""
+        """Add a predicate of persons."""
         kinds = {
             self._transitive: 26,
             self._intransitive: 8,
@@ -96,7 +96,7 @@ class Predicates(Constituents):
         clause.complements += self._maybe(0.25, self._place)
 
     def _add_object(self, clause: Clause, kinds: tuple[str, ...]) -> None:
-        """Adds an accusative object; under "not" a definite one or, in German, one with "kein"."""
+        """Add an accusative object; under "not" a definite one or, in German, one with "kein"."""
         if clause.negation and self._chance(0.5):
             key = object()
             noun = self._pick(NOUNS[self._pick(kinds)])
@@ -108,7 +108,7 @@ class Predicates(Constituents):
         clause.clauses = self._maybe(0.12, self._relative, noun, frame_of(clause.tense))
 
     def _object_pronoun(self, subject: Nominal, case: str) -> Phrase:
-        """A pronoun for another person than the subject."""
+        """Draw a pronoun for another person than the subject."""
         own = {"I": ("I", "we"), "we": ("I", "we"), "you": ("you",)}.get(subject.person, ())
         return self._pronoun(self._pick([p for p in PRONOUNS if p not in own]), case).phrase
 
@@ -155,7 +155,7 @@ class Predicates(Constituents):
         clause.complements = self._company() + self._place()
 
     def _company(self) -> Phrase:
-        """Sometimes: with whom."""
+        """Draw a companion with probability 1/4."""
         if self._chance(0.75):
             return NOTHING
         return prepositional("with", "mit", self._object(("person",), "dat", definite=True).phrase)
@@ -168,7 +168,7 @@ class Predicates(Constituents):
     # --- To be -----------------------------------------------------------------------------------
 
     def _be(self, clause: Clause, complements: Phrase, modals: str = "will") -> None:
-        """What the subject is; with other modals than those given, the tense is made simple."""
+        """Add "to be" and a predicate; a modal that is not in `modals` becomes a simple tense."""
         clause.verb, clause.complements = BE, complements
         if clause.tense in MODALS and clause.tense not in modals.split():
             clause.tense = frame_of(clause.tense)
@@ -237,7 +237,7 @@ class Predicates(Constituents):
     # --- Relative clauses ------------------------------------------------------------------------
 
     def _relative(self, head: Nominal, frame: str) -> Phrase:
-        """A relative clause about a noun phrase or name, with the comma that closes it."""
+        """Draw a relative clause about a noun phrase or name, with its closing comma."""
         closing = linked("," if head.name else "", ",")
         if head.kind == "animal" or (head.kind == "person" and self._chance(0.5)):
             clause = Clause(relative_pronoun(head, "nom"), head.agreement, frame)

@@ -1,1 +1,1 @@
-"""Scores, windows and coverage, and the attention made of them."""
+"""Attention, and its parts: scores, windows and coverage."""

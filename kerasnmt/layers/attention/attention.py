@@ -1,4 +1,4 @@
-"""Attention over a memory, with any score."""
+"""Attention with any score, window and coverage."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.products import products
 from kerasnmt.nearest_name import unknown_name_message
 
-# Scores by name, made for a size of the query.
+# Functions that make a score, by name, from the size of the query.
 _SCORES = {
     "additive": lambda units, dtype: AdditiveScore(units, dtype=dtype),
     "cosine": lambda units, dtype: CosineScore(dtype=dtype),
@@ -32,41 +32,41 @@ _SCORES = {
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Attention(Composite, keras.layers.Layer):
-    """A score, a window, coverage, a masked softmax and the weighted sum of the values.
+    """Attention: a weighted sum of values, with the softmax of scores as its weights.
 
         alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
 
-    Any score goes with any window. Without a window the attention is global: the softmax is over
-    the whole source.
+    Any score combines with any window and with coverage. Without a window the attention is global:
+    the softmax covers the whole source.
 
     In your own model:
 
         attention = Attention("general")
         context, weights = attention(query, values=memory, memory_mask=mask)
 
-    If the values carry a mask of Keras, as after `Embedding(mask_zero=True)`, the attention uses it
-    unless you pass `memory_mask`. The context keeps the mask of the query.
+    If the values carry a Keras mask, for example from `Embedding(mask_zero=True)`, the attention
+    uses it unless you pass `memory_mask`. The context keeps the mask of the query.
 
-    In a loop, project the memory once a source, then ask as often as there are queries:
+    In a loop, project the memory once per source and reuse the keys for every query:
 
         keys = attention.project(memory)
         context, weights = attention(query, keys, values=memory, memory_mask=mask)
 
-    Keys and values may differ: `values` is any tensor with the memory's length. Nothing is kept
-    between calls: where a window or coverage depends on earlier words, `initial_history` and
-    `next_history` make the arguments that say so.
+    Keys and values may differ: `values` is any tensor with the memory's length. The layer keeps
+    nothing between calls. If a window or coverage depends on earlier words, `initial_history` and
+    `next_history` return the arguments of `call` that describe them.
 
     Args:
-        score: a `Score`, for example `AdditiveScore(units=256)`; or the name of one, "additive",
-            "cosine", "dot", "general", "location" or "scaled_dot". A named score gets the query's
-            size where it needs one; "location" attends to the first 100 positions.
-        window: a window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
+        score: A `Score`, for example `AdditiveScore(units=256)`, or a name: "additive", "cosine",
+            "dot", "general", "location" or "scaled_dot". A named score takes its size from the
+            query; "location" attends to the first 100 positions.
+        window: A window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
-        coverage: `Coverage()`, or None for an attention that forgets where it looked.
-        penalty: what training asks of the weights of whole targets, `DoublyStochastic()`, or None.
+        coverage: `Coverage()`, or None for attention without coverage.
+        penalty: Loss on the attention weights of whole targets, `DoublyStochastic()`, or None.
 
     Raises:
-        ValueError: it is no score, or there is none of this name.
+        ValueError: If `score` is not a score or the name of one.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Attention(Composite, keras.layers.Layer):
             "position": window is not None and window.moves,
             "coverage": coverage is not None,
         }
-        # The names of the arguments of `call` that tell of earlier words.
+        # Names of the arguments of `call` that describe earlier words.
         self.history = tuple(name for name, needed in told.items() if needed)
 
     def build(
@@ -106,17 +106,17 @@ class Attention(Composite, keras.layers.Layer):
         keys_shape: tuple | None = None,
         values_shape: tuple | None = None,
     ) -> None:
-        """Make the weights of the score, the window and the coverage.
+        """Make the weights of the score, the window, the coverage and the penalty.
 
         Args:
             query_shape: `(..., query_units)`.
-            keys_shape: `(batch, source_length, key_units)`, or None where `values` are projected.
+            keys_shape: `(batch, source_length, key_units)`, or None if the values are projected.
             values_shape: `(batch, source_length, value_units)`.
 
         Raises:
-            ValueError: there is one input only, or the score does not take these sizes.
+            ValueError: If there is only one input, or the score does not accept these sizes.
         """
-        several = isinstance(query_shape[0], list | tuple)  # as of attention([query, values])
+        several = isinstance(query_shape[0], list | tuple)  # from attention([query, values])
         if several or (keys_shape is None and values_shape is None):
             raise ValueError(
                 "Expected a query and values, such as the memory. Received: one input. Call "
@@ -139,13 +139,13 @@ class Attention(Composite, keras.layers.Layer):
         """Turn a memory `[batch, source_length, memory_units]` into the score's keys.
 
         Raises:
-            ValueError: the score was given by its name, and no query has told its size yet.
+            ValueError: If the score was given by name, and the attention is not built yet.
         """
         if isinstance(self.score, str):
             raise ValueError(
-                "Expected an attention that has been built, where the score is given by its name. "
+                "Expected a built attention, because the score is given by name. "
                 f"Received: score={self.score!r}. Call attention(query, values=memory) first, or "
-                "give a layer, such as GeneralScore(units)."
+                "pass a layer, such as GeneralScore(units)."
             )
         # The score may make weights here; the scope gives them paths of their own.
         with keras.name_scope(self.name, caller=self):
@@ -166,39 +166,38 @@ class Attention(Composite, keras.layers.Layer):
 
         Args:
             query: `[batch, query_units]`, or `[batch, target_length, query_units]` for several
-                queries to the same memory.
-            keys: what `project` returned, `[batch, source_length, key_units]`; None projects the
-                values.
+                queries over the same memory.
+            keys: Keys from `project`, `[batch, source_length, key_units]`. If None, the values are
+                projected.
             values: `[batch, source_length, value_units]`.
-            memory_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+            memory_mask: Boolean `[batch, source_length]`, True = real token. If it is None,
                 `values_mask` is used.
-            position: number of the target word that asks, from 0, `[batch]` or
-                `[batch, target_length]`; for a window that moves with it. None counts the queries
-                of a whole target.
-            coverage: sums of the weights of earlier words, float32 `[batch, source_length]` or
-                `[batch, hypotheses, source_length]`; for an attention with coverage.
-            query_mask: boolean `[batch, target_length]`, which Keras passes. It does not change the
-                numbers.
-            values_mask: boolean `[batch, source_length]`, which Keras passes: the mask that the
-                values carry.
+            position: Index of the target word, counted from 0, `[batch]` or
+                `[batch, target_length]`, for a window that moves with it. If None, the queries of a
+                whole target are counted.
+            coverage: Sums of the weights of earlier words, float32 `[batch, source_length]` or
+                `[batch, hypotheses, source_length]`, for attention with coverage.
+            query_mask: Mask of the query, boolean `[batch, target_length]`, passed by Keras. It
+                does not change the result.
+            values_mask: Mask of the values, boolean `[batch, source_length]`, passed by Keras.
 
         Returns:
-            context `[batch, value_units]` or `[batch, target_length, value_units]`, and
-            weights, float32, `[batch, source_length]` or `[batch, target_length, source_length]`;
-            exactly 0 where masked, all zeros where no source position is real.
+            The context, `[batch, value_units]` or `[batch, target_length, value_units]`; and the
+            weights, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Masked positions have weight exactly 0; a source without real positions has all zeros.
 
         Raises:
-            ValueError: `values`, or what the window or the coverage has to know, is missing; or the
-                query has another size than the first one.
+            ValueError: If `values`, or an argument that the window or the coverage needs, is
+                missing, or if the size of the query differs from that of the first query.
         """
         if query.shape[-1] != self._query_units:
             raise ValueError(
-                f"Expected queries of {self._query_units} features, as the first one. Received: "
+                f"Expected queries of {self._query_units} features, like the first one. Received: "
                 f"query of shape {tuple(query.shape)}."
             )
         if values is None:
             raise ValueError(
-                "Expected values to sum up, such as the memory. Received: values=None. "
+                "Expected values, such as the memory. Received: values=None. "
                 "Call attention(query, values=memory)."
             )
         if self.coverage is not None and coverage is None:
@@ -226,7 +225,7 @@ class Attention(Composite, keras.layers.Layer):
         return weighted_sum(weights, values), weights
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
-        """Score hypotheses that have keys of their own, by taking them as rows."""
+        """Score queries; hypotheses with keys of their own are treated as rows."""
         if len(query.shape) == 2:
             return self.score(query, keys)
         length, key_units = ops.shape(keys)[2], keys.shape[3]
@@ -235,25 +234,25 @@ class Attention(Composite, keras.layers.Layer):
         return ops.reshape(scores, (-1, ops.shape(query)[1], length))
 
     def initial_history(self, memory_mask: Any) -> dict[str, Any]:
-        """Return the arguments of `call` that tell of earlier words, when there is none.
+        """Return the history before the first word: the arguments of `call` that describe it.
 
         Args:
-            memory_mask: boolean `[batch, source_length]`.
+            memory_mask: Boolean `[batch, source_length]`.
 
         Returns:
-            `position` int32 `[batch]` with a window that moves, and `coverage` float32
-            `[batch, source_length]` with coverage.
+            A dict of `position`, int32 `[batch]`, if the window moves, and `coverage`, float32
+            `[batch, source_length]`, if there is coverage.
         """
         coverage = ops.zeros_like(memory_mask, dtype="float32")
         values = {"position": ops.cast(coverage[:, 0], "int32"), "coverage": coverage}
         return {name: values[name] for name in self.history}
 
     def next_history(self, history: dict[str, Any], weights: Any) -> dict[str, Any]:
-        """Return the same arguments for the next word.
+        """Return the history for the next word.
 
         Args:
-            history: the arguments of this word, from `initial_history` or the word before.
-            weights: its attention weights, float32 `[batch, source_length]` or
+            history: History of this word, from `initial_history` or the previous word.
+            weights: Attention weights of this word, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`.
         """
         added = {"position": 1, "coverage": weights}
@@ -271,7 +270,7 @@ class Attention(Composite, keras.layers.Layer):
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:
-    """Sum values by attention weights: c = sum_i alpha_i v_i.
+    """Return the sum of the values weighted by the attention: c = sum_i alpha_i v_i.
 
     Args:
         weights: `[batch, source_length]` or `[batch, target_length, source_length]`.
@@ -288,7 +287,7 @@ def weighted_sum(weights: Any, values: Any) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BahdanauAttention(Attention):
-    """Attention with the additive score, to be asked with the decoder state s_{t-1}.
+    """Attention with the additive score, whose query is the decoder state s_{t-1}.
 
         e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
         alpha_t = softmax(e_t),    c_t = sum_i alpha_{t,i} h_i
@@ -296,8 +295,8 @@ class BahdanauAttention(Attention):
     Source: Bahdanau, Cho and Bengio (2015), equations 5 and 6 and appendix A.1.2.
 
     Args:
-        units: size of the score's hidden layer.
-        coverage: `Coverage()`, or None for an attention that forgets where it looked.
+        units: Size of the score's hidden layer.
+        coverage: `Coverage()`, or None for attention without coverage.
         penalty: `DoublyStochastic()`, or None; see `Attention`.
     """
 

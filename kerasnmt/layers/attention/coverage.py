@@ -1,4 +1,4 @@
-"""Coverage, and the penalty of attention weights."""
+"""Coverage, and a loss on attention weights."""
 
 from typing import Any
 
@@ -8,24 +8,24 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Coverage(keras.layers.Layer):
-    """Tell the score how much every source position was attended to by the words before.
+    """Coverage layer: adds the attention of earlier words to the keys.
 
-    The coverage C_{t,i} = sum_{t' < t} alpha_{t',i} joins the key, k_i + w C_{t,i}. Within the
-    additive score this is v^T tanh(W h_i + U s + w C_{t,i}), as published; within a product of
-    query and key it adds C_{t,i} times a product of the query with w. A score that reads no keys
-    (`LocationScore`) cannot hear of it.
+    The coverage C_{t,i} = sum_{t' < t} alpha_{t',i} is added to the key, k_i + w C_{t,i}. In the
+    additive score this gives v^T tanh(W h_i + U s + w C_{t,i}), as published. In a product of query
+    and key it adds C_{t,i} times the product of the query and w. It has no effect on a score that
+    does not use the keys (`LocationScore`).
 
     The loss, summed over source positions and averaged over target words, is
-    min(alpha_{t,i}, C_{t,i}): attending twice to one position costs. The published weight, 1, is
-    for models that attend already; from the start it keeps the attention from learning where to
-    look, and a tenth of it makes for better alignments.
+    min(alpha_{t,i}, C_{t,i}): it penalizes attending twice to one position. The published weight,
+    1, is for models whose attention is trained already. From the start of training, this weight
+    keeps the attention from learning where to look; a weight of 0.1 gives better alignments.
 
     Source: Tu et al. (2016), "Modeling coverage for neural machine translation", section 3.1.1,
     with the sum of the weights as the coverage; See, Liu and Manning (2017), "Get to the point",
     equations 10 to 13.
 
     Args:
-        loss_weight: what the loss counts beside that of the words, at least 0.
+        loss_weight: Weight of the coverage loss, at least 0; the loss of the words has weight 1.
     """
 
     def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:
@@ -42,14 +42,14 @@ class Coverage(keras.layers.Layer):
         )
 
     def call(self, keys: Any, coverage: Any) -> Any:
-        """Add what was attended to.
+        """Add the coverage to the keys.
 
         Args:
             keys: `[batch, source_length, key_units]`.
-            coverage: float32 `[batch, source_length]`, or `[batch, hypotheses, source_length]`.
+            coverage: Float32 `[batch, source_length]`, or `[batch, hypotheses, source_length]`.
 
         Returns:
-            keys `[batch, source_length, key_units]`, or
+            The keys, `[batch, source_length, key_units]` or
             `[batch, hypotheses, source_length, key_units]`.
         """
         if len(coverage.shape) == 3:
@@ -58,11 +58,11 @@ class Coverage(keras.layers.Layer):
         return keys + ops.expand_dims(coverage, -1) * ops.cast(self.kernel, keys.dtype)
 
     def loss(self, weights: Any, target_mask: Any) -> Any:
-        """Return the loss of whole targets, a float32 scalar, times `loss_weight`.
+        """Return the loss of whole targets times `loss_weight`, a float32 scalar.
 
         Args:
-            weights: attention weights, float32 `[batch, target_length, source_length]`.
-            target_mask: boolean `[batch, target_length]`, True = real word.
+            weights: Attention weights, float32 `[batch, target_length, source_length]`.
+            target_mask: Boolean `[batch, target_length]`, True = real word.
         """
         before = ops.cumsum(weights, axis=1) - weights
         repeated = ops.sum(ops.minimum(weights, before), axis=-1)
@@ -77,19 +77,19 @@ class Coverage(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DoublyStochastic(keras.layers.Layer):
-    """A loss by which all that is there gets looked at.
+    """Doubly stochastic attention: a loss that makes the weights cover every position.
 
         lambda sum_i (1 - sum_t alpha_{t,i})^2
 
-    summed over the targets and divided by the number of their words, as the loss of the words is.
-    Where a target has fewer words than the memory has places, the sums cannot all be 1, and a large
-    lambda blurs the weights. It is for memories without padding, such as the regions of images: a
-    padded place counts 1, from which nothing is learned.
+    The loss is summed over the targets and divided by the number of their words, like the loss of
+    the words. If a target has fewer words than the memory has positions, the sums cannot all be 1,
+    and a large lambda blurs the weights. Use it for memories without padding, such as the regions
+    of images: each padded position adds a constant 1 to the loss.
 
     Source: Xu et al. (2015), "Show, attend and tell", equation 14.
 
     Args:
-        loss_weight: lambda, at least 0.
+        loss_weight: Lambda, the weight of the loss, at least 0.
     """
 
     def __init__(self, loss_weight: float = 1.0, **kwargs) -> None:

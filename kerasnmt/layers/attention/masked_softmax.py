@@ -1,4 +1,4 @@
-"""Softmax over the source positions that exist."""
+"""Softmax over the real source positions."""
 
 from typing import Any
 
@@ -6,28 +6,28 @@ from keras import ops
 
 
 def masked_softmax(scores: Any, mask: Any = None) -> Any:
-    """Normalise scores over the last axis, leaving masked positions out.
+    """Normalize scores over the last axis, without the masked positions.
 
-    Computed in float32 whatever the dtype of the scores, so that half precision neither overflows
-    nor loses small weights.
+    The softmax is computed in float32 for scores of any dtype, so that half precision neither
+    overflows nor loses small weights.
 
     Args:
-        scores: float tensor `[..., source_length]`.
-        mask: boolean tensor that broadcasts to the shape of `scores`, True = real token. `None`
-            means that every position is real.
+        scores: Float tensor `[..., source_length]`.
+        mask: Boolean tensor that broadcasts to the shape of `scores`, True = real token. If
+            None, every position is real.
 
     Returns:
-        float32 tensor `[..., source_length]`. Masked positions are exactly 0; the rest of a row
-        sums to 1. A row with no real position is all zeros, and its gradient is finite.
+        Float32 tensor `[..., source_length]`. Masked positions are exactly 0; the rest of a row
+        sums to 1. A row without real positions is all zeros, and its gradient is finite.
     """
     scores = ops.cast(scores, "float32")
     if mask is None:
         return _softmax(scores)
-    # A large finite number: with -inf a fully masked row would be NaN, and so would its gradient.
+    # -1e9 is finite: with -inf a fully masked row and its gradient would be NaN.
     return ops.where(mask, _softmax(ops.where(mask, scores, -1e9)), 0.0)
 
 
 def _softmax(scores: Any) -> Any:
-    # TensorFlow's op for the softmax, oneDNN's, shares rows out among the threads of a CPU, however
-    # few there are: for the five of a search it takes ten times as long as these two.
+    # TensorFlow's softmax (oneDNN) splits even a few rows among the threads of a CPU. For the five
+    # rows of a search it takes ten times as long as these two ops.
     return ops.exp(ops.log_softmax(scores, axis=-1))

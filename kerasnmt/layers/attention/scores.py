@@ -1,4 +1,4 @@
-"""Scores: how well a query fits each key."""
+"""Scores: how well a query matches each key."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from kerasnmt.layers.products import on_rows
 
 
 class Score(keras.layers.Layer):
-    """The base of scores, which say how well each source position answers a query.
+    """Base class of scores: how well a query matches each source position.
 
-    A score of your own needs `call` alone:
+    A score of your own needs only `call`:
 
         @keras.saving.register_keras_serializable("my_package")
         class NegativeDistance(Score):
@@ -36,17 +36,17 @@ class Score(keras.layers.Layer):
 
         Args:
             query_shape: `(..., query_units)`.
-            keys_shape: `(batch, source_length, key_units)`, of what `project` returns.
+            keys_shape: `(batch, source_length, key_units)`, the shape of what `project` returns.
         """
 
     def project(self, memory: Any) -> Any:
-        """Turn a memory into the keys of `call`; by default it is its own key.
+        """Turn a memory into the keys of `call`; by default the memory itself.
 
         Args:
             memory: `[batch, source_length, memory_units]`.
 
         Returns:
-            keys `[batch, source_length, key_units]`.
+            The keys, `[batch, source_length, key_units]`.
         """
         return memory
 
@@ -58,19 +58,19 @@ class Score(keras.layers.Layer):
             keys: `[batch, source_length, key_units]`, made by `project`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method `call(query, keys)`.")
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DotScore(Score):
-    """e_i = s^T h_i: no weights; the query must have the memory's size.
+    """Dot product, e_i = s^T h_i, without weights; query and memory have the same size.
 
     Source: Luong, Pham and Manning (2015), section 3.1, "dot".
     """
 
-    # What to do where the sizes differ.
+    # What to do if the sizes differ.
     _advice = (
         "Make the decoder as large as the memory, or use GeneralScore, which projects the memory "
         "to the query's size."
@@ -84,7 +84,7 @@ class DotScore(Score):
             keys_shape: `(batch, source_length, units)`.
 
         Raises:
-            ValueError: the query and the keys differ in size.
+            ValueError: If the query and the keys differ in size.
         """
         if query_shape[-1] != keys_shape[-1]:
             raise ValueError(
@@ -101,7 +101,7 @@ class DotScore(Score):
             keys: `[batch, source_length, units]`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         query, keys = (ops.cast(tensor, "float32") for tensor in (query, keys))
         if len(query.shape) == 3:
@@ -111,10 +111,10 @@ class DotScore(Score):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ScaledDotScore(DotScore):
-    """e_i = s^T h_i / sqrt(n), n the size of both.
+    """Scaled dot product, e_i = s^T h_i / sqrt(n), where n is the size of s and h_i.
 
-    The sum of n products of independent numbers of variance 1 has variance n; divided by its root
-    the softmax stays away from where its gradient vanishes.
+    The sum of n products of independent numbers of variance 1 has variance n. Dividing by sqrt(n)
+    keeps the softmax away from the region where its gradient vanishes.
 
     Source: Vaswani et al. (2017), section 3.2.1.
     """
@@ -126,17 +126,18 @@ class ScaledDotScore(DotScore):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GeneralScore(DotScore):
-    """e_i = s^T W h_i: the dot product with a memory that is projected once a source.
+    """General score, e_i = s^T W h_i: the dot product with a projected memory.
 
-    The weights are V = sqrt(n) W, for n units: `project` makes V h_i / sqrt(n). A step of Adam
-    moves all n^2 weights alike, and the score with them; without the divisor a few hundred steps
-    throw the softmax onto one position, from which it hardly returns.
+    The memory is projected once per source. The weights are V = sqrt(n) W, for n units: `project`
+    computes V h_i / sqrt(n). A step of Adam changes all n^2 weights by about the same amount, and
+    their changes add up in the score. Without the divisor, within a few hundred steps the softmax
+    is stuck at one position.
 
     Source: Luong, Pham and Manning (2015), section 3.1, "general"; also called multiplicative or
     bilinear.
 
     Args:
-        units: n, size of the query.
+        units: Size n of the query.
     """
 
     _advice = "Make GeneralScore with the query's size as its units."
@@ -163,17 +164,17 @@ class GeneralScore(DotScore):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CosineScore(DotScore):
-    """e_i = g cos(s, h_i): content-based attention, with a learned sharpness g.
+    """Content-based score, e_i = g cos(s, h_i), with a learned sharpness g.
 
-    A cosine lies between -1 and 1, so without g no weight could be more than e^2 times another,
-    and over twenty words no word could get more than 28% of the attention; g, a weight that begins
-    with `sharpness`, lets the softmax become as peaked as it must.
+    A cosine lies between -1 and 1. So without g no attention weight could be more than e^2 times
+    another, and among twenty words no word could get more than 28% of the attention. With g, the
+    softmax can become as peaked as needed.
 
     Source: Graves, Wayne and Danihelka (2014), "Neural Turing machines", equations 5 and 6, where
     g is the key strength.
 
     Args:
-        sharpness: the first value of g.
+        sharpness: Initial value of g.
     """
 
     def __init__(self, sharpness: float = 5.0, **kwargs) -> None:
@@ -181,14 +182,14 @@ class CosineScore(DotScore):
         self.sharpness = sharpness
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the sharpness, and check the sizes as `DotScore` does."""
+        """Make the weight g, and check the sizes as `DotScore` does."""
         super().build(query_shape, keys_shape)
         self.gain = self.add_weight(
             shape=(), initializer=keras.initializers.Constant(self.sharpness), name="gain"
         )
 
     def project(self, memory: Any) -> Any:
-        """Scale every annotation `[batch, source_length, units]` to length 1, once a source."""
+        """Scale every annotation `[batch, source_length, units]` to length 1, once per source."""
         return _unit(memory)
 
     def call(self, query: Any, keys: Any) -> Any:
@@ -201,7 +202,7 @@ class CosineScore(DotScore):
 
 
 def _unit(vectors: Any) -> Any:
-    """Vectors of length 1, computed in float32; zeros stay zeros, with a finite gradient."""
+    """Scale vectors to length 1, in float32; zeros stay zeros, with a finite gradient."""
     wide = ops.cast(vectors, "float32")
     squares = ops.sum(ops.square(wide), axis=-1, keepdims=True)
     return ops.cast(wide * ops.rsqrt(ops.maximum(squares, 1e-12)), vectors.dtype)
@@ -209,15 +210,15 @@ def _unit(vectors: Any) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocationScore(Score):
-    """e = W s: the query says at which positions to look, whatever stands there.
+    """Location-based score, e = W s, which depends on the query alone, not on the keys.
 
-    For a source of length S the first S rows of W are used; what lies beyond `max_length`
-    positions is not attended to.
+    A source of length S uses the first S rows of W. Positions from `max_length` on get no
+    attention.
 
     Source: Luong, Pham and Manning (2015), equation 8.
 
     Args:
-        max_length: number of source positions that can be attended to.
+        max_length: Number of source positions that can get attention, the rows of W.
     """
 
     def __init__(self, max_length: int = 100, **kwargs) -> None:
@@ -228,18 +229,18 @@ class LocationScore(Score):
         )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights for a query `(..., query_units)`; the keys' contents do not matter."""
+        """Make the weights for a query `(..., query_units)`; the keys do not matter."""
         self.query_projection.build(query_shape)
 
     def call(self, query: Any, keys: Any) -> Any:
-        """Score every position.
+        """Score a query against every position.
 
         Args:
             query: `[batch, query_units]` or `[batch, target_length, query_units]`.
             keys: `[batch, source_length, ...]`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         positions = ops.arange(ops.shape(keys)[1])
         scores = ops.cast(on_rows(self.query_projection, query), "float32")
@@ -253,16 +254,16 @@ class LocationScore(Score):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AdditiveScore(Score):
-    """e_i = v^T tanh(W h_i + U s + b): one hidden layer compares a query with every key.
+    """Additive score, e_i = v^T tanh(W h_i + U s + b): a network with one hidden layer.
 
-    The term of the memory does not depend on the query, so `project` computes it once a source.
+    W h_i + b does not depend on the query, so `project` computes it once per source.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
-    align and translate", appendix A.1.2. Concatenating [h_i; s] under one matrix W1, as other
-    texts write it, is the same function: W1 = [W, U].
+    align and translate", appendix A.1.2. Other texts write one matrix W1 times the concatenation
+    [h_i; s], which is the same function: W1 = [W, U].
 
     Args:
-        units: size of the hidden layer.
+        units: Size of the hidden layer.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -275,7 +276,7 @@ class AdditiveScore(Score):
         )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights of `call`; those of `project` are made where it is first used.
+        """Make the weights of `call`; `project` makes its own when it is first used.
 
         Args:
             query_shape: `(..., query_units)`.
@@ -287,10 +288,10 @@ class AdditiveScore(Score):
         )
 
     def project(self, memory: Any) -> Any:
-        """Project the memory once a source: `[batch, source_length, memory_units]` to keys.
+        """Turn a memory `[batch, source_length, memory_units]` into keys, once per source.
 
         Returns:
-            keys `[batch, source_length, units]`, W h_i + b.
+            The keys W h_i + b, `[batch, source_length, units]`.
         """
         return self.memory_projection(memory)
 
@@ -302,14 +303,13 @@ class AdditiveScore(Score):
             keys: `[batch, source_length, units]`, made by `project`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or
-            `[batch, target_length, source_length]`.
+            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         query = on_rows(self.query_projection, query)
         if len(query.shape) == 3:
             keys = ops.expand_dims(keys, 1)
         hidden = ops.tanh(keys + ops.expand_dims(query, -2))
-        # Summed in float32, whatever the dtype of the hidden layer.
+        # The sum is in float32 for any dtype of the hidden layer.
         hidden = ops.cast(hidden, "float32")
         energy = ops.cast(self.energy, "float32")
         return on_rows(lambda rows: ops.squeeze(ops.matmul(rows, energy), -1), hidden)

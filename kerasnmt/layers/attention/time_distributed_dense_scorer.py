@@ -1,4 +1,4 @@
-"""Dense layers at every source position as a score."""
+"""Dense layers, applied at every source position, as a score."""
 
 from typing import Any
 
@@ -11,19 +11,21 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TimeDistributedDenseScorer(Score):
-    """e_i = dense([h_i; s]): the same dense layers at every source position.
+    """e_i = dense([h_i; s]), with the same dense layers at every source position.
 
-    Without a hidden layer, a single linear neuron, e_i = w^T h_i + u^T s + b. The softmax over i
-    cancels u^T s + b, which is the same for every i: **the weights of the linear scorer never
-    depend on the decoder**, every target word attends alike. It is here because tutorials have it.
+    Without a hidden layer, the score is a single linear neuron, e_i = w^T h_i + u^T s + b. The
+    softmax over i cancels u^T s + b, which is the same for every i. So **the attention weights of
+    the linear scorer never depend on the decoder**: they are the same for every target word. It is
+    here because tutorials use it.
 
-    With a hidden layer, e_i = v^T tanh(W [h_i; s] + b) + c, the query takes part; but for c, which
-    cancels as well, this is the function of `AdditiveScore`.
+    With a hidden layer, e_i = v^T tanh(W [h_i; s] + b) + c, the weights depend on the query. Apart
+    from c, which cancels too, this is the function of `AdditiveScore`.
 
-    The product with [h_i; s] is computed as a part for h_i, once a source, and a part for s.
+    The product with [h_i; s] is the sum of a product with h_i, computed once per source, and a
+    product with s.
 
     Args:
-        hidden_units: size of the hidden layer, or None for the single linear neuron.
+        hidden_units: Size of the hidden layer, or None for the single linear neuron.
     """
 
     def __init__(self, hidden_units: int | None = None, **kwargs) -> None:
@@ -41,7 +43,7 @@ class TimeDistributedDenseScorer(Score):
             self.output_layer = keras.layers.Dense(1, dtype=dtype, name="output_layer")
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights of `call`; those of `project` are made where it is first used.
+        """Make the weights of `call`; `project` makes its own when it is first used.
 
         Args:
             query_shape: `(..., query_units)`.
@@ -55,7 +57,7 @@ class TimeDistributedDenseScorer(Score):
         """Apply the first layer to a memory `[batch, source_length, memory_units]`.
 
         Returns:
-            keys `[batch, source_length, hidden_units or 1]`.
+            The keys, `[batch, source_length, hidden_units or 1]`.
         """
         return self.memory_projection(memory)
 
@@ -67,7 +69,7 @@ class TimeDistributedDenseScorer(Score):
             keys: `[batch, source_length, hidden_units or 1]`, made by `project`.
 
         Returns:
-            scores, float32, `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         query = on_rows(self.query_projection, query)
         if len(query.shape) == 3:

@@ -1,4 +1,4 @@
-"""Windows: the positions of the source that an attention sees."""
+"""Windows: the source positions that local attention sees."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from kerasnmt.layers.products import on_rows
 
 
 def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
-    """Count the real positions of each source.
+    """Return the number of real positions of each source.
 
     Args:
         keys: `[batch, source_length, ...]`.
-        memory_mask: boolean `[batch, source_length]`, True = real token, or None: all are.
-        rank: rank of the query that asks.
+        memory_mask: Boolean `[batch, source_length]`, True = real token. If None, all are real.
+        rank: Rank of the query.
 
     Returns:
-        float32 `[batch]` for a query of rank 2, `[batch, 1]` for one of rank 3.
+        Float32 `[batch]` for a query of rank 2, `[batch, 1]` for one of rank 3.
     """
     if memory_mask is None:
         memory_mask = ops.ones(ops.shape(keys)[:2], "bool")
@@ -27,18 +27,18 @@ def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocalMonotonicWindow(keras.layers.Layer):
-    """Attend only to [p_t - D, p_t + D] with p_t = t: source and target run side by side.
+    """Local attention to [p_t - D, p_t + D] with p_t = t, for monotonic alignments.
 
-    Target words t and source positions count from 0. Where the target is longer than the source,
-    p_t stays at the last source position.
+    Target words t and source positions are counted from 0. For target words beyond the length of
+    the source, p_t is the last source position.
 
     Source: Luong, Pham and Manning (2015), section 3.2, "local-m".
 
     Args:
-        width: D, in words to each side; at least 1.
+        width: D, the number of words on each side; at least 1.
     """
 
-    # Attention has to be told the number of the word.
+    # The window depends on the position of the target word.
     moves = True
 
     def __init__(self, width: int = 10, **kwargs) -> None:
@@ -49,31 +49,32 @@ class LocalMonotonicWindow(keras.layers.Layer):
         self.width = width
 
     def build(self, query_shape: tuple) -> None:
-        """Make nothing: the window has no weights."""
+        """Do nothing: the window has no weights."""
 
     def call(
         self, query: Any, keys: Any, memory_mask: Any, position: Any = None
     ) -> tuple[Any, Any]:
-        """Say which positions can be attended to.
+        """Return the positions inside the window.
 
         Args:
-            query: `[batch, units]` or `[batch, target_length, units]`; not used.
-            keys: `[batch, source_length, ...]`, for the length.
-            memory_mask: boolean `[batch, source_length]`, or None.
-            position: number of the target word, from 0, `[batch]` or `[batch, target_length]`;
-                None counts the queries of a whole target.
+            query: `[batch, units]` or `[batch, target_length, units]`; only its shape is used.
+            keys: `[batch, source_length, ...]`; only its length is used.
+            memory_mask: Boolean `[batch, source_length]`, or None.
+            position: Index of the target word, counted from 0, `[batch]` or
+                `[batch, target_length]`. If None, the queries of a whole target are counted.
 
         Returns:
-            inside, boolean `[..., source_length]`; and the factor of the weights, 1.
+            A boolean mask `[..., source_length]`, True inside the window, and the factor of the
+            weights, 1.
 
         Raises:
-            ValueError: there is one query, and no position.
+            ValueError: If there is one query per row, and no position.
         """
         if position is None:
             if len(query.shape) != 3:
                 raise ValueError(
-                    "Expected position, the number of the target word that asks, int32 [batch]. "
-                    "Received: position=None, with one query a row."
+                    "Expected position, the index of the target word, int32 [batch]. "
+                    "Received: position=None, with one query per row."
                 )
             position = ops.arange(ops.shape(query)[1], dtype="int32")[None]
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
@@ -88,20 +89,20 @@ class LocalMonotonicWindow(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocalPredictiveWindow(keras.layers.Layer):
-    """Attend only to [p_t - D, p_t + D] with p_t = S sigmoid(v^T tanh(W s_t)).
+    """Local attention to [p_t - D, p_t + D] with p_t = S sigmoid(v^T tanh(W s_t)).
 
-    S is the true length of the source, whatever its padding; source positions i count from 0. The
-    weights are multiplied by exp(-(i - p_t)^2 / (2 sigma^2)), sigma = D / 2, through which p_t
-    learns; so they sum to less than 1.
+    S is the length of the source without padding; source positions i are counted from 0. The
+    weights are multiplied by exp(-(i - p_t)^2 / (2 sigma^2)), sigma = D / 2, which gives p_t a
+    gradient. So the weights sum to less than 1.
 
     Source: Luong, Pham and Manning (2015), section 3.2, "local-p", equations 9 and 10.
 
     Args:
-        units: size of the hidden layer, the rows of W.
-        width: D, in words to each side; at least 1.
+        units: Size of the hidden layer, the number of rows of W.
+        width: D, the number of words on each side; at least 1.
     """
 
-    # The number of the word does not matter.
+    # The window does not depend on the position of the target word.
     moves = False
 
     def __init__(self, units: int, width: int = 10, **kwargs) -> None:
@@ -125,17 +126,17 @@ class LocalPredictiveWindow(keras.layers.Layer):
     def call(
         self, query: Any, keys: Any, memory_mask: Any, position: Any = None
     ) -> tuple[Any, Any]:
-        """Say which positions can be attended to, and how near they are.
+        """Return the positions inside the window, and the factors of their weights.
 
         Args:
             query: `[batch, units]` or `[batch, target_length, units]`.
-            keys: `[batch, source_length, ...]`, for the length.
-            memory_mask: boolean `[batch, source_length]`, or None.
-            position: not used.
+            keys: `[batch, source_length, ...]`; only its length is used.
+            memory_mask: Boolean `[batch, source_length]`, or None.
+            position: Not used.
 
         Returns:
-            inside, boolean `[..., source_length]`; and the factor of the weights, float32
-            `[..., source_length]`.
+            A boolean mask `[..., source_length]`, True inside the window, and the factors of the
+            weights, float32 `[..., source_length]`.
         """
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
         share = on_rows(lambda rows: self.place(self.hidden(rows)), query)

@@ -1,1 +1,1 @@
-"""Recurrent cells, for encoders and decoders."""
+"""Recurrent cells for encoders and decoders."""

@@ -1,4 +1,4 @@
-"""A recurrent layer of Keras as a cell, for the sake of cuDNN."""
+"""A Keras recurrent layer as a cell, to use cuDNN."""
 
 from typing import Any
 
@@ -10,24 +10,24 @@ from kerasnmt.layers.composite import Composite, build_once
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class FusedCell(Composite, keras.layers.Layer):
-    """A recurrent layer of Keras as a recurrent cell.
+    """A Keras recurrent layer as a recurrent cell.
 
-    In a decoder cell that lets its recurrent cell run alone over a given target, as
-    `LuongDecoderCell` and `FirstStateDecoderCell` do, the layer makes all steps at once: on a GPU
-    that is one kernel of cuDNN, where Keras has it. Step by step, in search and in an export, the
-    layer's own cell runs, with the same weights and the same numbers on any machine.
+    `LuongDecoderCell` and `FirstStateDecoderCell` run their recurrent cell alone over a given
+    target. There the layer computes all steps at once: on a GPU in one cuDNN kernel, where Keras
+    supports it. In search and in an export, the layer's own cell runs step by step, with the same
+    weights and the same results on any machine.
 
         LuongDecoderCell(FusedCell(keras.layers.LSTM(256, return_sequences=True)), attention)
 
-    The layer has an input kernel of its own, so what it is given, `input_size` features, is a
-    linear layer more than `LSTMCell` has; and on a CPU it multiplies by that kernel step by step,
-    which is slower.
+    The layer has an input kernel of its own. Its inputs, `input_size` features, are projected
+    already, so it has one linear layer more than `LSTMCell`. On a CPU it multiplies by that kernel
+    step by step, which is slower.
 
     Args:
         layer: `keras.layers.LSTM`, `GRU` or `SimpleRNN` with `return_sequences=True`.
 
     Raises:
-        ValueError: the layer returns its last output only, or its last states as well.
+        ValueError: If the layer returns only its last output, or its last states too.
     """
 
     def __init__(self, layer: keras.layers.RNN, **kwargs) -> None:
@@ -40,21 +40,21 @@ class FusedCell(Composite, keras.layers.Layer):
         self.layer = layer
         self.units = self.input_size = layer.units
         self.state_size = tree.flatten(layer.cell.state_size)
-        self.mask_size = []  # cuDNN takes none
+        self.mask_size = []  # cuDNN accepts no masks of states
 
     def build(self, inputs_shape: tuple) -> None:
         """Make the weights for inputs `(..., units)`."""
         build_once(self.layer, (None, None, inputs_shape[-1]))
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Make one step.
+        """Compute one step.
 
         Args:
             inputs: `[batch, units]` or `[batch, hypotheses, units]`.
-            states: of `state_size`, `[..., size]` each.
+            states: List of states, `[..., size]` each, with the sizes of `state_size`.
 
         Returns:
-            output `[..., units]`, and the list of new states.
+            The output, `[..., units]`, and the list of new states.
         """
         shape = ops.shape(inputs)
         flat = [ops.reshape(value, (-1, value.shape[-1])) for value in (inputs, *states)]

@@ -1,4 +1,4 @@
-"""Recurrent cells whose input projection is made outside the time loop."""
+"""Recurrent cells whose inputs are projected outside the time loop."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,21 +12,20 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GRUCell(keras.layers.Layer):
-    """A gated recurrent unit that takes inputs already projected to its three gates.
+    """Gated recurrent unit (GRU) whose inputs are already projected to its three gates.
 
         z = sigmoid(x_z + U_z h),    r = sigmoid(x_r + U_r h)
         h~ = tanh(x_h + r * (U_h h + b_h)),    h' = z * h + (1 - z) * h~
 
-    where x = W x_t + b is computed by the layer around it. In a decoder whose whole target is
-    known, most of x is then one large matrix product over all steps in place of one small product
-    a step, which is what `keras.layers.GRUCell` does; the recurrence itself is the same (with
-    `reset_after=True`).
+    where the surrounding layer computes x = W x_t + b. In a decoder whose whole target is known,
+    most of x is then one large matrix product over all steps. `keras.layers.GRUCell` computes a
+    small product in every step instead; the recurrence is the same (with `reset_after=True`).
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder", with
     the reset gate after the matrix product.
 
     Args:
-        units: size of the state.
+        units: Size of the state.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -46,19 +45,19 @@ class GRUCell(keras.layers.Layer):
         )
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Make one step.
+        """Compute one step.
 
         Args:
-            inputs: projected input `[batch, 3 * units]`, in the order z, r, h.
-            states: the list of one state `[batch, units]`; after it there may be a mask of the same
-                shape, see `StateDropout`.
+            inputs: Projected input, `[batch, 3 * units]`, in the order z, r, h.
+            states: List of one state, `[batch, units]`, which a mask of the same shape may follow,
+                see `StateDropout`.
 
         Returns:
-            output `[batch, units]`, and the list of the new state, which is the output, and of the
-            mask.
+            The output, `[batch, units]`, and the list of the new state, which is the output, and
+            the mask.
         """
         state, *mask = states
-        # After the rows of a search have their axes again: one op for both takes longer there.
+        # The bias is added outside `_recur`: for the rows of a search, one op for both is slower.
         recurrent = on_rows(self._recur, mask_state(state, mask)) + self.recurrent_bias
         x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
         h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
@@ -78,19 +77,19 @@ class GRUCell(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LSTMCell(keras.layers.Layer):
-    """Long short-term memory that takes inputs already projected to its four gates.
+    """Long short-term memory (LSTM) whose inputs are already projected to its four gates.
 
         i = sigmoid(x_i + U_i h),    f = sigmoid(x_f + U_f h + 1),    o = sigmoid(x_o + U_o h)
         c' = f * c + i * tanh(x_g + U_g h),    h' = o * tanh(c')
 
-    where x = W x_t + b is computed by the layer around it, see `GRUCell`. The 1 keeps the memory
-    at the beginning of training, as the unit forget bias of `keras.layers.LSTMCell` does.
+    where the surrounding layer computes x = W x_t + b, see `GRUCell`. The 1 preserves the memory at
+    the start of training, like the unit forget bias of `keras.layers.LSTMCell`.
 
     Source: Hochreiter and Schmidhuber (1997), "Long short-term memory", with the forget gate of
     Gers, Schmidhuber and Cummins (2000).
 
     Args:
-        units: size of each of the two states.
+        units: Size of each of the two states.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -107,15 +106,15 @@ class LSTMCell(keras.layers.Layer):
         )
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Make one step.
+        """Compute one step.
 
         Args:
-            inputs: projected input `[..., 4 * units]`, in the order i, f, g, o.
-            states: h and c, each `[..., units]`; after them there may be a mask of h, see
+            inputs: Projected input, `[..., 4 * units]`, in the order i, f, g, o.
+            states: List of h and c, each `[..., units]`, which a mask of h may follow, see
                 `StateDropout`.
 
         Returns:
-            output h' `[..., units]`, and the list of h', c' and the mask.
+            The output h', `[..., units]`, and the list of h', c' and the mask.
         """
         state, memory, *mask = states
         gates = inputs + on_rows(self._recur, mask_state(state, mask))
@@ -134,11 +133,11 @@ class LSTMCell(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SimpleRNNCell(keras.layers.Layer):
-    """h' = f(x + U h), where the layer around the cell computes x = W x_t + b.
+    """Simple RNN, h' = f(x + U h), where the surrounding layer computes x = W x_t + b.
 
-    Source: Elman (1990), "Finding structure in time", where f is the logistic function. The
-    default is tanh, as usual today. `activation="sigmoid"` gives the equation of Sutskever, Vinyals
-    and Le (2014), section 2: h_t = sigm(W x_t + U h_{t-1}).
+    Source: Elman (1990), "Finding structure in time", where f is the logistic function. The default
+    is tanh, as is usual today. `activation="sigmoid"` gives the equation of Sutskever, Vinyals and
+    Le (2014), section 2: h_t = sigm(W x_t + U h_{t-1}).
 
     Args:
         units: Size of the state.
@@ -160,15 +159,15 @@ class SimpleRNNCell(keras.layers.Layer):
         )
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Make one step.
+        """Compute one step.
 
         Args:
-            inputs: projected input `[..., units]`.
-            states: the list of one state `[..., units]`; after it there may be a mask of the same
-                shape, see `StateDropout`.
+            inputs: Projected input, `[..., units]`.
+            states: List of one state, `[..., units]`, which a mask of the same shape may follow,
+                see `StateDropout`.
 
         Returns:
-            output `[..., units]`, and the list of the new state, which is the output, and of the
+            The output, `[..., units]`, and the list of the new state, which is the output, and the
             mask.
         """
         state, *mask = states

@@ -1,4 +1,4 @@
-"""Recurrent cells on top of each other."""
+"""A stack of recurrent cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,17 +11,17 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class StackedCell(Composite, keras.layers.Layer):
-    """Several recurrent cells as one: each but the first reads the output of the one below.
+    """A stack of recurrent cells: each cell reads the output of the cell below.
 
-    The states of the topmost cell come first, so that the first of all is the one that an
-    attention asks with.
+    The states of the topmost cell come first, so that the first state is the query of an attention.
 
-    Source: Luong, Pham and Manning (2015), section 3, "stacking"; residuals after Wu et al. (2016),
-    "Google's neural machine translation system", section 3.1.
+    Source: Luong, Pham and Manning (2015), section 3, "stacking"; Wu et al. (2016), "Google's
+    neural machine translation system", section 3.1, for the residual connections.
 
     Args:
-        cells: from the inputs up, for example `[LSTMCell(units), LSTMCell(units)]`.
-        residual: whether each cell but the first adds to what it reads, where the sizes are equal.
+        cells: Cells from bottom to top, for example `[LSTMCell(units), LSTMCell(units)]`.
+        residual: Whether every cell but the first has a residual connection, if the sizes are
+            equal.
     """
 
     def __init__(
@@ -51,16 +51,17 @@ class StackedCell(Composite, keras.layers.Layer):
             build_once(projection, (None, below.units))
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Make one step.
+        """Compute one step.
 
         Args:
-            inputs: projected for the first cell, `[..., input_size]`.
-            states: of `state_size`, the topmost cell's first, `[..., size]` each; after them
-                there may be masks of `mask_size` in the same order, see `StateDropout`.
+            inputs: Inputs projected for the first cell, `[..., input_size]`.
+            states: List of states, the topmost cell's first, `[..., size]` each, with the sizes of
+                `state_size`. Masks with the sizes of `mask_size` may follow in the same order, see
+                `StateDropout`.
 
         Returns:
-            output of the topmost cell, `[..., units]`, and the list of new states and of
-            the masks.
+            The output of the topmost cell, `[..., units]`, and the list of the new states and the
+            masks.
         """
         count = len(self.state_size)
         states, masks = list(states[:count]), list(states[count:])
@@ -81,5 +82,5 @@ class StackedCell(Composite, keras.layers.Layer):
 
 
 def _without_last(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:
-    """Split a list into all but its last values and these; an empty one into nothing twice."""
+    """Split a list before its last `count` values; an empty list gives two empty lists."""
     return values[: len(values) - count], values[len(values) - count :]

@@ -1,4 +1,4 @@
-"""Dropout of recurrent states, with one mask for all steps."""
+"""Dropout of recurrent states with one mask for all steps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,28 +9,28 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class StateDropout(keras.layers.Layer):
-    """Masks of a recurrent cell's states, drawn once for all steps of a sequence.
+    """Dropout of recurrent states with one mask for all steps of a sequence.
 
         U h_{t-1} becomes U (m * h_{t-1}),    m_i = 1 / (1 - rate) with probability 1 - rate, else 0
 
-    It is what enters the product that is masked, as if rows of the recurrent weights were dropped;
-    one mask serves all gates. An LSTM's c, and the part of h that a GRU carries on without a
-    product, stay as they are: masked anew at each step they would vanish or grow.
+    Only the state that enters the matrix product is masked, as if rows of the recurrent weights
+    were dropped; one mask serves all gates. An LSTM's c, and the part of h that a GRU carries over
+    without a product, are not masked: a mask in every step would make them vanish or grow.
 
-    The masks ride along as further states, which the cells of this package hand on as they came.
-    `RecurrentLayer` and `DecoderCell` begin with them in training, and with none otherwise, so that
-    nothing else has to know. They are random numbers of this layer's generator.
+    The masks are further states, which the cells of this package pass on unchanged.
+    `RecurrentLayer` and `DecoderCell` add them to the first states in training only, so nothing
+    else depends on them. The layer draws them with its own seed generator.
 
     Source: Gal and Ghahramani (2016), "A theoretically grounded application of dropout in recurrent
     neural networks", equation 7 with tied weights.
 
     Args:
-        rate: share of the states' features that is dropped in training, in [0, 1).
-        mask_size: sizes of the masks, a cell's `mask_size`; empty for a cell that takes none, whose
-            rate has to be 0.
+        rate: Dropout rate of the states, in [0, 1).
+        mask_size: Sizes of the masks, a cell's `mask_size`. It is empty for a cell that takes no
+            masks; `rate` is 0 then.
 
     Raises:
-        ValueError: the rate is out of range, or there is nothing to be dropped.
+        ValueError: If the rate is out of range, or is above 0 for a cell that takes no masks.
     """
 
     def __init__(self, rate: float, mask_size: Sequence[int], **kwargs) -> None:
@@ -42,9 +42,9 @@ class StateDropout(keras.layers.Layer):
             )
         if rate and not mask_size:
             raise ValueError(
-                "Expected a recurrent cell that takes masks of its states, as GRUCell, LSTMCell, "
-                "SimpleRNNCell and StackedCell do, and FusedCell does not. "
-                f"Received: state_dropout={rate}. Choose another cell, or no dropout of states."
+                "Expected a recurrent cell that takes masks of its states: GRUCell, LSTMCell, "
+                "SimpleRNNCell or StackedCell, not FusedCell. "
+                f"Received: state_dropout={rate}. Choose another cell, or state_dropout=0."
             )
         self.rate = rate
         self.mask_size = list(mask_size)
@@ -52,14 +52,14 @@ class StateDropout(keras.layers.Layer):
             self.seed_generator = keras.random.SeedGenerator()
 
     def call(self, states: list[Any], training: bool = False) -> list[Any]:
-        """Add the masks of a sequence to its first states.
+        """Append masks to the first states of a sequence.
 
         Args:
-            states: a cell's first states, `[batch, size]` each.
-            training: whether dropout applies.
+            states: List of a cell's first states, `[batch, size]` each.
+            training: Whether dropout applies.
 
         Returns:
-            the states and, in training, the masks after them, `[batch, size]` each.
+            The list of the states, followed in training by the masks, `[batch, size]` each.
         """
         if not (training and self.rate):
             return list(states)
@@ -76,5 +76,5 @@ class StateDropout(keras.layers.Layer):
 
 
 def mask_state(state: Any, masks: Sequence[Any]) -> Any:
-    """Return what of a state enters a product: m * h where there is a mask, else h."""
+    """Return the state as a factor of a product: m * h if there is a mask m, else h."""
     return ops.multiply(state, *masks) if masks else state

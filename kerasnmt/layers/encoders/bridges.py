@@ -1,4 +1,4 @@
-"""Bridges: the decoder's first states, made of the encoder's last states."""
+"""Bridges: from the encoder's last states to the decoder's first states."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from keras import ops, tree
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BackwardStateBridge(keras.layers.Layer):
-    """s_0 = tanh(W h_1 backward + b): the first decoder state, from the encoder's backward state.
+    """s_0 = tanh(W h_1 + b), where h_1 is the last backward state of the encoder.
 
-    The backward state has read the whole source and ends at its first word, near which most
-    translations begin. It is that of the topmost layer of the encoder; of a layer with one
-    direction, the state of that one. Where the cells have several states (LSTM), each has a W of
-    its own.
+    The backward state has read the whole source and ends at its first word, where most
+    translations begin. It comes from the encoder's topmost layer; if this layer has one direction,
+    it is the last state of that direction. If the cells have several states (LSTM), each state has
+    its own W.
 
     Source: Bahdanau, Cho and Bengio (2015), appendix A.2.2, whose equation has no bias b.
 
     Args:
-        units: size of the decoder's state.
+        units: Size of the decoder's state.
     """
 
     def __init__(self, units: int, **kwargs) -> None:
@@ -27,7 +27,7 @@ class BackwardStateBridge(keras.layers.Layer):
         self.units = units
 
     def build(self, state_size: list) -> None:
-        """Make the weights for encoder states of these sizes, nested as the states of `call`."""
+        """Make the weights for encoder states of these sizes, nested like the states of `call`."""
         (*_, backward), *_ = state_size
         self.projections = [
             keras.layers.Dense(
@@ -39,14 +39,14 @@ class BackwardStateBridge(keras.layers.Layer):
             projection.build((None, size))
 
     def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
-        """Make the decoder cell's first states.
+        """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: the topmost layer's first; for each layer and each of its directions
-                the list of a cell's states `[batch, size]`. The last direction is the backward one.
+            encoder_states: For each layer, the topmost first, and each direction the list of a
+                cell's states, `[batch, size]` each. The last direction is the backward one.
 
         Returns:
-            the list of the cell's states, each `[batch, units]`.
+            The list of the cell's states, `[batch, units]` each.
         """
         (*_, backward), *_ = encoder_states
         pairs = zip(self.projections, backward, strict=True)
@@ -59,23 +59,23 @@ class BackwardStateBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LastStateBridge(keras.layers.Layer):
-    """s_0 = h_S: each layer of the decoder begins with the last states of the encoder's.
+    """s_0 = h_S: each layer of the decoder starts with the last states of its encoder layer.
 
-    The directions of a layer are put side by side, so a decoder cell has as many units as they
-    have together. There are no weights.
+    The states of a layer's directions are concatenated, so a decoder cell has as many units as all
+    directions together. There are no weights.
 
     Source: Sutskever, Vinyals and Le (2014); Luong, Pham and Manning (2015).
     """
 
     def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
-        """Make the decoder cell's first states.
+        """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: the topmost layer's first; for each layer and each of its directions
-                the list of a cell's states `[batch, size]`.
+            encoder_states: For each layer, the topmost first, and each direction the list of a
+                cell's states, `[batch, size]` each.
 
         Returns:
-            the list of the cell's states, the topmost layer's first.
+            The list of the cell's states, the topmost layer's first.
         """
         return [
             ops.concatenate(directions, axis=-1)
@@ -86,15 +86,15 @@ class LastStateBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DenseBridge(keras.layers.Layer):
-    """s_0 = tanh(W h + b), where h are all last states of the encoder side by side.
+    """s_0 = tanh(W h + b), where h is the concatenation of all last states of the encoder.
 
-    It fits any encoder to any decoder cell; each state of the decoder has a W of its own.
+    It connects any encoder with any decoder cell. Each state of the decoder has its own W.
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
     statistical machine translation", appendix A.1.1 (c = tanh(V h)).
 
     Args:
-        state_size: sizes of the decoder cell's states, its `state_size`.
+        state_size: Sizes of the decoder cell's states, its `state_size`.
     """
 
     def __init__(self, state_size: Sequence[int], **kwargs) -> None:
@@ -108,19 +108,19 @@ class DenseBridge(keras.layers.Layer):
         ]
 
     def build(self, state_size: list) -> None:
-        """Make the weights for encoder states of these sizes, nested as the states of `call`."""
+        """Make the weights for encoder states of these sizes, nested like the states of `call`."""
         for projection in self.projections:
             projection.build((None, sum(tree.flatten(state_size))))
 
     def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
-        """Make the decoder cell's first states.
+        """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: the topmost layer's first; for each layer and each of its directions
-                the list of a cell's states `[batch, size]`.
+            encoder_states: For each layer, the topmost first, and each direction the list of a
+                cell's states, `[batch, size]` each.
 
         Returns:
-            the list of the cell's states, each `[batch, size]`.
+            The list of the cell's states, `[batch, size]` each.
         """
         together = ops.concatenate(tree.flatten(encoder_states), axis=-1)
         return [projection(together) for projection in self.projections]
@@ -132,10 +132,10 @@ class DenseBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ZeroBridge(keras.layers.Layer):
-    """s_0 = 0: all that the decoder knows of the source comes through its attention.
+    """s_0 = 0: the decoder gets information about the source only through its attention.
 
     Args:
-        state_size: sizes of the decoder cell's states, its `state_size`.
+        state_size: Sizes of the decoder cell's states, its `state_size`.
     """
 
     def __init__(self, state_size: Sequence[int], **kwargs) -> None:
@@ -143,13 +143,13 @@ class ZeroBridge(keras.layers.Layer):
         self.state_size = list(state_size)
 
     def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
-        """Make the decoder cell's first states.
+        """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: as other bridges take them; only the batch's size is used.
+            encoder_states: See `DenseBridge`; only the batch size is used.
 
         Returns:
-            the list of the cell's states, zeros `[batch, size]`.
+            The list of the cell's states, zeros of shape `[batch, size]` each.
         """
         column = ops.zeros_like(encoder_states[0][0][0][:, :1])
         return [ops.tile(column, (1, size)) for size in self.state_size]

@@ -1,4 +1,4 @@
-"""The encoder of a source and of a second text, its context."""
+"""The encoder of a source and a context."""
 
 from typing import Any
 
@@ -14,31 +14,34 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextEncoder(Encoder):
-    """Read a source, and a context in the light of the source.
+    """Encoder of a source and a context; the context's annotations depend on the source.
 
-    One recurrent layer reads both texts alone. Each word of the context then looks for words of the
-    source like it, or at nothing, and a second layer reads the context with what they found:
+    One recurrent layer reads each text alone. Each word of the context then attends to the words of
+    the source, or to none of them. A second layer reads the context together with the results f_i:
 
         h^q = layer(source),    h^c = layer(context)
         a_{i,0}, a_i = softmax_j(0, h^c_i . h^q_1 / sqrt(n), h^c_i . h^q_2 / sqrt(n), ...)
         f_i = sum_j a_{i,j} h^q_j
-        memory of the source h^q,    of the context context_layer([h^c_i; f_i; h^c_i * f_i])
+        source annotations h^q,    context annotations context_layer([h^c_i; f_i; h^c_i * f_i])
 
     Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
     learning as question answering", section 3: the independent encoding, the alignment with dummy
-    words, here zeros, and the compression, one way from context to question. There both texts are
-    so read in turn, with self-attention above. The product is of Seo, Kembhavi, Farhadi and
-    Hajishirzi (2017), "Bidirectional attention flow for machine comprehension", section 2.
+    words (here zeros) and the compression, from context to question only. The paper aligns both
+    texts with each other, and adds self-attention. The product h^c_i * f_i is from Seo, Kembhavi,
+    Farhadi and Hajishirzi (2017), "Bidirectional attention flow for machine comprehension",
+    section 2.
 
     Args:
-        embedding: `keras.layers.Embedding` of both texts; None where the words come embedded, as
-            from a decoder whose embeddings are shared.
-        layer: a recurrent layer for both, for example `BidirectionalLayer(GRUCell(units))`.
-        context_layer: a recurrent layer for the context and what it found, of as many units.
-        dropout: share of the features that is dropped in training before each layer, in [0, 1).
+        embedding: `keras.layers.Embedding` of both texts, or None if the words come embedded, for
+            example by the decoder's shared embedding.
+        layer: Recurrent layer that reads each text, for example
+            `BidirectionalLayer(GRUCell(units))`.
+        context_layer: Recurrent layer that reads the context with the results f_i. It has as many
+            units as `layer`.
+        dropout: Dropout rate of the inputs of each layer, in [0, 1).
 
     Raises:
-        ValueError: the layers differ in units.
+        ValueError: If the layers differ in units.
     """
 
     reads = ("source_ids", "context_ids")
@@ -54,7 +57,7 @@ class ContextEncoder(Encoder):
         super().__init__(**kwargs)
         if layer.units != context_layer.units:
             raise ValueError(
-                "Expected two layers of as many units, one for both texts and one for the context. "
+                "Expected layer and context_layer with the same number of units. "
                 f"Received: {layer.units} and {context_layer.units} units."
             )
         self.embedding = embedding
@@ -79,9 +82,10 @@ class ContextEncoder(Encoder):
         Args:
             source_ids_shape: `(batch, source_length)`.
             context_ids_shape: `(batch, context_length)`.
-            embedded_source_shape: `(batch, source_length, features)`, without an embedding of its
-                own.
-            embedded_context_shape: likewise.
+            embedded_source_shape: `(batch, source_length, features)`, for an encoder without an
+                embedding.
+            embedded_context_shape: `(batch, context_length, features)`, for an encoder without an
+                embedding.
         """
         units = self.build_embedding(embedded_source_shape)
         build_once(self.layer, (*source_ids_shape, units))
@@ -98,20 +102,21 @@ class ContextEncoder(Encoder):
         """Read both texts.
 
         Args:
-            source_ids: int32 `[batch, source_length]`, right-padded with 0.
-            context_ids: int32 `[batch, context_length]`, likewise.
-            embedded_source: embedded words, `[batch, source_length, features]`, for an encoder
-                without an embedding of its own.
-            embedded_context: likewise.
-            training: whether dropout applies.
+            source_ids: Int32 `[batch, source_length]`, right-padded with 0.
+            context_ids: Int32 `[batch, context_length]`, right-padded with 0.
+            embedded_source: Embedded words of the source, `[batch, source_length, features]`, for
+                an encoder without an embedding.
+            embedded_context: Embedded words of the context, `[batch, context_length, features]`,
+                for an encoder without an embedding.
+            training: Whether dropout applies.
 
         Returns:
-            memories, `source` `[batch, source_length, memory_units]` and `context` `[batch,
-            context_length, memory_units]`; their masks, boolean, True = real token; and the last
-            states of the source, as `RecurrentEncoder` returns them.
+            A dict of annotations, `source` `[batch, source_length, memory_units]` and `context`
+            `[batch, context_length, memory_units]`; a dict of their masks, boolean, True = real
+            token; and the last states of the source, as `RecurrentEncoder` returns them.
 
         Raises:
-            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+            ValueError: If the words come embedded and the encoder has an embedding, or neither.
         """
         self.check_embedded(embedded_source is not None)
         source_mask, context_mask = (
@@ -146,10 +151,10 @@ class ContextEncoder(Encoder):
 
 
 def _found(context: Any, source: Any, source_mask: Any) -> Any:
-    """What each word of the context finds in the source, `[batch, context_length, units]`."""
+    """Return f_i of each word of the context, `[batch, context_length, units]`."""
     scores = ops.matmul(context, ops.transpose(source, (0, 2, 1)))
     scores = ops.cast(scores, "float32") / source.shape[-1] ** 0.5
-    # The first score is that of nothing.
+    # The first score, 0, is for attending to no word.
     scores = ops.pad(scores, ((0, 0), (0, 0), (1, 0)))
     mask = ops.pad(source_mask, ((0, 0), (1, 0)), constant_values=True)
     return weighted_sum(masked_softmax(scores, mask[:, None])[..., 1:], source)

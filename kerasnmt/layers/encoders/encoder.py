@@ -1,4 +1,4 @@
-"""The base of encoders."""
+"""The base class of encoders."""
 
 from typing import Any, ClassVar
 
@@ -8,10 +8,10 @@ from kerasnmt.layers.composite import Composite, build_once
 
 
 class Encoder(Composite, keras.layers.Layer):
-    """Turn a source into annotations, one for each position, and last states.
+    """Base class of encoders: from a source to one annotation per position and last states.
 
-    A subclass gives `call`. It sets `memory_units`, the size of an annotation, and `state_size`,
-    the sizes of the last states, nested as `call` returns them.
+    A subclass implements `call`. It sets `memory_units`, the size of an annotation, and
+    `state_size`, the sizes of the last states, nested as `call` returns them.
     """
 
     # The inputs of a model that `call` takes, in order.
@@ -22,21 +22,21 @@ class Encoder(Composite, keras.layers.Layer):
     state_size: list
 
     def inputs(self) -> dict[str, keras.KerasTensor]:
-        """Return the inputs that `call` takes, by name, without values."""
+        """Return the inputs of `call` by name, as symbolic tensors."""
         return {name: keras.KerasTensor((None, None), dtype="int32") for name in self.reads}
 
     def call(self, *inputs: Any, training: bool = False) -> tuple[Any, Any, list]:
         """Read the source.
 
         Args:
-            *inputs: The inputs of `reads`, then their embeddings if the encoder has no embedding of
-                its own and the source is text.
+            *inputs: The inputs that `reads` names, then their embeddings if the encoder has no
+                embedding and the source is text.
             training: Whether dropout applies.
 
         Returns:
             The annotations, `[batch, source_length, memory_units]`; their mask, boolean
-            `[batch, source_length]`, True = real; and the last states, the topmost layer's first:
-            for each layer and each direction the list of a cell's states `[batch, size]`.
+            `[batch, source_length]`, True = real; and the last states: for each layer, the topmost
+            first, and each direction the list of a cell's states, `[batch, size]` each.
         """
         raise NotImplementedError
 
@@ -44,7 +44,7 @@ class Encoder(Composite, keras.layers.Layer):
         """Return the mask of the positions that the recorded attention weights belong to.
 
         Args:
-            mask: From `call`.
+            mask: The mask that `call` returns.
 
         Returns:
             Boolean `[batch, source_length]`.
@@ -58,12 +58,12 @@ class Encoder(Composite, keras.layers.Layer):
             embedded: Whether the words come embedded.
 
         Raises:
-            ValueError: There are two ways to embed the words, or none.
+            ValueError: If the words come embedded and the encoder has an embedding, or neither.
         """
         if embedded != (self.embedding is None):
             raise ValueError(
-                "Expected an encoder with an embedding of its own, or words that come embedded, as "
-                "a model with share_embeddings=True gives them. "
+                "Expected either an encoder with an embedding, or embedded words, as from a model "
+                "with share_embeddings=True. "
                 f"Received: embedding={self.embedding}, embedded words: {embedded}"
             )
 
@@ -71,13 +71,13 @@ class Encoder(Composite, keras.layers.Layer):
         """Build the embedding, if the encoder has one.
 
         Args:
-            embedded_shape: `(batch, source_length, features)` of words that come embedded, or None.
+            embedded_shape: `(batch, source_length, features)` if the words come embedded, or None.
 
         Returns:
-            The number of features of an embedded word.
+            The size of an embedded word.
 
         Raises:
-            ValueError: There are two ways to embed the words, or none.
+            ValueError: If the words come embedded and the encoder has an embedding, or neither.
         """
         self.check_embedded(embedded_shape is not None)
         if self.embedding is None:

@@ -1,4 +1,4 @@
-"""The encoder of images."""
+"""The image encoder."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PixelScaling(keras.layers.Layer):
-    """x / 127.5 - 1: from 0 to 255 becomes from -1 to 1, as many convolutional networks want it.
+    """x / 127.5 - 1: scales values from [0, 255] to [-1, 1], as many networks expect.
 
-    `keras.layers.Rescaling` does the same where TensorFlow is installed.
+    `keras.layers.Rescaling` does the same, but needs TensorFlow.
     """
 
     def call(self, images: Any) -> Any:
@@ -23,25 +23,26 @@ class PixelScaling(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ImageEncoder(Encoder):
-    """The regions of an image as a memory: a_i, the features of a convolutional network at place i.
+    """Encoder of images: the annotations a_i are a convolutional network's features of region i.
 
-    The decoder's first states are to come from the mean of the features, (1 / L) sum_i a_i, with
-    `DenseBridge` as f_init,c and f_init,h. What the image shows somewhere the network can tell at
-    any place alike; where that place is, `positions` say.
+    The decoder's first states are computed from the mean of the features, (1 / L) sum_i a_i, with
+    `DenseBridge` as f_init,c and f_init,h. A convolutional network computes the same features at
+    every region; `positions` tell the regions apart.
 
     Source: Xu et al. (2015), "Show, attend and tell", sections 3.1.1 and 3.1.2. The paper has no
-    positions: its network, trained on larger images than its field, tells them by the borders.
+    positions: its network, trained on images larger than its receptive field, recognizes positions
+    by the borders.
 
     Args:
-        backbone: a model from images `[batch, height, width, channels]`, float from 0 to 255, to
-            features `[batch, rows, columns, units]`, all of them but the batch of known size: a
-            `keras.Sequential` of convolutions, or one of `keras.applications` with
-            `include_top=False`, `input_shape` and what its family wants done to the numbers.
-        positions: `LearnedPositions`, of as many as there are regions, or `SinusoidalPositions`;
-            None for a memory that does not know where its regions are.
+        backbone: Model from images `[batch, height, width, channels]`, float from 0 to 255, to
+            features `[batch, rows, columns, units]`; all sizes but the batch are known. For
+            example, a `keras.Sequential` of convolutions, or a model of `keras.applications` with
+            `include_top=False`, `input_shape` and the preprocessing of its family.
+        positions: `LearnedPositions`, one for each region, or `SinusoidalPositions`; None for
+            annotations without positions.
 
     Raises:
-        ValueError: the backbone is of other or of unknown shapes.
+        ValueError: If the backbone has other or unknown shapes.
     """
 
     reads = ("images",)
@@ -54,7 +55,7 @@ class ImageEncoder(Encoder):
         if any(len(shape) != 4 or None in shape[1:] for shape in shapes):
             raise ValueError(
                 "Expected a backbone from [batch, height, width, channels] to [batch, rows, "
-                f"columns, units], all but the batch known. Received: shapes {shapes[0]} and "
+                f"columns, units], all sizes but the batch known. Received: shapes {shapes[0]} and "
                 f"{shapes[1]}. Make it with input_shape=… and include_top=False."
             )
         self.backbone = backbone
@@ -67,7 +68,7 @@ class ImageEncoder(Encoder):
         self.state_size = [[[self.memory_units]]]
 
     def inputs(self) -> dict[str, keras.KerasTensor]:
-        """Return the images that `call` takes, without values."""
+        """Return the inputs of `call` by name, as symbolic tensors."""
         return {"images": keras.KerasTensor((None, *self.image_shape))}
 
     def build(self, images_shape: tuple) -> None:
@@ -77,25 +78,25 @@ class ImageEncoder(Encoder):
             build_once(self.positions, (None, rows * columns, self.memory_units))
 
     def call(self, images: Any, training: bool = False) -> tuple[Any, Any, list]:
-        """Look at images.
+        """Encode images.
 
         Args:
             images: `[batch, height, width, channels]`, uint8 or float from 0 to 255.
-            training: whether dropout and the like in the backbone apply.
+            training: Whether the backbone runs in training mode.
 
         Returns:
-            memory `[batch, regions, units]`, of the uppermost row of regions first; its mask,
-            boolean `[batch, regions]`, which is True; and, as the last states of an encoder, the
-            mean of the regions, `[[[ [batch, units] ]]]`.
+            The annotations, `[batch, regions, units]`, row by row from the top; their mask, boolean
+            `[batch, regions]`, all True; and, as the last states, the mean of the annotations,
+            `[batch, units]`, nested as the one state of one layer with one direction.
 
         Raises:
-            ValueError: the images are of another size.
+            ValueError: If the images have another size.
         """
         if tuple(images.shape[1:]) != self.image_shape:
             raise ValueError(
                 f"Expected images of shape (batch, {', '.join(map(str, self.image_shape))}). "
-                f"Received: shape {tuple(images.shape)}. Resize them, as keras.ops.image.resize "
-                "does."
+                f"Received: shape {tuple(images.shape)}. Resize them, for example with "
+                "keras.ops.image.resize."
             )
         features = self.backbone(ops.cast(images, self.compute_dtype), training=training)
         rows, columns = self.grid

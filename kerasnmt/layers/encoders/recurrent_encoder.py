@@ -13,15 +13,16 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class RecurrentEncoder(Encoder):
-    """Embedded words, read by a stack of recurrent layers.
+    """Encoder with an embedding and a stack of recurrent layers.
 
     Args:
-        embedding: `keras.layers.Embedding` of the source vocabulary; None where the words come
-            embedded, as from a decoder whose embeddings are shared.
-        layers: from the words up, for example `[BidirectionalLayer(GRUCell(units))]`.
-        dropout: share of the features that is dropped in training before each layer, in [0, 1).
-        residual: whether each layer of the stack adds to what it reads, where the sizes are equal;
-            the words themselves are not added to.
+        embedding: `keras.layers.Embedding` of the source vocabulary, or None if the words come
+            embedded, for example by the decoder's shared embedding.
+        layers: Recurrent layers from bottom to top, for example
+            `[BidirectionalLayer(GRUCell(units))]`.
+        dropout: Dropout rate of the inputs of each layer, in [0, 1).
+        residual: Whether every layer but the first has a residual connection, if the sizes are
+            equal.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class RecurrentEncoder(Encoder):
 
         Args:
             source_ids_shape: `(batch, source_length)`.
-            embedded_shape: `(batch, source_length, features)`, without an embedding of its own.
+            embedded_shape: `(batch, source_length, features)`, for an encoder without an embedding.
         """
         units = self.build_embedding(embedded_shape)
         for layer in self.layers:
@@ -64,19 +65,20 @@ class RecurrentEncoder(Encoder):
         """Read the source.
 
         Args:
-            source_ids: int32 `[batch, source_length]`, right-padded with 0.
-            embedded: their embeddings, `[batch, source_length, features]`, for an encoder without
-                an embedding of its own.
-            training: whether dropout applies.
+            source_ids: Int32 `[batch, source_length]`, right-padded with 0.
+            embedded: Embedded words, `[batch, source_length, features]`, for an encoder without an
+                embedding.
+            training: Whether dropout applies.
 
         Returns:
-            memory `[batch, source_length, memory_units]`; its mask, boolean
-            `[batch, source_length]`, True = real token; and the last states, the topmost layer's
-            first: for each layer and each of its directions the list of the cell's states
-            `[batch, size]`, after the last real word or, reading backward, after the first.
+            The annotations, `[batch, source_length, memory_units]`; their mask, boolean
+            `[batch, source_length]`, True = real token; and the last states: for each layer, the
+            topmost first, and each direction the list of the cell's states, `[batch, size]` each.
+            They are the states after the last real word, or after the first word if the layer
+            reads backward.
 
         Raises:
-            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+            ValueError: If the words come embedded and the encoder has an embedding, or neither.
         """
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)

@@ -1,4 +1,4 @@
-"""Recurrent layers that read a sequence in one or two directions."""
+"""Recurrent layers that read a sequence in one direction or in both."""
 
 from typing import Any, ClassVar
 
@@ -10,18 +10,17 @@ from kerasnmt.layers.composite import Composite
 
 
 class RecurrentLayer(Composite, keras.layers.Layer):
-    """Reads a sequence in one or two directions; a subclass says in which.
+    """Base class of layers that read a sequence in the directions of the subclass.
 
-    The inputs of all directions are projected in one product before the loops.
+    One matrix product projects the inputs of all directions before the loops.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`; each
-            direction has one like it.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps of a direction, in [0, 1); see `StateDropout`.
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`. Each
+            direction has its own copy.
+        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
     """
 
-    # The names of the readings.
+    # The directions of reading, "forward" or "backward".
     directions: ClassVar[tuple[str, ...]]
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
@@ -66,14 +65,14 @@ class RecurrentLayer(Composite, keras.layers.Layer):
 
         Args:
             inputs: `[batch, length, features]`.
-            source_mask: boolean `[batch, length]`, True = real token. If it is None, `mask` is
-                used. Padding leaves the states as they are.
-            mask: boolean `[batch, length]`, which Keras passes: the mask that the inputs carry.
-            training: whether dropout applies.
+            source_mask: Boolean `[batch, length]`, True = real token. If it is None, `mask` is
+                used. Padding does not change the states.
+            mask: Mask of the inputs, boolean `[batch, length]`, passed by Keras.
+            training: Whether dropout applies.
 
         Returns:
-            outputs `[batch, length, units]`, in the order of the inputs; and for each direction
-            the list of the cell's last states, `[batch, size]`.
+            The outputs, `[batch, length, units]`, in the order of the inputs; and for each
+            direction the list of the cell's last states, `[batch, size]` each.
         """
         if source_mask is None:
             source_mask = mask
@@ -90,12 +89,11 @@ class RecurrentLayer(Composite, keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ForwardLayer(RecurrentLayer):
-    """Reads from the first word to the last; its last state knows the last word best.
+    """Recurrent layer that reads from the first word to the last.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
     """
 
     directions = ("forward",)
@@ -103,19 +101,18 @@ class ForwardLayer(RecurrentLayer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BackwardLayer(RecurrentLayer):
-    """Reads from the last word to the first: the source reversed.
+    """Recurrent layer that reads from the last word to the first.
 
-    The first words of the source are then nearest to the first words of the target, which made
-    training without attention easier. Outputs stay in the order of the source, and padding is
-    never read.
+    The reversed source ends with the words that are nearest to the first words of the target, which
+    makes training without attention easier. The outputs stay in the order of the source, and
+    padding is skipped.
 
     Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks",
     section 3.3.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps, in [0, 1); see `StateDropout`.
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
     """
 
     directions = ("backward",)
@@ -123,14 +120,13 @@ class BackwardLayer(RecurrentLayer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BidirectionalLayer(RecurrentLayer):
-    """Reads in both directions: annotations h_i = [h_i forward; h_i backward].
+    """Recurrent layer that reads in both directions: h_i = [h_i forward; h_i backward].
 
     Source: Bahdanau, Cho and Bengio (2015), section 3.2 and appendix A.2.1.
 
     Args:
-        cell: a recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: share of the states' features that is dropped in training, with one mask for
-            all steps of a direction, in [0, 1); see `StateDropout`.
+        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
     """
 
     directions = ("forward", "backward")

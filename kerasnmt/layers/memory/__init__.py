@@ -1,1 +1,1 @@
-"""The layers of a memory network."""
+"""The layers of memory networks."""

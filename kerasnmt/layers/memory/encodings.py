@@ -1,4 +1,4 @@
-"""Encodings: a sentence's vector, made of its words."""
+"""Encodings: from the words of a sentence to one vector."""
 
 from typing import Any
 
@@ -8,21 +8,21 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BagOfWords(keras.layers.Layer):
-    """m_i = sum_j A x_ij: the order of the words is lost; there are no weights.
+    """Bag of words, m_i = sum_j A x_ij: ignores the order of the words; has no weights.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "bag-of-words".
     """
 
     def call(self, embedded: Any, word_mask: Any) -> Any:
-        """Sum up the words of each sentence.
+        """Sum the words of each sentence.
 
         Args:
             embedded: `[..., words, embedding_dim]`.
-            word_mask: boolean `[..., words]`, True = real word.
+            word_mask: Boolean `[..., words]`, True = real word.
 
         Returns:
-            `[..., embedding_dim]`; zeros where a sentence has no words.
+            `[..., embedding_dim]`, zeros for a sentence without words.
         """
         weights = ops.cast(ops.expand_dims(word_mask, -1), embedded.dtype)
         return ops.sum(embedded * weights, axis=-2)
@@ -30,19 +30,19 @@ class BagOfWords(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PositionEncoding(keras.layers.Layer):
-    """m_i = sum_j l_j * A x_ij, which tells sentences with the same words in another order apart.
+    """Position encoding, m_i = sum_j l_j * A x_ij, which depends on the order of the words.
 
         l_kj = scale ((1 - j / J) - (k / d) (1 - 2 j / J))
 
-    for word j of J and feature k of d, both counted from 1; J is the number of real words, so that
+    for word j of J and feature k of d, both counted from 1. J is the number of real words, so
     padding changes nothing. There are no weights.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "position encoding".
 
     Args:
-        scale: 1 in the paper's equation, where words have half their size in the mean. With 2, as
-            in the authors' code, they keep it, as in a bag of words.
+        scale: Factor of the weights: 1 in the paper's equation, which halves the words on average;
+            2 in the authors' code, which keeps their size on average, like a bag of words.
     """
 
     def __init__(self, scale: float = 1.0, **kwargs) -> None:
@@ -50,14 +50,14 @@ class PositionEncoding(keras.layers.Layer):
         self.scale = scale
 
     def call(self, embedded: Any, word_mask: Any) -> Any:
-        """Sum up the words of each sentence.
+        """Sum the words of each sentence.
 
         Args:
             embedded: `[..., words, embedding_dim]`.
-            word_mask: boolean `[..., words]`, True = real word; padding stands on the right.
+            word_mask: Boolean `[..., words]`, True = real word; padding is on the right.
 
         Returns:
-            `[..., embedding_dim]`; zeros where a sentence has no words.
+            `[..., embedding_dim]`, zeros for a sentence without words.
         """
         mask = ops.cast(word_mask, "float32")
         count = ops.maximum(ops.sum(mask, axis=-1, keepdims=True), 1.0)

@@ -1,4 +1,4 @@
-"""Memories: the embeddings of stories and questions for every hop."""
+"""Memories: embeddings of stories and questions for each hop."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,22 +12,21 @@ from kerasnmt.layers.composite import Composite, build_once
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SentenceAges(keras.layers.Layer):
-    """Counts the sentences of a story from its end, for the temporal encoding T(i).
+    """The ages of a story's sentences, counted from its end, for the temporal encoding T(i).
 
-    The last sentence before the question has age 0. In training, random noise: after each sentence
-    there stands an empty memory with a given probability, which makes all before it older. So the
-    temporal encodings do not learn places by heart that few stories have. An empty memory holds
-    nothing.
+    The last sentence before the question has age 0. Training adds random noise: with probability
+    `random_noise`, an empty memory, which holds nothing, follows a sentence and makes that sentence
+    and all earlier ones older. So the encodings of rare ages do not overfit.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "temporal encoding" and "learning time invariance by injecting random noise".
 
     Args:
-        max_sentences: number of ages; sentences that are older have the greatest.
-        random_noise: probability of an empty memory after a sentence, in [0, 1); 0.1 in the paper.
+        max_sentences: Number of ages; older sentences get the greatest age.
+        random_noise: Probability of an empty memory after a sentence, in [0, 1); 0.1 in the paper.
 
     Raises:
-        ValueError: an argument is out of range.
+        ValueError: If an argument is out of range.
     """
 
     def __init__(self, max_sentences: int, random_noise: float = 0.0, **kwargs) -> None:
@@ -45,14 +44,14 @@ class SentenceAges(keras.layers.Layer):
             self.seed_generator = keras.random.SeedGenerator()
 
     def call(self, sentence_mask: Any, training: bool = False) -> Any:
-        """Count from the last real sentence.
+        """Return the ages, counted from the last real sentence.
 
         Args:
-            sentence_mask: boolean `[batch, sentences]`, True = real sentence.
-            training: whether there is noise.
+            sentence_mask: Boolean `[batch, sentences]`, True = real sentence.
+            training: Whether random noise applies.
 
         Returns:
-            int32 `[batch, sentences]`, from 0 to `max_sentences - 1`; of no meaning where masked.
+            Int32 `[batch, sentences]`, from 0 to `max_sentences - 1`; meaningless where masked.
         """
         steps = ops.cast(sentence_mask, "int32")
         if training and self.random_noise:
@@ -72,18 +71,18 @@ class SentenceAges(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MemoryEmbedding(Composite, keras.layers.Layer):
-    """m_i = sum_j l_j * A x_ij + T(i): one matrix A of words, and one, T, of ages.
+    """m_i = sum_j l_j * A x_ij + T(i), with an embedding A of words and T of ages.
 
-    Both begin as normal numbers with a deviation of 0.1. Padding is the null vector.
+    Both start from a normal distribution with a standard deviation of 0.1. Padding is zero.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1.
 
     Args:
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
-        max_sentences: number of ages that T has a row for; None for a memory without time, or a
-            question.
+        encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
+        max_sentences: Number of ages, the rows of T; None for no temporal encoding, as for
+            questions.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
         )
 
     def build(self, ids_shape: Any = None) -> None:
-        """Make the matrices; their shapes do not depend on the inputs."""
+        """Make the embeddings; their shapes do not depend on the inputs."""
         build_once(self.words, None)
         if self.times is not None:
             build_once(self.times, None)
@@ -121,8 +120,8 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
         """Encode sentences.
 
         Args:
-            ids: int32 `[..., words]`, padded on the right with 0.
-            ages: int32 `[...]` for T(i), or None to leave it out, as for a question.
+            ids: Int32 `[..., words]`, right-padded with 0.
+            ages: Ages for T(i), int32 `[...]`, or None to leave T(i) out, as for questions.
 
         Returns:
             `[..., embedding_dim]`.
@@ -134,20 +133,20 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
 
 
 class Memories(Composite, keras.layers.Layer):
-    """The embeddings of a memory network: of questions, and of stories for every hop.
+    """Base class of memories: the embeddings of questions, and of stories for each hop.
 
-    A subclass makes the embeddings, and gives `pairs`, `question`, `next_state` and
+    A subclass makes the embeddings, and implements `pairs`, `question`, `next_state` and
     `last_embeddings`.
 
     Args:
         hops: K, number of hops.
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
-        ages: `SentenceAges(…)` for the temporal encoding, or None for none.
+        encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
+        ages: `SentenceAges(…)`, or None for no temporal encoding.
 
     Raises:
-        ValueError: there is no hop.
+        ValueError: If `hops` is below 1.
     """
 
     def __init__(
@@ -172,19 +171,19 @@ class Memories(Composite, keras.layers.Layer):
         """Encode stories.
 
         Args:
-            story_ids: int32 `[batch, sentences, words]`, padded on the right with 0.
-            training: whether ages have random noise.
+            story_ids: Int32 `[batch, sentences, words]`, right-padded with 0.
+            training: Whether ages have random noise.
 
         Returns:
-            for each hop the pair (m, c) of tensors `[batch, sentences, embedding_dim]`; and the
-            mask of the sentences, boolean `[batch, sentences]`, True = real.
+            A list with the pair (m, c) of each hop, `[batch, sentences, embedding_dim]` each; and
+            the mask of the sentences, boolean `[batch, sentences]`, True = real.
         """
         mask = ops.any(ops.not_equal(story_ids, PAD_ID), axis=-1)
         ages = None if self.ages is None else self.ages(mask, training=training)
         return self.pairs(story_ids, ages), mask
 
     def pairs(self, story_ids: Any, ages: Any) -> list[tuple[Any, Any]]:
-        """Return for each hop the pair (m, c), each `[batch, sentences, embedding_dim]`."""
+        """Return the pair (m, c) of each hop, `[batch, sentences, embedding_dim]` each."""
         raise NotImplementedError
 
     def question(self, question_ids: Any) -> Any:
@@ -197,29 +196,29 @@ class Memories(Composite, keras.layers.Layer):
 
     @property
     def last_embeddings(self) -> Any:
-        """The words of C^K, `[vocabulary, embedding_dim]`, for an answer that is tied to them."""
+        """The word embeddings of C^K, `[vocabulary, embedding_dim]`, for a tied output layer."""
         raise NotImplementedError
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AdjacentMemories(Memories):
-    """Adjacent tying: A^{k+1} = C^k, B = A^1, and W^T = C^K where the answer is tied.
+    """Memories with adjacent tying: A^{k+1} = C^k, B = A^1; W^T = C^K with a tied output layer.
 
-    The hops follow each other by u^{k+1} = u^k + o^k. K hops have K + 1 embeddings, with their
-    temporal encodings, each of which encodes the story once.
+    The next state is u^{k+1} = u^k + o^k. K hops have K + 1 embeddings with temporal encodings;
+    each embeds the story once.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 2.2,
     "adjacent".
 
     Args:
         hops: K, number of hops.
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
-        ages: `SentenceAges(…)` for the temporal encoding, or None for none.
+        encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
+        ages: `SentenceAges(…)`, or None for no temporal encoding.
 
     Raises:
-        ValueError: there is no hop.
+        ValueError: If `hops` is below 1.
     """
 
     def __init__(
@@ -244,7 +243,7 @@ class AdjacentMemories(Memories):
             build_once(embedding, None)
 
     def pairs(self, story_ids: Any, ages: Any) -> list[tuple[Any, Any]]:
-        """Return for each hop the pair (m, c), each `[batch, sentences, embedding_dim]`."""
+        """Return the pair (m, c) of each hop, `[batch, sentences, embedding_dim]` each."""
         encoded = [embedding(story_ids, ages) for embedding in self.embeddings]
         return list(pairwise(encoded))
 
@@ -258,29 +257,29 @@ class AdjacentMemories(Memories):
 
     @property
     def last_embeddings(self) -> Any:
-        """The words of C^K, `[vocabulary, embedding_dim]`, for an answer that is tied to them."""
+        """The word embeddings of C^K, `[vocabulary, embedding_dim]`, for a tied output layer."""
         return self.embeddings[-1].words.embeddings
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LayerwiseMemories(Memories):
-    """Layer-wise tying, as in a recurrent network: A^k = A, C^k = C; u^{k+1} = H u^k + o^k.
+    """Memories with layer-wise tying, like a recurrent network: A^k = A, C^k = C.
 
-    The question has an embedding B of its own. H begins as the identity, which leaves the hops
-    those of `AdjacentMemories`.
+    The next state is u^{k+1} = H u^k + o^k. H starts as the identity, so the hops start like those
+    of `AdjacentMemories`. The question has its own embedding B.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 2.2,
     "layer-wise (RNN-like)", and equation 4.
 
     Args:
         hops: K, number of hops.
-        vocabulary_size: number of word ids.
+        vocabulary_size: Number of word ids.
         embedding_dim: d, size of an encoded sentence.
-        encoding: how words make a sentence, `PositionEncoding()` or `BagOfWords()`.
-        ages: `SentenceAges(…)` for the temporal encoding, or None for none.
+        encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
+        ages: `SentenceAges(…)`, or None for no temporal encoding.
 
     Raises:
-        ValueError: there is no hop.
+        ValueError: If `hops` is below 1.
     """
 
     def __init__(
@@ -313,7 +312,7 @@ class LayerwiseMemories(Memories):
         build_once(self.state_projection, (None, self.embedding_dim))
 
     def pairs(self, story_ids: Any, ages: Any) -> list[tuple[Any, Any]]:
-        """Return for each hop the same pair (m, c), each `[batch, sentences, embedding_dim]`."""
+        """Return the same pair (m, c) for each hop, `[batch, sentences, embedding_dim]` each."""
         pair = self.input_embedding(story_ids, ages), self.output_embedding(story_ids, ages)
         return [pair] * self.hops
 
@@ -327,5 +326,5 @@ class LayerwiseMemories(Memories):
 
     @property
     def last_embeddings(self) -> Any:
-        """The words of C, `[vocabulary, embedding_dim]`, for an answer that is tied to them."""
+        """The word embeddings of C, `[vocabulary, embedding_dim]`, for a tied output layer."""
         return self.output_embedding.words.embeddings

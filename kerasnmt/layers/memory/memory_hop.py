@@ -1,4 +1,4 @@
-"""One look into a memory."""
+"""One hop: attention to a memory."""
 
 from typing import Any
 
@@ -12,28 +12,28 @@ from kerasnmt.layers.attention.scores import DotScore
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MemoryHop(keras.layers.Layer):
-    """p_i = softmax_i(u^T m_i), o = sum_i p_i c_i.
+    """One hop of a memory network: p_i = softmax_i(u^T m_i), o = sum_i p_i c_i.
 
-    This is attention with the dot product as its score, which can leave out its softmax: with
-    `linear` at 1, p_i = u^T m_i. A training that begins so finds better minima ("linear start");
-    `kerasnmt.training.LinearStart` sets `linear` in `fit`. It is a variable that is saved and never
-    trained, 0 in a new layer.
+    This is attention with the dot product as its score. The variable `linear` switches the softmax
+    off: with `linear` at 1, p_i = u^T m_i. Training that starts without the softmax finds better
+    minima ("linear start"); `kerasnmt.training.LinearStart` sets `linear` in `fit`. The variable is
+    0 in a new layer, is saved and is not trainable.
 
-    With `places`, a story that has fewer sentences leaves places of the memory empty. Empty places
-    hold zeros, and the softmax counts them, each with the score 0: a question then looks away from
-    all sentences unless their scores are well above 0, and can look at nothing. A story that has
-    more is read whole, and leaves none.
+    With `places`, a story with fewer sentences leaves places of the memory empty. Empty places hold
+    zeros and take part in the softmax, each with the score 0. So the weights of the sentences are
+    low unless their scores are well above 0, and a question can attend to nothing. A longer story
+    is read whole and leaves no empty places.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
-    and 2, and section 4.2, "linear start". That the softmax counts empty places is in the authors'
+    and 2, and section 4.2, "linear start". The empty places in the softmax come from the authors'
     code.
 
     Args:
-        places: number of places in the memory, in the authors' code as many as the longest story
-            has sentences, 50 at the most; None for as many as each story has.
+        places: Number of places in the memory; None for the number of sentences of each story. The
+            authors' code uses the number of sentences of the longest story, at most 50.
 
     Raises:
-        ValueError: there is no place.
+        ValueError: If `places` is below 1.
     """
 
     def __init__(self, places: int | None = None, **kwargs) -> None:
@@ -43,7 +43,7 @@ class MemoryHop(keras.layers.Layer):
         self.places = places
 
     def build(self, query_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
-        """Make `linear`, and check that queries have the size of the keys."""
+        """Make `linear`, and check that queries and keys have the same size."""
         self.score = DotScore(dtype=self.dtype_policy, name="score")
         self.score.build(query_shape, keys_shape)
         self.linear = self.add_weight(
@@ -51,18 +51,18 @@ class MemoryHop(keras.layers.Layer):
         )
 
     def call(self, query: Any, keys: Any, values: Any, memory_mask: Any) -> tuple[Any, Any]:
-        """Look once.
+        """Attend to the memory once.
 
         Args:
             query: u, `[batch, units]`.
             keys: m, `[batch, sentences, units]`.
             values: c, `[batch, sentences, value_units]`.
-            memory_mask: boolean `[batch, sentences]`, True = real sentence.
+            memory_mask: Boolean `[batch, sentences]`, True = real sentence.
 
         Returns:
-            o `[batch, value_units]`, and p, float32 `[batch, sentences]`: exactly 0 where masked,
-            all zeros where no sentence is real. With a softmax, what is missing to 1 lies on empty
-            places.
+            o, `[batch, value_units]`, and p, float32 `[batch, sentences]`. Masked sentences have
+            weight exactly 0; a story without real sentences has all zeros. If the softmax gives
+            weights that sum to less than 1, the rest is on empty places.
         """
         scores = self.score(query, keys)
         weights = ops.where(
@@ -73,12 +73,12 @@ class MemoryHop(keras.layers.Layer):
         return weighted_sum(weights, values), weights
 
     def _softmax(self, scores: Any, memory_mask: Any) -> Any:
-        """Normalise over the real sentences and the empty places."""
+        """Return the softmax over the real sentences and the empty places."""
         if self.places is None:
             return masked_softmax(scores, memory_mask)
         sentences = ops.sum(ops.cast(memory_mask, "float32"), axis=-1, keepdims=True)
         empty = self.places - sentences
-        # All empty places together are one with the score log(empty).
+        # All empty places together act as one place with the score log(empty).
         scores = ops.concatenate([scores, ops.log(ops.maximum(empty, 1.0))], axis=-1)
         mask = ops.concatenate([memory_mask, empty > 0], axis=-1)
         return masked_softmax(scores, mask)[:, :-1]

@@ -10,13 +10,13 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class FeedForward(keras.layers.Layer):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, for each position alone.
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, applied to each position separately.
 
     Source: Vaswani et al. (2017), section 3.3, equation 2.
 
     Args:
-        hidden_units: size of the hidden layer.
-        units: size of inputs and outputs.
+        hidden_units: Size of the hidden layer.
+        units: Size of the inputs and outputs.
     """
 
     def __init__(self, hidden_units: int, units: int, **kwargs) -> None:
@@ -34,7 +34,7 @@ class FeedForward(keras.layers.Layer):
         build_once(self.output_layer, (*inputs_shape[:-1], self.hidden_units))
 
     def call(self, inputs: Any) -> Any:
-        """Transform `[..., units]` into `[..., units]`."""
+        """Apply the block to `[..., units]`, with outputs of the same shape."""
         return on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), inputs)
 
     def get_config(self) -> dict:

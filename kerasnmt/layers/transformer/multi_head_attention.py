@@ -12,35 +12,36 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MultiHeadAttention(keras.layers.Layer):
-    """Several attentions side by side, each to projections of its own.
+    """Multi-head attention: several attentions in parallel, each with its own projections.
 
         MultiHead(Q, K, V) = [head_1; ...; head_h] W_O
         head_i = softmax(Q W_Qi (K W_Ki)^T / sqrt(d)) V W_Vi,    d = units / h
 
-    Keys and values are two projections of one memory; in self-attention the queries come from it:
+    Keys and values are two projections of one memory. In self-attention the memory is also the
+    query:
 
         context, weights = attention(query, memory, memory_mask=mask)
         context, weights = attention(words, words, causal=True)
 
-    In a loop, project the memory once, then ask as often as there are queries:
+    In a loop, project the memory once and reuse the keys and values for every query:
 
         keys, values = attention.project(memory)
         context, weights = attention(query, keys=keys, values=values, memory_mask=mask)
 
-    If the memory carries a mask of Keras, as after `Embedding(mask_zero=True)`, the attention uses
-    it unless you pass `memory_mask`. The context keeps the mask of the query.
+    If the memory carries a Keras mask, for example from `Embedding(mask_zero=True)`, the attention
+    uses it unless you pass `memory_mask`. The context keeps the mask of the query.
 
     The projections have no biases, as in the paper.
 
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.2, equation 1.
 
     Args:
-        units: size of queries, context and all heads together.
-        num_heads: h, how many heads share the units.
-        dropout: share of the weights that is dropped in training, in [0, 1).
+        units: Size of the projected queries, of the context and of all heads together.
+        num_heads: Number h of heads.
+        dropout: Dropout rate of the attention weights, in [0, 1).
 
     Raises:
-        ValueError: the heads cannot share the units evenly.
+        ValueError: If `units` is not a multiple of `num_heads`.
     """
 
     def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
@@ -48,8 +49,8 @@ class MultiHeadAttention(keras.layers.Layer):
         self.supports_masking = True
         if num_heads < 1 or units % num_heads:
             raise ValueError(
-                "Expected units that are a multiple of num_heads, as every head has the same share "
-                f"of them. Received: units={units}, num_heads={num_heads}"
+                "Expected units to be a multiple of num_heads, because all heads have the same "
+                f"size. Received: units={units}, num_heads={num_heads}"
             )
         self.units = units
         self.num_heads = num_heads
@@ -67,8 +68,8 @@ class MultiHeadAttention(keras.layers.Layer):
 
         Args:
             query_shape: `(batch, query_length, query_units)`.
-            memory_shape: `(batch, memory_length, memory_units)`; None where `project` has seen the
-                memory before.
+            memory_shape: `(batch, memory_length, memory_units)`, or None if `project` has projected
+                the memory already.
         """
         build_once(self.query_projection, query_shape)
         build_once(self.output_layer, (None, None, self.units))
@@ -80,7 +81,7 @@ class MultiHeadAttention(keras.layers.Layer):
         """Turn a memory `[batch, memory_length, memory_units]` into keys and values.
 
         Returns:
-            keys and values, `[batch, heads, memory_length, units / heads]` each.
+            The keys and values, `[batch, heads, memory_length, units / heads]` each.
         """
         projections = self.key_projection, self.value_projection
         keys, values = (self._split(on_rows(projection, memory)) for projection in projections)
@@ -100,28 +101,28 @@ class MultiHeadAttention(keras.layers.Layer):
 
         Args:
             query: `[batch, query_length, query_units]`.
-            memory: `[batch, memory_length, memory_units]`, or None with keys and values.
-            keys: from `project`, `[batch, heads, memory_length, units / heads]`.
-            values: likewise.
-            memory_mask: boolean `[batch, memory_length]`, True = real token, or None.
-            causal: whether a query sees no later positions of the memory than its own.
-            training: whether dropout applies.
+            memory: `[batch, memory_length, memory_units]`, or None if keys and values are given.
+            keys: Keys from `project`, `[batch, heads, memory_length, units / heads]`.
+            values: Values from `project`, `[batch, heads, memory_length, units / heads]`.
+            memory_mask: Boolean `[batch, memory_length]`, True = real token, or None.
+            causal: Whether each query sees only the memory up to its own position.
+            training: Whether dropout applies.
 
         Returns:
-            context `[batch, query_length, units]`; and the weights before dropout, float32
-            `[batch, heads, query_length, memory_length]`, exactly 0 where masked. Where a query
-            sees no position at all, weights and context are zeros.
+            The context, `[batch, query_length, units]`; and the weights before dropout, float32
+            `[batch, heads, query_length, memory_length]`, exactly 0 where masked. For a query that
+            sees no position, weights and context are zeros.
 
         Raises:
-            ValueError: there is neither a memory, nor keys and values.
+            ValueError: If neither the memory nor both keys and values are given.
         """
         if memory is not None:
             keys, values = self.project(memory)
         if keys is None or values is None:
             raise ValueError(
                 "Expected a memory, or its keys and values. Received: memory=None without both. "
-                "Call attention(query, memory), or attention(query, keys=…, values=…) with what "
-                "attention.project(memory) returned."
+                "Call attention(query, memory), or attention(query, keys=…, values=…) with the "
+                "keys and values from attention.project(memory)."
             )
         query = self._split(on_rows(self.query_projection, query))
         query = query / (self.units // self.num_heads) ** 0.5

@@ -1,4 +1,4 @@
-"""Positions of words."""
+"""Position encodings and position embeddings of words."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SinusoidalPositions(keras.layers.Layer):
-    """Add to each word where it stands, as sines and cosines of many wavelengths.
+    """Add to each word an encoding of its position: sines and cosines of many wavelengths.
 
         PE(p, 2i) = sin(p / 10000^(2i / n)),    PE(p, 2i + 1) = cos(p / 10000^(2i / n))
 
-    There are no weights and there is no last position.
+    There are no weights and no maximum length.
 
     Source: Vaswani et al. (2017), section 3.5.
     """
@@ -21,19 +21,20 @@ class SinusoidalPositions(keras.layers.Layer):
         """Add the positions to embedded words.
 
         Args:
-            words: `[batch, length, units]`, or `[..., units]` where each comes with its position.
-            position: the number of each word, from 0, int32 `[...]`; None counts along axis 1.
+            words: `[batch, length, units]`, or `[..., units]` with `position`.
+            position: Position of each word, counted from 0, int32 `[...]`; None counts along
+                axis 1.
 
         Returns:
-            the sums, as `words`.
+            The sums, of the shape of `words`.
 
         Raises:
-            ValueError: the units are odd.
+            ValueError: If the number of units is odd.
         """
         units = words.shape[-1]
         if units % 2:
             raise ValueError(
-                "Expected an even number of units, of which sines and cosines have half each. "
+                "Expected an even number of units, half for sines and half for cosines. "
                 f"Received: units={units}"
             )
         if position is None:
@@ -44,21 +45,22 @@ class SinusoidalPositions(keras.layers.Layer):
         return words + ops.cast(ops.reshape(waves, (*ops.shape(position), units)), words.dtype)
 
     def check_length(self, length: int) -> None:
-        """Refuse a text of more words than there are positions: here, none."""
+        """Do nothing: there is no maximum length."""
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LearnedPositions(keras.layers.Layer):
-    """Add to each word where it stands, as a vector learned for that position.
+    """Add to each word a learned embedding of its position.
 
-    Source: Gehring et al. (2017), "Convolutional sequence to sequence learning", section 3.1, which
-    Vaswani et al. (2017), section 3.5, compare with waves.
+    Source: Gehring et al. (2017), "Convolutional sequence to sequence learning", section 3.1.
+    Vaswani et al. (2017), section 3.5, compare it with sines and cosines.
 
     Args:
-        max_length: how many positions there are. Where a length is known only when a graph runs,
-            as those of batches of texts are, nothing is said of longer texts here: TensorFlow on
-            the CPU refuses their positions ("indices ... not in [0, max_length)"), other devices
-            do not. Cut the texts before, as `max_length` of `kerasnmt.data.batches` does.
+        max_length: Number of positions. In a graph whose lengths are unknown when it is traced,
+            such as one for batches of texts, this layer does not check the length: TensorFlow on
+            the CPU rejects longer texts ("indices ... not in [0, max_length)"), other devices do
+            not. Truncate the texts before, for example with `max_length` of
+            `kerasnmt.data.batches`.
     """
 
     def __init__(self, max_length: int, **kwargs) -> None:
@@ -69,16 +71,16 @@ class LearnedPositions(keras.layers.Layer):
         """Make the embeddings for words `(..., units)`."""
         self.embeddings = self.add_weight(
             shape=(self.max_length, words_shape[-1]),
-            # As large as those of words, once these are scaled, but for a factor of 50.
+            # A fiftieth of the size of the scaled embeddings of words.
             initializer=keras.initializers.RandomNormal(stddev=0.02),
             name="embeddings",
         )
 
     def call(self, words: Any, position: Any = None) -> Any:
-        """Add the positions to embedded words; arguments as in `SinusoidalPositions`.
+        """Add the positions to embedded words; see `SinusoidalPositions` for the arguments.
 
         Raises:
-            ValueError: there are more words than positions.
+            ValueError: If there are more words than positions.
         """
         if position is not None:
             return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
@@ -89,14 +91,14 @@ class LearnedPositions(keras.layers.Layer):
         return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
 
     def check_length(self, length: int) -> None:
-        """Refuse a text of more words than there are positions.
+        """Raise an error if a text has more words than there are positions.
 
         Raises:
-            ValueError: it has more.
+            ValueError: If `length` is above `max_length`.
         """
         if length > self.max_length:
             raise ValueError(
-                f"Expected at most {self.max_length} words, for so many the positions are learned. "
+                f"Expected at most {self.max_length} words, the number of learned positions. "
                 f"Received: {length} words. Choose a greater max_length of LearnedPositions, a "
                 "lower one of the texts and of the search, or SinusoidalPositions."
             )

@@ -8,13 +8,13 @@ from kerasnmt.layers.composite import build_once
 
 
 class Residual(keras.layers.Layer):
-    """A way around a sublayer; a subclass says where on it the features are normalized.
+    """Base class of residual connections; a subclass places the layer normalization.
 
         outputs = sublayer(residual.before(inputs))
         outputs = residual.after(inputs, outputs)
 
     Args:
-        dropout: share of the sublayer's features that is dropped in training, in [0, 1).
+        dropout: Dropout rate of the sublayer's outputs, in [0, 1).
     """
 
     def __init__(self, dropout: float = 0.0, **kwargs) -> None:
@@ -32,16 +32,16 @@ class Residual(keras.layers.Layer):
         build_once(self.normalization, inputs_shape)
 
     def before(self, inputs: Any) -> Any:
-        """Return what the sublayer reads, `[..., units]`."""
+        """Return the inputs of the sublayer, `[..., units]`."""
         raise NotImplementedError
 
     def after(self, inputs: Any, outputs: Any, training: bool = False) -> Any:
-        """Return what comes after the sublayer.
+        """Return the result of the residual connection, `[..., units]`.
 
         Args:
-            inputs: what `before` was given, `[..., units]`.
-            outputs: what the sublayer made of it, `[..., units]`.
-            training: whether dropout applies.
+            inputs: Inputs of `before`, `[..., units]`.
+            outputs: Outputs of the sublayer, `[..., units]`.
+            training: Whether dropout applies.
         """
         raise NotImplementedError
 
@@ -52,15 +52,15 @@ class Residual(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PreNorm(Residual):
-    """x + dropout(f(LayerNorm(x))): nothing stands between the layers' outputs and the first words.
+    """Residual connection with pre-normalization, x + dropout(f(LayerNorm(x))).
 
-    Such a stack trains without a warm-up as well; its outputs are sums, which want a normalization
-    after the last layer.
+    The sum itself is never normalized, so a stack of such layers trains even without warm-up. Its
+    outputs need a layer normalization after the last layer.
 
     Source: Xiong et al. (2020), "On layer normalization in the Transformer architecture".
 
     Args:
-        dropout: share of the sublayer's features that is dropped in training, in [0, 1).
+        dropout: Dropout rate of the sublayer's outputs, in [0, 1).
     """
 
     def before(self, inputs: Any) -> Any:
@@ -74,12 +74,14 @@ class PreNorm(Residual):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PostNorm(Residual):
-    """LayerNorm(x + dropout(f(x))), the paper's; deep stacks of it want a warm-up of the rate.
+    """Residual connection with post-normalization, LayerNorm(x + dropout(f(x))).
+
+    Deep stacks of such layers need a warm-up of the learning rate.
 
     Source: Vaswani et al. (2017), sections 3.1 and 5.4.
 
     Args:
-        dropout: share of the sublayer's features that is dropped in training, in [0, 1).
+        dropout: Dropout rate of the sublayer's outputs, in [0, 1).
     """
 
     def before(self, inputs: Any) -> Any:

@@ -13,14 +13,14 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TransformerEncoderLayer(Composite, keras.layers.Layer):
-    """Self-attention, then a feed-forward block, each with a way around it.
+    """Self-attention and a feed-forward block, each with a residual connection.
 
     Source: Vaswani et al. (2017), section 3.1.
 
     Args:
         attention: `MultiHeadAttention`.
         feed_forward: `FeedForward` of the same units.
-        residuals: two of `PreNorm` or `PostNorm`, around the one and the other.
+        residuals: Two of `PreNorm` or `PostNorm`: for the attention and the feed-forward block.
     """
 
     def __init__(
@@ -47,15 +47,14 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
     def call(
         self, words: Any, source_mask: Any = None, mask: Any = None, training: bool = False
     ) -> Any:
-        """Let the words of a source hear each other.
+        """Encode the words of a source.
 
         Args:
             words: `[batch, source_length, units]`.
-            source_mask: boolean `[batch, source_length]`, True = real token. If it is None,
+            source_mask: Boolean `[batch, source_length]`, True = real token. If it is None,
                 `mask` is used.
-            mask: boolean `[batch, source_length]`, which Keras passes: the mask that the words
-                carry.
-            training: whether dropout applies.
+            mask: Mask of the words, boolean `[batch, source_length]`, passed by Keras.
+            training: Whether dropout applies.
 
         Returns:
             `[batch, source_length, units]`.
@@ -72,22 +71,22 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TransformerEncoder(Encoder):
-    """Embedded words with their positions, in a stack of self-attention.
+    """Encoder with embedded words, their positions and a stack of self-attention layers.
 
-    Embeddings are multiplied by the root of their size, see section 3.4 of the source; they should
-    begin with a standard deviation of one over that root, so that words are as large as positions.
+    Embeddings are multiplied by the square root of their size, see section 3.4 of the source. They
+    should start with a standard deviation of one over that root, so that words are as large as
+    positions.
 
     Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1, 3.4 and 3.5.
 
     Args:
-        embedding: `keras.layers.Embedding` of the source vocabulary; None where the words come
-            embedded, as from a decoder whose embeddings are shared.
+        embedding: `keras.layers.Embedding` of the source vocabulary, or None if the words come
+            embedded, for example by the decoder's shared embedding.
         positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
-        layers: `TransformerEncoderLayer`s, from the words up.
-        normalization: a layer after the last one, such as `keras.layers.LayerNormalization`, for
-            layers with `PreNorm`; None for those with `PostNorm`, whose outputs are normalized.
-        dropout: share of the features of words and positions that is dropped in training, in
-            [0, 1).
+        layers: `TransformerEncoderLayer`s, from bottom to top.
+        normalization: Layer after the last one, such as `keras.layers.LayerNormalization`, for
+            layers with `PreNorm`; None for layers with `PostNorm`, whose outputs are normalized.
+        dropout: Dropout rate of the sums of words and positions, in [0, 1).
     """
 
     def __init__(
@@ -116,7 +115,7 @@ class TransformerEncoder(Encoder):
 
         Args:
             source_ids_shape: `(batch, source_length)`.
-            embedded_shape: `(batch, source_length, units)`, without an embedding of its own.
+            embedded_shape: `(batch, source_length, units)`, for an encoder without an embedding.
         """
         self.build_embedding(embedded_shape)
         words_shape = (*source_ids_shape, self.memory_units)
@@ -132,18 +131,19 @@ class TransformerEncoder(Encoder):
         """Read the source.
 
         Args:
-            source_ids: int32 `[batch, source_length]`, right-padded with 0.
-            embedded: their embeddings, `[batch, source_length, units]`, for an encoder without an
-                embedding of its own.
-            training: whether dropout applies.
+            source_ids: Int32 `[batch, source_length]`, right-padded with 0.
+            embedded: Embedded words, `[batch, source_length, units]`, for an encoder without an
+                embedding.
+            training: Whether dropout applies.
 
         Returns:
-            memory `[batch, source_length, units]`; its mask, boolean `[batch, source_length]`,
-            True = real token; and, for a bridge to a recurrent decoder, the mean of the memory's
-            real positions as the one state `[batch, units]` of one layer and direction.
+            The annotations, `[batch, source_length, units]`; their mask, boolean
+            `[batch, source_length]`, True = real token; and, for a bridge to a recurrent decoder,
+            the mean of the real positions' annotations, `[batch, units]`, nested as the one state
+            of one layer with one direction.
 
         Raises:
-            ValueError: embedded words come to an encoder with an embedding, or none to one without.
+            ValueError: If the words come embedded and the encoder has an embedding, or neither.
         """
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)

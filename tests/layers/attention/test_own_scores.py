@@ -94,7 +94,9 @@ def test_unknown_names():
 
 
 def test_a_named_score_does_not_project_before_it_knows_the_query():
-    with pytest.raises(ValueError, match=r"has been built.*Received: score='general'\. Call"):
+    with pytest.raises(
+        ValueError, match=r"Expected a built attention.*Received: score='general'\. Call"
+    ):
         layers.Attention("general").project(MEMORY)
 
 
@@ -109,7 +111,7 @@ def test_one_input_says_how_to_call():
 def test_a_query_of_another_size_says_what_fits(score):
     attention = layers.Attention(score)
     attention(QUERY, values=MEMORY)
-    message = r"Expected queries of 4 features, as the first one\. Received: .*\(2, 3, 6\)"
+    message = r"Expected queries of 4 features, like the first one\. Received: .*\(2, 3, 6\)"
     with pytest.raises(ValueError, match=message):
         attention(np.ones((2, 3, 6), "float32"), values=MEMORY)
 

@@ -97,7 +97,7 @@ def test_rates_out_of_range(rate):
 def test_a_cell_that_takes_no_masks():
     cell = FusedCell(keras.layers.LSTM(4, return_sequences=True))
     assert FirstStateDecoderCell(cell).state_dropout == 0
-    with pytest.raises(ValueError, match=r"FusedCell does not\. Received: state_dropout=0\.2"):
+    with pytest.raises(ValueError, match=r"not FusedCell\. Received: state_dropout=0\.2"):
         FirstStateDecoderCell(cell, state_dropout=0.2)
 
 

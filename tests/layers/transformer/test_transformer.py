@@ -161,9 +161,9 @@ def test_encoder():
 
 def test_encoder_of_embedded_words():
     ids = np.array([[5, 6, 4, 3]], "int32")
-    with pytest.raises(ValueError, match="words that come embedded"):
+    with pytest.raises(ValueError, match="an embedding, or embedded words"):
         make_encoder()(ids, embedded=np.ones((1, 4, UNITS)))
-    with pytest.raises(ValueError, match="words that come embedded"):
+    with pytest.raises(ValueError, match="an embedding, or embedded words"):
         make_encoder(embedding=False)(ids)
 
 
