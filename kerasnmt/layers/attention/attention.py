@@ -93,12 +93,12 @@ class Attention(Composite, keras.layers.Layer):
         self.window = window
         self.coverage = coverage
         self.penalty = penalty
-        told = {
+        histories = {
             "position": window is not None and window.moves,
             "coverage": coverage is not None,
         }
         # Names of the arguments of `call` that describe earlier words.
-        self.history = tuple(name for name, needed in told.items() if needed)
+        self.history = tuple(name for name, needed in histories.items() if needed)
 
     def build(
         self,

@@ -135,8 +135,7 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
 class Memories(Composite, keras.layers.Layer):
     """Base class of memories: the embeddings of questions, and of stories for each hop.
 
-    A subclass makes the embeddings, and implements `pairs`, `question`, `next_state` and
-    `last_embeddings`.
+    A subclass defines `create_embeddings`, `pairs`, `question`, `next_state` and `last_embeddings`.
 
     Args:
         hops: K, number of hops.
@@ -166,6 +165,23 @@ class Memories(Composite, keras.layers.Layer):
         self.embedding_dim = embedding_dim
         self.encoding = encoding
         self.ages = ages
+        self.create_embeddings()
+
+    def create_embeddings(self) -> None:
+        """Create the layers of the memories; the constructor calls this last."""
+        raise NotImplementedError
+
+    def embedding(self, name: str, with_ages: bool = True) -> MemoryEmbedding:
+        """Return a new embedding of sentences, with or without a temporal encoding."""
+        max_sentences = self.ages.max_sentences if with_ages and self.ages is not None else None
+        return MemoryEmbedding(
+            self.vocabulary_size,
+            self.embedding_dim,
+            self.encoding,
+            max_sentences,
+            dtype=self.dtype_policy,
+            name=name,
+        )
 
     def call(self, story_ids: Any, training: bool = False) -> tuple[list[tuple[Any, Any]], Any]:
         """Encode stories.
@@ -209,33 +225,12 @@ class AdjacentMemories(Memories):
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 2.2,
     "adjacent".
-
-    Args:
-        hops: K, number of hops.
-        vocabulary_size: Number of word ids.
-        embedding_dim: d, size of an encoded sentence.
-        encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
-        ages: `SentenceAges(…)`, or None for no temporal encoding.
-
-    Raises:
-        ValueError: If `hops` is below 1.
     """
 
-    def __init__(
-        self,
-        hops: int,
-        vocabulary_size: int,
-        embedding_dim: int,
-        encoding: keras.layers.Layer,
-        ages: keras.layers.Layer | None = None,
-        **kwargs,
-    ) -> None:
-        super().__init__(hops, vocabulary_size, embedding_dim, encoding, ages, **kwargs)
-        sizes = (vocabulary_size, embedding_dim, encoding, ages and ages.max_sentences)
-        self.embeddings = [
-            MemoryEmbedding(*sizes, dtype=self.dtype_policy, name=f"embedding_{number}")
-            for number in range(hops + 1)
-        ]
+    def create_embeddings(self) -> None:
+        """Create K + 1 embeddings of stories; the first one is also that of questions."""
+        names = [f"embedding_{number}" for number in range(self.hops + 1)]
+        self.embeddings = [self.embedding(name) for name in names]
 
     def build(self, story_shape: Any = None) -> None:
         """Make the embeddings; their shapes do not depend on the inputs."""
@@ -270,38 +265,18 @@ class LayerwiseMemories(Memories):
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 2.2,
     "layer-wise (RNN-like)", and equation 4.
-
-    Args:
-        hops: K, number of hops.
-        vocabulary_size: Number of word ids.
-        embedding_dim: d, size of an encoded sentence.
-        encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
-        ages: `SentenceAges(…)`, or None for no temporal encoding.
-
-    Raises:
-        ValueError: If `hops` is below 1.
     """
 
-    def __init__(
-        self,
-        hops: int,
-        vocabulary_size: int,
-        embedding_dim: int,
-        encoding: keras.layers.Layer,
-        ages: keras.layers.Layer | None = None,
-        **kwargs,
-    ) -> None:
-        super().__init__(hops, vocabulary_size, embedding_dim, encoding, ages, **kwargs)
-        sizes, dtype = (vocabulary_size, embedding_dim, encoding), self.dtype_policy
-        timed = (*sizes, ages and ages.max_sentences)
-        self.input_embedding = MemoryEmbedding(*timed, dtype=dtype, name="input_embedding")
-        self.output_embedding = MemoryEmbedding(*timed, dtype=dtype, name="output_embedding")
-        self.question_embedding = MemoryEmbedding(*sizes, dtype=dtype, name="question_embedding")
+    def create_embeddings(self) -> None:
+        """Create the embeddings A and C of stories and B of questions, and H."""
+        self.input_embedding = self.embedding("input_embedding")
+        self.output_embedding = self.embedding("output_embedding")
+        self.question_embedding = self.embedding("question_embedding", with_ages=False)
         self.state_projection = keras.layers.Dense(
-            embedding_dim,
+            self.embedding_dim,
             use_bias=False,
             kernel_initializer=keras.initializers.Identity(),
-            dtype=dtype,
+            dtype=self.dtype_policy,
             name="state_projection",
         )
 

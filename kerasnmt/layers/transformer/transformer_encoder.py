@@ -62,8 +62,8 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
         if source_mask is None:
             source_mask = mask
         around_attention, around_feed_forward = self.residuals
-        heard = around_attention.before(words)
-        context, _ = self.attention(heard, heard, memory_mask=source_mask, training=training)
+        query = around_attention.before(words)
+        context, _ = self.attention(query, query, memory_mask=source_mask, training=training)
         words = around_attention.after(words, context, training)
         outputs = self.feed_forward(around_feed_forward.before(words))
         return around_feed_forward.after(words, outputs, training)
