@@ -1,7 +1,6 @@
 """Batches of ids from pairs of sentences."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,10 +9,10 @@ import tensorflow as tf
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets
 from kerasnmt.data.sizes import check_size
-from kerasnmt.data.targets import moved_by_one, with_end
-from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows
+from kerasnmt.text.targets import decoder_inputs, with_end
+from kerasnmt.text.translation_codec import TranslationCodec
 
 # Trainings with different seeds share no order of an epoch.
 _SEEDS_APART = 1_000_003
@@ -139,7 +138,8 @@ def batches(
     tokenizers = source_tokenizer, target_tokenizer or source_tokenizer
     if extended_vocabulary:
         _check_one_tokenizer(*tokenizers)
-    to_ids = _ToIds(*tokenizers, extended_vocabulary, subword_sampling, max_length)
+    codec = TranslationCodec(*tokenizers, extended_vocabulary)
+    to_ids = partial(_to_ids, codec, subword_sampling, max_length)
     buckets = Buckets(
         max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
     )
@@ -188,56 +188,26 @@ def _examples(
     return tf.data.Dataset.zip(examples)
 
 
-@dataclass(frozen=True)
-class _ToIds:
-    """A function from strings `[chunk]` to ids `[chunk, (length)]` with the end token."""
+def _to_ids(
+    codec: TranslationCodec, alpha: float | None, max_length: int, example: dict[str, Any]
+) -> dict[str, tf.RaggedTensor]:
+    """Turn a chunk of pairs into ids `[chunk, (length)]` with the end token.
 
-    source_tokenizer: Tokenizer
-    target_tokenizer: Tokenizer
-    extended_vocabulary: bool
-    subword_sampling: float | None
-    max_length: int
-
-    def __call__(self, example: dict[str, Any]) -> dict[str, tf.RaggedTensor]:
-        """Turn a chunk into ids, without the pairs that have an empty or a long side."""
-        source, target = example["pair"]
-        texts = {"source": source}
-        if "context" in example:
-            texts["context"] = example["context"]
-        ids = (
-            self._extended(texts, target) if self.extended_vocabulary else self._ids(texts, target)
-        )
-        lengths = [ids[name].row_lengths() for name in ("source_ids", "targets")]
-        kept = tf.minimum(*lengths) > 0
-        for one in ids.values():
-            kept &= one.row_lengths() < self.max_length
-        pair = {name: with_end(tf.ragged.boolean_mask(ids[name], kept)) for name in ids}
-        if "links" in example:
-            pair["links"] = tf.ragged.boolean_mask(example["links"], kept)
-        return pair
-
-    def _ids(self, texts: dict[str, tf.Tensor], target: tf.Tensor) -> dict[str, tf.RaggedTensor]:
-        """Return ids of the vocabulary."""
-        ids = {
-            f"{name}_ids": self._cut(self.source_tokenizer, text) for name, text in texts.items()
-        }
-        return {**ids, "targets": self._cut(self.target_tokenizer, target)}
-
-    def _cut(self, tokenizer: Tokenizer, text: tf.Tensor) -> tf.RaggedTensor:
-        if self.subword_sampling is None:
-            return tokenizer.tokenize(text)
-        return tokenizer.sample(text, self.subword_sampling)
-
-    def _extended(
-        self, texts: dict[str, tf.Tensor], target: tf.Tensor
-    ) -> dict[str, tf.RaggedTensor]:
-        """Return ids of the vocabulary, and extended ids for words outside it."""
-        together = self.source_tokenizer.tokenize_together(*texts.values())
-        extended = dict(zip(texts, together, strict=True))
-        ids = {f"{name}_ids": one.ids for name, one in extended.items()}
-        ids |= {f"extended_{name}_ids": one.extended_ids for name, one in extended.items()}
-        unknown_words = extended["source"].unknown_words
-        return {**ids, "targets": self.target_tokenizer.tokenize_target(target, unknown_words)}
+    Pairs with an empty or a long side are left out.
+    """
+    source, target = example["pair"]
+    texts = {"source": source}
+    if "context" in example:
+        texts["context"] = example["context"]
+    encoded = codec.encode_source(texts, alpha=alpha)
+    ids = {**encoded.ids, "targets": codec.encode_target(target, encoded, alpha=alpha)}
+    kept = tf.minimum(ids["source_ids"].row_lengths(), ids["targets"].row_lengths()) > 0
+    for one in ids.values():
+        kept &= one.row_lengths() < max_length
+    pair = {name: with_end(tf.ragged.boolean_mask(one, kept)) for name, one in ids.items()}
+    if "links" in example:
+        pair["links"] = tf.ragged.boolean_mask(example["links"], kept)
+    return pair
 
 
 def _with_alignments(
@@ -255,9 +225,7 @@ def _for_fit(
 ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
     """Return inputs, targets and sample weights."""
     targets = pair.pop("targets")
-    # The decoder has embeddings only for the vocabulary.
-    known = tf.where(targets < vocabulary_size, targets, UNKNOWN_ID)
-    inputs = pair | {"target_ids": moved_by_one(known)}
+    inputs = pair | {"target_ids": decoder_inputs(targets, vocabulary_size)}
     return inputs, targets, tf.cast(targets != 0, tf.float32)
 
 

@@ -7,9 +7,8 @@ import tensorflow as tf
 
 from kerasnmt.data.rows import batches_of_rows
 from kerasnmt.data.sizes import check_size
-from kerasnmt.data.targets import moved_by_one, with_end
 from kerasnmt.text import Tokenizer
-from kerasnmt.text.stories import padded
+from kerasnmt.text.targets import decoder_inputs, padded, with_end
 
 
 def caption_batches(
@@ -59,7 +58,8 @@ def caption_batches(
 
     def batch(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
         targets = padded(tf.gather(ids, rows))
-        inputs = {"images": tf.gather(images, rows), "target_ids": moved_by_one(targets)}
+        target_ids = decoder_inputs(targets, tokenizer.vocabulary_size)
+        inputs = {"images": tf.gather(images, rows), "target_ids": target_ids}
         return inputs, targets, tf.cast(targets != 0, tf.float32)
 
     return batches_of_rows(len(captions), batch, batch_size, shuffle, seed)

@@ -8,7 +8,8 @@ from kerasnmt.data.babi import StoryQuestion
 from kerasnmt.data.rows import batches_of_rows
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
-from kerasnmt.text.stories import padded, story_ids
+from kerasnmt.text.stories import story_ids
+from kerasnmt.text.targets import padded
 
 
 def story_batches(

@@ -1,4 +1,4 @@
-"""Turn stories into the ids of their words, and pad them."""
+"""Turn stories into the ids of their words."""
 
 import tensorflow as tf
 
@@ -23,16 +23,3 @@ def story_ids(
     said = stories.with_values(ids.values.row_lengths() > 0)
     ids = tf.ragged.boolean_mask(ids, said)
     return ids if max_sentences is None else ids[:, -max_sentences:]
-
-
-def padded(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Pad ids on the right with 0, to a size of at least 1 on each axis but the first.
-
-    Args:
-        ids: Ids, int32 `[batch, (words)]` or `[batch, (sentences), (words)]`.
-
-    Returns:
-        The padded ids, int32 `[batch, words]` or `[batch, sentences, words]`.
-    """
-    sizes = tf.maximum(ids.bounding_shape()[1:], 1)
-    return ids.to_tensor(shape=tf.concat([[ids.nrows()], sizes], axis=0))

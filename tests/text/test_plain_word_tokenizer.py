@@ -4,7 +4,8 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.text import PlainWordTokenizer
-from kerasnmt.text.stories import padded, story_ids
+from kerasnmt.text.stories import story_ids
+from kerasnmt.text.targets import padded
 
 TOKENIZER = PlainWordTokenizer(["mary", "don't", "milk,apple", "émile", "3.5"])
 

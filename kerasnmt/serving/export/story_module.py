@@ -11,7 +11,8 @@ from kerasnmt.serving.contract.story_contract import StoryContract
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.warmup import WARMUP_BATCH_SIZES, WarmupRequest
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
-from kerasnmt.text.stories import padded, story_ids
+from kerasnmt.text.stories import story_ids
+from kerasnmt.text.targets import padded
 
 _STORY_AND_QUESTION = (
     tf.TensorSpec([None], tf.string, name="story"),
