@@ -26,7 +26,7 @@ def test_steps_equal_the_full_pass(model, batch):
     inputs, _, _ = batch
     expected, attended = log_softmax(model(inputs)), model.attend(inputs)["weights"]
     states, memory = model.encode(inputs)
-    states = [state[:, None] for state in states]
+    states = keras.tree.map_structure(lambda state: state[:, None], states)
     for t in range(inputs["target_ids"].shape[1]):
         ids = inputs["target_ids"][:, t : t + 1]
         log_probabilities, records, states = model.step(ids, states, memory)
@@ -38,12 +38,17 @@ def test_several_hypotheses_equal_one_by_one(model, batch):
     inputs, _, _ = batch
     states, memory = model.encode(inputs)
     rng = np.random.default_rng(0)
-    states = [rng.normal(size=(3, 4, state.shape[-1])).astype("float32") for state in states]
+    states = keras.tree.map_structure(
+        lambda state: rng.normal(size=(3, 4, state.shape[-1])).astype("float32"), states
+    )
     ids = rng.integers(4, 13, size=(3, 4)).astype("int32")
-    together, records, (state,) = model.step(ids, states, memory)
+    together, records, new = model.step(ids, states, memory)
+    (state,) = keras.tree.flatten(new)
     for k in range(4):
         one = slice(k, k + 1)
-        alone, record, (new,) = model.step(ids[:, one], [s[:, one] for s in states], memory)
+        some = keras.tree.map_structure(lambda state, one=one: state[:, one], states)
+        alone, record, new = model.step(ids[:, one], some, memory)
+        (new,) = keras.tree.flatten(new)
         np.testing.assert_allclose(together[:, one], alone, atol=1e-5)
         np.testing.assert_allclose(records["weights"][:, one], record["weights"], atol=1e-5)
         np.testing.assert_allclose(state[:, one], new, atol=1e-5)

@@ -194,7 +194,7 @@ def test_heads(batch):
     assert heads.shape == (3, 3, 3, 4, 5) and heads.dtype == "float32"
     weights = model.attend(batch[0])["weights"]
     np.testing.assert_allclose(np.mean(heads[:, 1], axis=1), weights, atol=1e-6)
-    with pytest.raises(ValueError, match=r"whose attention has heads.*Received: bahdanau_gru"):
+    with pytest.raises(ValueError, match=r"with attention heads.*Received: RecurrentDecoder"):
         zoo.bahdanau_gru(13, embedding_dim=6, units=4).attend_by_head(batch[0])
 
 
