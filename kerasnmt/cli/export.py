@@ -42,7 +42,7 @@ def export(
     with progress_console().status("exporting"):
         # First, because it loads TensorFlow without messages.
         check_one_beam_size(beam_size, search)
-        model, options = load_run(run, with_run, search)
+        model, options = load_run(run, with_run, search, translates=lite)
         from kerasnmt.serving import export_lite, export_model, export_next_version
 
         if beam_size is not None:

@@ -10,7 +10,11 @@ from kerasnmt.cli.quiet import load_tensorflow
 
 
 def load_run(
-    directory: Path, others: Sequence[Path] | None = None, search: Sequence[str] | None = None
+    directory: Path,
+    others: Sequence[Path] | None = None,
+    search: Sequence[str] | None = None,
+    *,
+    translates: bool = True,
 ) -> tuple[Any, dict[str, Any]]:
     """Load the model of a run, or an ensemble of several.
 
@@ -18,24 +22,28 @@ def load_run(
         directory: A folder that `kerasnmt train` wrote.
         others: Further runs, whose models form an ensemble with the first.
         search: Changes to the search options, such as `beam_size=8`.
+        translates: Whether the model must translate. Otherwise it may also caption images.
 
     Returns:
         The model, which computes in float32 for any dtype of training, and the search options of
         the first run's recipe with the changes.
 
     Raises:
-        ValueError: If a folder has no model, or one that is damaged or does not translate; if the
+        ValueError: If a folder has no model, or one that is damaged or of another kind; if the
             models do not fit together; or if a search option is unknown or out of range.
     """
-    model, options = _load_one(directory, search or [])
+    model, options = _load_one(directory, search or [], translates or bool(others))
     if others:
         from kerasnmt.models import Ensemble
 
-        model = Ensemble([model, *(_load_one(other, [])[0] for other in others)], name="ensemble")
+        members = [model, *(_load_one(other, [], True)[0] for other in others)]
+        model = Ensemble(members, name="ensemble")
     return model, options
 
 
-def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+def _load_one(
+    directory: Path, search: Sequence[str], translates: bool
+) -> tuple[Any, dict[str, Any]]:
     from kerasnmt.training import Recipe, RunFolder
 
     run = RunFolder(directory)
@@ -53,11 +61,10 @@ def _load_one(directory: Path, search: Sequence[str]) -> tuple[Any, dict[str, An
     if run.recipe.exists():
         options = Recipe.load(run.recipe, [f"search.{option}" for option in search]).search.options
     load_tensorflow()
-    from kerasnmt.models import in_float32, load_model
-    from kerasnmt.models.search_model import SearchModel
+    from kerasnmt.models import SearchModel, TranslationModel, in_float32, load_model
 
     model = load_model(run.model, compile=False)
-    if not isinstance(model, SearchModel):
+    if not isinstance(model, TranslationModel if translates else SearchModel):
         raise ValueError(
             f"{run.model}: expected a model that translates. Received: {model.name}, a "
             f"{type(model).__name__}. In Python, model.export writes it for TF Serving."

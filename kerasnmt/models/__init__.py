@@ -1,19 +1,25 @@
-"""Models of translation and of captions, ensembles, memory networks; tokenizers at the edges."""
+"""Models of translations, captions and answers; ensembles; losses and metrics."""
 
 from kerasnmt.models.caption_model import CaptionModel
+from kerasnmt.models.encoder_decoder import EncoderDecoder
 from kerasnmt.models.ensemble import Ensemble
 from kerasnmt.models.in_float32 import in_float32
 from kerasnmt.models.loading import load_model
 from kerasnmt.models.memory_network import MemoryNetwork
 from kerasnmt.models.perplexity import Perplexity
+from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.seq2seq import Seq2Seq
+from kerasnmt.models.translation_model import TranslationModel
 
 __all__ = [
     "CaptionModel",
+    "EncoderDecoder",
     "Ensemble",
     "MemoryNetwork",
     "Perplexity",
+    "SearchModel",
     "Seq2Seq",
+    "TranslationModel",
     "in_float32",
     "load_model",
 ]

@@ -6,33 +6,38 @@ from typing import Any
 import keras
 
 from kerasnmt.decoding import SearchOptions
-from kerasnmt.models.seq2seq import Seq2Seq
+from kerasnmt.models.checks import check_vocabulary
+from kerasnmt.models.encoder_decoder import EncoderDecoder
+from kerasnmt.models.text_model import TextModel
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class CaptionModel(Seq2Seq):
-    """A `Seq2Seq` whose source is an image: its encoder looks, its decoder writes the caption.
+class CaptionModel(EncoderDecoder, TextModel):
+    """An encoder, a bridge and a decoder that caption an image.
 
     Inputs are
 
         {"images": [batch, height, width, channels], "target_ids": int32 [batch, target_length]}
 
-    uint8 or float from 0 to 255, of the size that the encoder takes; targets are those of
-    `Seq2Seq`, and so are its methods on inputs: `fit`, `search`, `attend`. The memory that is
-    attended to is the regions of the image, the uppermost row first. All of this works on every
-    Keras backend; with a tokenizer (and TensorFlow) `caption` and `export` give text.
+    The images are uint8 or float from 0 to 255, of the size that the encoder takes. See
+    `EncoderDecoder` for `target_ids`, targets and `alignments`. The decoder attends to the regions
+    of the image, in row-major order from the top.
 
-    `kerasnmt.zoo.show_attend_tell_lstm` assembles it, and `kerasnmt.data.caption_batches` makes its
-    inputs.
+    All of this works on every Keras backend. With a tokenizer, and Keras on TensorFlow, `caption`
+    and `export` give text. `kerasnmt.zoo.show_attend_tell_lstm` makes such a model, and
+    `kerasnmt.data.caption_batches` makes its inputs.
 
     Args:
-        encoder: layer `images -> (memory, memory_mask, states)`, an `ImageEncoder`.
-        bridge: as of `Seq2Seq`, for example `DenseBridge`.
-        decoder: as of `Seq2Seq`, one that does not copy.
-        target_tokenizer: a `kerasnmt.text` tokenizer of captions, or None where only ids are fed.
+        encoder: An encoder of images, an `ImageEncoder`.
+        bridge: A layer from the encoder's states to the first states of the decoder, such as
+            `DenseBridge`.
+        decoder: A decoder that does not copy.
+        target_tokenizer: A `kerasnmt.text` tokenizer of captions, or None if the model takes only
+            ids.
 
     Raises:
-        ValueError: the decoder copies words of a source.
+        ValueError: If the decoder copies words of a source, or the tokenizer has more ids than
+            there are embeddings.
     """
 
     def __init__(
@@ -48,81 +53,46 @@ class CaptionModel(Seq2Seq):
                 "Expected a decoder that does not copy, as an image has no words. Received: "
                 f"{type(decoder).__name__}."
             )
-        super().__init__(encoder, bridge, decoder, target_tokenizer=target_tokenizer, **kwargs)
-
-    def _symbolic_source(self) -> dict[str, Any]:
-        return {"images": keras.KerasTensor((None, *self.encoder.image_shape))}
+        super().__init__(encoder, bridge, decoder, **kwargs)
+        self.target_tokenizer = target_tokenizer
+        check_vocabulary("target", target_tokenizer, decoder.embedding)
+        self.make_weights()
 
     def caption(self, images: Sequence[Any], *, batch_size: int = 64, **options) -> list[str]:
         """Caption images, with the same graph that `export` writes.
 
         Args:
-            images: each the bytes of a PNG or JPEG file, or an array uint8 `[height, width,
-                channels]`; those of another size are stretched to the encoder's.
-            batch_size: number of images captioned at once.
-            **options: of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+            images: The bytes of PNG or JPEG files, or arrays uint8 `[height, width, channels]`.
+                Images of another size are stretched to the encoder's size.
+            batch_size: Number of images in a batch.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            one caption for each image, in order; an empty one for a file that cannot be read.
+            The caption of each image, in order. A file that cannot be read has an empty caption.
 
         Raises:
-            ValueError: the model has no tokenizer, an option is out of range, an image is of
+            ValueError: If the model has no tokenizer, an option is out of range, an image has
                 another form, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
-        self._need_tokenizer()
-        SearchOptions.from_keywords(options)  # and no other options
-        return self._graphs.captioner(self, **options).caption(images, batch_size=batch_size)
-
-    def export(self, directory: str, *, weights: str = "float32", **options) -> str:
-        """Write a SavedModel for TF Serving: the bytes of images in, captions out.
-
-        It is written whole or not at all. For the signatures see `kerasnmt.serving.CaptionModule`.
-
-        Args:
-            directory: where to write, in TF Serving's shape `<name>/<version>`, the version a
-                number; must not exist.
-            weights: the numbers in which the weights are stored: "float32", or for a smaller
-                export "float16" or "int8", see `kerasnmt.serving.StoredWeights`.
-            **options: of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
-
-        Returns:
-            the directory.
-
-        Raises:
-            ValueError: the model has no tokenizer, the directory exists, or an option is out of
-                range.
-        """
-        self._need_tokenizer()
-        from kerasnmt.serving import export_model
-
-        return export_model(self, directory, weights=weights, **options)
+        self._need_tokenizers()
+        SearchOptions.from_keywords(options)  # refuses all other keywords
+        module = self._graphs.get(self.serving_module, **options)
+        return module.caption(images, batch_size=batch_size)
 
     def serving_module(self, **options) -> Any:
-        """Return what `export` writes, a `kerasnmt.serving.CaptionModule` with these options."""
-        self._need_tokenizer()
+        """Return the module that `export` writes: image files in, captions out.
+
+        Args:
+            **options: Arguments of `kerasnmt.serving.CaptionModule`: `weights`, see `export`, and
+                options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            A `kerasnmt.serving.CaptionModule`.
+
+        Raises:
+            ValueError: If the model has no tokenizer, or an option is out of range.
+        """
+        self._need_tokenizers()
         from kerasnmt.serving import CaptionModule
 
         return CaptionModule(self, **options)
-
-    def _need_tokenizer(self) -> None:
-        # Asked before anything that needs TensorFlow is imported.
-        if self.target_tokenizer is None:
-            raise ValueError(
-                "Expected a model with a tokenizer, to write text. Received: a model made of a "
-                "vocabulary's size. Make it with a tokenizer, or feed arrays to "
-                'model.search({"images": images}).'
-            )
-
-    def _need_tokenizers(self) -> None:
-        # Of the methods that take text.
-        raise ValueError(
-            f"Expected a model that reads text. Received: {self.name}, which reads images. Give "
-            "them to model.caption, or with given captions to model.attend and "
-            "model.token_log_probability."
-        )
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments, the tokenizer with its vocabulary."""
-        config = super().get_config()
-        del config["source_tokenizer"], config["share_embeddings"]
-        return config

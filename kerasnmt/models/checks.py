@@ -1,4 +1,4 @@
-"""Checks of input that would otherwise train or search wrongly without an error."""
+"""Checks of arguments that would train or search wrongly without an error."""
 
 import inspect
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ def check_integers(name: str, ids: Any) -> Any:
     """Check that ids are integers, in rows of one length.
 
     Args:
-        name: the name of the input, for the error.
-        ids: an array, a nested list or a tensor.
+        name: Name of the input, for the error.
+        ids: An array, a nested list or a tensor.
 
     Returns:
-        the ids; of a list an array.
+        The ids, a list as an array.
 
     Raises:
-        ValueError: they are not.
+        ValueError: If they are not.
     """
     if isinstance(ids, list | tuple):
         try:
@@ -29,7 +29,7 @@ def check_integers(name: str, ids: Any) -> Any:
                 f"Expected rows of one length as {name}. Received: rows of several lengths. Pad "
                 "them on the right with 0."
             ) from None
-    dtype = getattr(ids.dtype, "name", str(ids.dtype))  # that of PyTorch has no name
+    dtype = getattr(ids.dtype, "name", str(ids.dtype))  # PyTorch's has no name
     if "int" not in dtype:
         raise ValueError(
             f"Expected integers as {name}. Received: {dtype}. Cast them to int32 if they are ids."
@@ -38,16 +38,16 @@ def check_integers(name: str, ids: Any) -> Any:
 
 
 def check_ids(name: str, ids: Any, size: int) -> None:
-    """Check that ids are integers from 0 to below a size.
+    """Check that ids are integers in [0, size).
 
     Args:
-        name: the name of the input, for the error.
-        ids: an array, a nested list or a tensor; a tensor in a graph, which has no values yet, is
-            not checked.
-        size: the number of ids that there are.
+        name: Name of the input, for the error.
+        ids: An array, a nested list or a tensor. A tensor in a graph has no values yet, and is not
+            checked.
+        size: Number of ids.
 
     Raises:
-        ValueError: they are not.
+        ValueError: If they are not.
     """
     if isinstance(ids, list | tuple):
         ids = check_integers(name, ids)
@@ -64,15 +64,35 @@ def check_ids(name: str, ids: Any, size: int) -> None:
         )
 
 
+def check_vocabulary(side: str, tokenizer: Any, embedding: Any) -> None:
+    """Check that a tokenizer has no more ids than there are embeddings.
+
+    Args:
+        side: "source" or "target", for the error.
+        tokenizer: A `kerasnmt.text` tokenizer, or None.
+        embedding: A `keras.layers.Embedding`, or None.
+
+    Raises:
+        ValueError: If it has more.
+    """
+    if tokenizer is None or embedding is None:
+        return
+    if tokenizer.vocabulary_size > embedding.input_dim:
+        raise ValueError(
+            f"Expected a {side}_tokenizer of at most {embedding.input_dim} ids, the number of "
+            f"{side} embeddings. Received: {tokenizer!r}."
+        )
+
+
 def check_takes_logits(loss: Any) -> None:
     """Check that a loss takes logits, if it can take either logits or probabilities.
 
     Args:
-        loss: as in `keras.Model.compile`: a name, a function, a `keras.losses.Loss`, a structure
-            of these, or None.
+        loss: As in `keras.Model.compile`: a name, a function, a `keras.losses.Loss`, a structure of
+            these, or None.
 
     Raises:
-        ValueError: it takes probabilities.
+        ValueError: If it takes probabilities.
     """
     if isinstance(loss, Mapping | list | tuple):
         for one in loss.values() if isinstance(loss, Mapping) else loss:

@@ -7,55 +7,40 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.models.search_model import SearchModel
+from kerasnmt.models.translation_model import TranslationModel
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class Ensemble(SearchModel):
-    """Several models that search as one, each next word by the mean of their probabilities.
+class Ensemble(TranslationModel):
+    """Several models that search as one, with the mean of their probabilities of the next word.
 
-    `search`, `translate`, `score`, `align`, `export` and `save` are those of a single model; its
-    members are trained alone. They may be of different kinds and sizes.
+    An ensemble has the methods of a `TranslationModel`. Its members may be of different kinds and
+    sizes. Train each of them alone.
 
     Args:
-        models: `Seq2Seq` models of the same tokenizers or, where only ids are fed, of the same
-            vocabularies; all of them copy, or none.
+        models: Translation models, such as `Seq2Seq`, with the same tokenizers, or with the same
+            vocabularies if they take only ids. Either all of them copy, or none.
 
     Raises:
-        ValueError: there are no models, their tokenizers differ, or only some of them copy.
+        ValueError: If there are no models, one does not translate, their tokenizers differ, or only
+            some of them copy.
     """
 
-    def __init__(self, models: Sequence[keras.Model], **kwargs) -> None:
+    def __init__(self, models: Sequence[TranslationModel], **kwargs) -> None:
         models = list(models)
-        if not models:
-            raise ValueError("Expected at least one model. Received: models=[]")
-        first = models[0]
-        for number, model in enumerate(models[1:], start=1):
-            for side in ("source_tokenizer", "target_tokenizer"):
-                if not _equal(getattr(first, side), getattr(model, side)):
-                    raise ValueError(
-                        "Expected models of the same tokenizers. Received: models whose "
-                        f"{side} differs, models[0], {first.name}, and models[{number}], "
-                        f"{model.name}. Train them with one tokenizer."
-                    )
-            if first.copies != model.copies:
-                copying, other = (first, model) if first.copies else (model, first)
-                raise ValueError(
-                    "Expected models of which all copy words of the source, or none. Received: "
-                    f"{copying.name}, which copies, and {other.name}, which does not."
-                )
-        super().__init__(first.source_tokenizer, first.target_tokenizer, **kwargs)
+        _check_members(models)
+        super().__init__(models[0].source_tokenizer, models[0].target_tokenizer, **kwargs)
         self.models = models
         self.built = True
 
     @property
     def has_attention(self) -> bool:
-        """Whether all members have attention, of which there is then a mean."""
+        """Whether all members have attention."""
         return all(model.has_attention for model in self.models)
 
     @property
     def reads_context(self) -> bool:
-        """Whether a member reads a second text beside the source, its context."""
+        """Whether a member reads a second text, the context of its source."""
         return any(model.reads_context for model in self.models)
 
     @property
@@ -64,30 +49,30 @@ class Ensemble(SearchModel):
         return self.models[0].copies
 
     def encode(self, inputs: dict[str, Any], steps: int = 0) -> tuple[list, list]:
-        """Read the source; see `Seq2Seq.encode`.
+        """Read the source; see `SearchModel.encode`.
 
         Returns:
-            the first states and the memories, one of each member.
+            The first states and the memories of the members.
         """
         read = [model.encode(inputs, steps=steps) for model in self.models]
         states, memories = zip(*read, strict=True)
         return list(states), list(memories)
 
     def memory_mask(self, memory: list) -> Any:
-        """Return which positions of the memories are real; see `Seq2Seq.memory_mask`."""
+        """Return the mask of the source; see `SearchModel.memory_mask`."""
         return self.models[0].memory_mask(memory[0])
 
     def step(self, ids: Any, states: list, memory: list) -> tuple[Any, dict[str, Any], list]:
-        """Make one step of search; see `Seq2Seq.step`.
+        """Predict the next token of each hypothesis; see `SearchModel.step`.
 
         Args:
-            ids: the words before, int32 `[batch, hypotheses]`.
-            states: of each member.
-            memory: of each member.
+            ids: Previous tokens, int32 `[batch, hypotheses]`.
+            states: The states of the members.
+            memory: The memories of the members.
 
         Returns:
-            the logarithm of the mean of the members' probabilities; the mean of their records;
-            and the new states.
+            The logarithm of the mean of the members' probabilities, the mean of their records, and
+            their new states.
         """
         steps = [
             model.step(ids, *given)
@@ -102,34 +87,54 @@ class Ensemble(SearchModel):
         return _log_mean(log_probabilities), _mean_records(records), list(states)
 
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
-        """Return the log-probability of each token of given targets; see `Seq2Seq`."""
+        """Return the log-probability of each token; see `SearchModel`."""
         return _log_mean([model.token_log_probability(inputs, targets) for model in self.models])
 
     def attend(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return the mean of the members' records of given targets; see `Seq2Seq.attend`."""
+        """Return the mean of the members' records of given targets; see `SearchModel`."""
         self._need_attention()
         return _mean_records([model.attend(inputs) for model in self.models])
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments, the members with their tokenizers."""
-        serialize = keras.saving.serialize_keras_object
-        return {**super().get_config(), "models": [serialize(model) for model in self.models]}
 
-    @classmethod
-    def from_config(cls, config: dict) -> "Ensemble":
-        """Make the ensemble from `get_config`."""
-        models = [keras.saving.deserialize_keras_object(model) for model in config["models"]]
-        return cls(**{**config, "models": models})
+def _check_members(models: list[Any]) -> None:
+    """Check that models can search as one."""
+    if not models:
+        raise ValueError("Expected at least one model. Received: models=[]")
+    for model in models:
+        if not isinstance(model, TranslationModel):
+            raise ValueError(
+                f"Expected models that translate. Received: {model.name}, a {type(model).__name__}."
+            )
+    first = models[0]
+    for number, model in enumerate(models[1:], start=1):
+        sides = {
+            "source_tokenizer": (first.source_tokenizer, model.source_tokenizer),
+            "target_tokenizer": (first.target_tokenizer, model.target_tokenizer),
+        }
+        for side, tokenizers in sides.items():
+            if not _equal(*tokenizers):
+                raise ValueError(
+                    "Expected models with the same tokenizers. Received: models whose "
+                    f"{side} differs, models[0], {first.name}, and models[{number}], "
+                    f"{model.name}. Train them with one tokenizer."
+                )
+        if first.copies != model.copies:
+            copying, other = (first, model) if first.copies else (model, first)
+            raise ValueError(
+                "Expected models that all copy words of the source, or none. Received: "
+                f"{copying.name}, which copies, and {other.name}, which does not."
+            )
 
 
 def _equal(one: Any, other: Any) -> bool:
+    """Return whether two tokenizers are equal, or both None."""
     if one is other or None in (one, other):
         return one is other
     return type(one) is type(other) and one.get_config() == other.get_config()
 
 
 def _log_mean(log_probabilities: Sequence[Any]) -> Any:
-    """Logarithm of the mean of probabilities, of tensors of one shape."""
+    """Return the logarithm of the mean of probabilities, of tensors of one shape."""
     if len(log_probabilities) == 1:
         return log_probabilities[0]
     total = ops.logsumexp(ops.stack(log_probabilities), axis=0)
@@ -137,7 +142,7 @@ def _log_mean(log_probabilities: Sequence[Any]) -> Any:
 
 
 def _mean_records(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Mean of the records that all members have."""
+    """Return the mean of each record that all members have."""
     common = set.intersection(*map(set, records))
     return {
         name: ops.mean(ops.stack([record[name] for record in records]), axis=0)

@@ -1,4 +1,4 @@
-"""A model that was trained in half precision, for use."""
+"""Turn a model that was trained in half precision into one that computes in float32."""
 
 import copy
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ import keras
 def in_float32(model: keras.Model) -> keras.Model:
     """Return a model with the same weights that computes in float32.
 
-    Under mixed precision a layer makes half-precision numbers of its weights whenever it is called.
-    That is little beside the products of a training step, but more than half of the time of a
-    search for one sentence on a CPU with 8 million weights, and a seventh with 0.6 million.
+    Under mixed precision, a layer casts its weights to half precision in each call. That is little
+    beside the matrix products of a training step. In a search for one sentence on a CPU it is more
+    than half of the time with 8 million weights, and a seventh with 0.6 million.
 
     Args:
-        model: of Keras, whose layers have any dtype policies, such as `mixed_bfloat16`, and none of
-            which is part of two others.
+        model: A Keras model whose layers have any dtype policies, such as `mixed_bfloat16`. No
+            layer is part of two others.
 
     Returns:
-        a new model, not compiled, with copies of the model's tokenizers; the model itself where all
-        of its layers have the policy `float32`.
+        A new model, not compiled, with copies of the tokenizers; or the model itself if all its
+        layers have the policy `float32`.
     """
     config = copy.deepcopy(keras.saving.serialize_keras_object(model))
     others = [part for part in _parts(config) if _is_policy(part) and not _is_float32(part)]
@@ -36,7 +36,7 @@ def in_float32(model: keras.Model) -> keras.Model:
 
 
 def _parts(config: Any) -> Iterator[dict]:
-    """Every dict of a config."""
+    """Yield every dict of a config."""
     if isinstance(config, dict):
         yield config
         config = list(config.values())

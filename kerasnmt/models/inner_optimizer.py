@@ -4,7 +4,7 @@ import keras
 
 
 def inner_optimizer(optimizer: keras.optimizers.Optimizer) -> keras.optimizers.Optimizer:
-    """Return the optimizer inside one that scales the loss; any other optimizer itself."""
+    """Return the optimizer inside a `LossScaleOptimizer`; any other optimizer as it is."""
     if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
         return optimizer.inner_optimizer
     return optimizer

@@ -8,9 +8,10 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Perplexity(keras.metrics.Metric):
-    """exp of the mean negative log-probability of a token, over all tokens seen since the reset.
+    """exp of the mean negative log-probability of a token.
 
-    Weighted by tokens, not by batches, and without label smoothing.
+    The mean is over all tokens since the last reset, however they are batched. Label smoothing does
+    not enter it.
     """
 
     def __init__(self, name: str = "perplexity", **kwargs) -> None:
@@ -22,12 +23,12 @@ class Perplexity(keras.metrics.Metric):
         """Add a batch.
 
         Args:
-            log_probability: of the target tokens, `[batch, target_length]`.
-            sample_weight: of the same shape, 0 for padding.
+            log_probability: Log-probabilities of the target tokens, `[batch, target_length]`.
+            sample_weight: Weights of the same shape, 0 for padding.
         """
         self.total.assign_add(-ops.sum(log_probability * sample_weight))
         self.tokens.assign_add(ops.sum(sample_weight))
 
     def result(self) -> Any:
-        """Return the perplexity; 1 where no token was seen."""
+        """Return the perplexity, or 1 if there were no tokens."""
         return ops.exp(self.total / ops.maximum(self.tokens, 1.0))

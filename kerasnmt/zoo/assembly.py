@@ -150,16 +150,16 @@ def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, 
         ValueError: If a side is neither a tokenizer nor a size, or only one has a tokenizer.
     """
     target = source if target is None else target
-    with_text = [hasattr(side, "vocabulary_size") for side in (source, target)]
-    if all(with_text):
-        tokenizers = {"source_tokenizer": source, "target_tokenizer": target}
-        return source.vocabulary_size, target.vocabulary_size, tokenizers
-    if any(with_text) or not all(isinstance(side, int) and side > 4 for side in (source, target)):
+    if all(isinstance(side, int) and side > 4 for side in (source, target)):
+        return source, target, {}
+    try:
+        sizes = source.vocabulary_size, target.vocabulary_size
+    except AttributeError:
         raise ValueError(
             "Expected two tokenizers, or two vocabulary sizes of at least 5 (the four special ids "
             f"and one token). Received: source={source!r}, target={target!r}"
-        )
-    return source, target, {}
+        ) from None
+    return *sizes, {"source_tokenizer": source, "target_tokenizer": target}
 
 
 def need_one_vocabulary(why: str, source: Any, target: Any) -> None:

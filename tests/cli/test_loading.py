@@ -106,6 +106,23 @@ def test_a_model_that_does_not_translate(tmp_path):
         load_translator(tmp_path / "qa")
 
 
+def test_a_run_that_captions_images(run_folder, tmp_path):
+    from kerasnmt.text import WordTokenizer
+
+    sizes = {"image_size": 4, "filters": (2,), "embedding_dim": 2, "units": 2}
+    model = zoo.show_attend_tell_lstm(WordTokenizer(["a"]), **sizes)
+    model.save(tmp_path / "model.keras")
+    received = r"Received: show_attend_tell_lstm, a CaptionModel\."
+    message = rf"model\.keras: expected a model that translates\. {received}"
+    for load in (load_run, load_translator):
+        with pytest.raises(ValueError, match=message):
+            load(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        load_run(run_folder, [tmp_path], translates=False)
+    # `kerasnmt export` writes it for TF Serving.
+    assert load_run(tmp_path, translates=False)[0].name == "show_attend_tell_lstm"
+
+
 def test_damaged_exports(export_folder, tmp_path):
     (variables,) = (path.name for path in (export_folder / "variables").glob("*.data*"))
     for number, (name, size) in enumerate(

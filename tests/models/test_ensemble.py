@@ -14,6 +14,7 @@ from kerasnmt.zoo import (
     luong_general_lstm,
     pointer_generator_gru,
     pointer_network_lstm,
+    show_attend_tell_lstm,
 )
 
 SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0]], "int32")
@@ -135,6 +136,10 @@ def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, me
     [
         ([], r"Expected at least one model"),
         ([make, lambda: make(pointer_network_lstm)], r"all copy .*pointer_network_lstm, which"),
+        (
+            [make, lambda: show_attend_tell_lstm(11, image_size=4, filters=(2,), units=2)],
+            r"models that translate\. Received: show_attend_tell_lstm, a CaptionModel\.$",
+        ),
     ],
 )
 def test_models_that_do_not_go_together(models, message):

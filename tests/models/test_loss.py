@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.models import Perplexity
-from kerasnmt.models.guided_attention_loss import guided_attention_loss
+from kerasnmt.models.losses import guided_attention_loss
 from kerasnmt.zoo import bahdanau_gru
 
 

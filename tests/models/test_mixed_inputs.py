@@ -1,6 +1,6 @@
 import numpy as np
 
-from kerasnmt.models.mixed_inputs import mixed_inputs
+from kerasnmt.models.scheduled_sampling import mixed_inputs
 
 # Start, four words and padding; 9 is outside a vocabulary of 9 ids.
 TARGET_IDS = np.array([[2, 5, 6, 7, 1, 0, 0], [2, 4, 0, 0, 0, 0, 0]], "int32")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.models.mixed_inputs import mixed_inputs
+from kerasnmt.models.scheduled_sampling import mixed_inputs
 
 pytestmark = pytest.mark.thorough("starts JAX; test_without_tensorflow.py trains on it")
 

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt import zoo
-from kerasnmt.models.mixed_inputs import mixed_inputs
+from kerasnmt.models.scheduled_sampling import mixed_inputs
 
 ALWAYS = 1 - 1e-7  # the largest uniform number below 1 is 1 - 2^-24, or 1 - 2^-23
 LATE = keras.optimizers.schedules.PiecewiseConstantDecay([1, 3], [0.0, 0.5, ALWAYS])

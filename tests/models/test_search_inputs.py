@@ -23,7 +23,7 @@ class Seeing(SearchModel):
     copies = False
 
     def __init__(self):
-        super().__init__(None, None)
+        super().__init__()
 
     def encode(self, inputs, steps=0):
         regions = inputs["regions"]

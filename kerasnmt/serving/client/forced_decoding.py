@@ -18,7 +18,7 @@ class ForcedDecoding:
     For a model that copies, words outside the vocabulary get the extended ids of the source.
 
     Args:
-        model: A `kerasnmt.models.SearchModel` with tokenizers.
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
 
     Raises:
         ValueError: If Keras does not run on TensorFlow.
@@ -42,11 +42,7 @@ class ForcedDecoding:
     ) -> list[SentenceAttention]:
         """Return the tokens of each pair and the attention weights between them.
 
-        Args:
-            sources: The source sentences.
-            targets: The translation of each source.
-            contexts: The context of each source, if the model reads contexts.
-            batch_size: Number of pairs in a batch.
+        The arguments are those of `kerasnmt.models.TranslationModel.align`.
 
         Returns:
             The attention of each pair, in order. For a pointer-generator it includes the
@@ -67,10 +63,7 @@ class ForcedDecoding:
         contexts: Sequence[str] | None = None,
         batch_size: int = 64,
     ) -> list[float]:
-        """Return the log-probability of each target, the end token included, in order.
-
-        The arguments are those of `attention`, and so are their errors.
-        """
+        """Return the log-probabilities; see `kerasnmt.models.TranslationModel.score`."""
 
         def rows(outputs: dict[str, np.ndarray]) -> list[float]:
             return outputs["score"].tolist()

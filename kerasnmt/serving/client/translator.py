@@ -91,11 +91,7 @@ class Translator:
     ) -> list[list[tuple[str, float]]]:
         """Return all translations of each text in the beam with their scores, best first.
 
-        Args:
-            texts: The sentences.
-            contexts: The context of each text, if the model reads contexts.
-            batch_size: Number of texts in a batch.
-            first_number: The number of the first text in warnings.
+        The arguments are those of `best`.
 
         Returns:
             A list of pairs (translation, score) for each text.
@@ -130,11 +126,7 @@ class Translator:
     ) -> list[SentenceAttention]:
         """Return the tokens of each text and its best translation, and their attention weights.
 
-        Args:
-            texts: The sentences.
-            contexts: The context of each text, if the model reads contexts.
-            batch_size: Number of texts in a batch.
-            first_number: The number of the first text in warnings.
+        The arguments are those of `best`.
 
         Returns:
             The attention of each text. For a pointer-generator it includes the probability that

@@ -27,7 +27,7 @@ class ContextTextModule(TextModule):
       context, `context_probability`, both float32 `[batch, target_length]`.
 
     Args:
-        model: A `kerasnmt.models.SearchModel` with tokenizers that reads a context.
+        model: A `kerasnmt.models.TranslationModel` with tokenizers that reads a context.
         **options: See `TextModule`.
 
     Raises:

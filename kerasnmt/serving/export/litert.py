@@ -38,7 +38,7 @@ def export_lite(
     0, and `score`, float32 `[1]`, the log-probability divided by the length penalty.
 
     Args:
-        model: A `kerasnmt.models.SearchModel` with tokenizers.
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
         directory: The folder to write. It must not exist; its parents may.
         weights: "float32"; "float16" for half the size, which is slow, because LiteRT converts the
             weights to float32 in each step; or "int8" for a quarter of the size, which is fast,

@@ -28,7 +28,7 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     requests with which TF Serving warms it up, and a description with examples for its check.
 
     Args:
-        model: A `kerasnmt.models.SearchModel` or `MemoryNetwork` with tokenizers.
+        model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
         directory: The folder to write, `<name>/<version>`. It must not exist; its parents may.
         **options: Options of `TextModule`, `StoryModule` or `CaptionModule`.
 
@@ -57,7 +57,7 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     Two exports at the same time get two versions.
 
     Args:
-        model: A `kerasnmt.models.SearchModel` or `MemoryNetwork` with tokenizers.
+        model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
         directory: The model's folder, `<name>`.
         **options: Options of `TextModule`, `StoryModule` or `CaptionModule`.
 

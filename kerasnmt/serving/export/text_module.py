@@ -42,7 +42,7 @@ class TextModule(tf.Module, ServedModel):
     A model that copies writes words outside the vocabulary as the source spells them.
 
     Args:
-        model: A `kerasnmt.models.SearchModel` with tokenizers.
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
         replace_unknown: Whether to replace each unknown word of a translation by the source word
             with the largest attention weight. The model needs attention, must not copy, and its
             tokens must be words or characters.

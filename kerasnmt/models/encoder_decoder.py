@@ -1,0 +1,445 @@
+"""The base of models with an encoder, a bridge and a decoder."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from kerasnmt.ids import PAD_ID
+from kerasnmt.layers import build_once
+from kerasnmt.models.checks import check_ids, check_takes_logits
+from kerasnmt.models.losses import (
+    aligned_words,
+    cross_entropy,
+    guided_attention_loss,
+    token_weights,
+)
+from kerasnmt.models.perplexity import Perplexity
+from kerasnmt.models.replicas import Replicas
+from kerasnmt.models.scheduled_sampling import ScheduledSampling
+from kerasnmt.models.search_model import SearchModel
+
+
+class EncoderDecoder(SearchModel):
+    """Train an encoder, a bridge and a decoder together, and search with them.
+
+    Inputs are a dict of what the encoder reads, and of
+
+    - `target_ids`, int32 `[batch, target_length]`: the target, starting with the start token and
+      padded on the right with 0, without its end token;
+    - `alignments`, float32 `[batch, target_length, source_length]`, optional, for guided attention:
+      the weights that the attention should have. Rows sum to 1, or to 0 for words without an
+      alignment.
+
+    The targets of training are int32 `[batch, target_length]`, ending with the end token and padded
+    on the right with 0. All of this works on every Keras backend.
+
+    Made within the scope of a `tf.distribute.MirroredStrategy`, a model trains on several devices,
+    which share each batch, with the same losses and metrics as on one device.
+
+    A subclass ends its constructor with `make_weights()`.
+
+    Args:
+        encoder: A `kerasnmt.layers.Encoder`.
+        bridge: A layer from the last states of the encoder to the first states of the decoder, such
+            as `kerasnmt.layers.BackwardStateBridge`; None if the decoder takes no states.
+        decoder: A `kerasnmt.layers.Decoder`.
+    """
+
+    def __init__(
+        self,
+        encoder: keras.layers.Layer,
+        bridge: keras.layers.Layer | None,
+        decoder: keras.layers.Layer,
+        **kwargs,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.encoder = encoder
+        self.bridge = bridge
+        self.decoder = decoder
+        self.label_smoothing = 0.0
+        self.guided_attention = 1.0
+        self._has_own_loss = True
+        self.sampling_generator = keras.random.SeedGenerator(0)
+        self.sampling = ScheduledSampling(0.0, self.sampling_generator)
+        self.perplexity = Perplexity()
+        self.word_loss = keras.metrics.Mean(name="loss")
+        on_tensorflow = keras.backend.backend() == "tensorflow"
+        self.replicas = Replicas(
+            self.distribute_strategy.num_replicas_in_sync if on_tensorflow else 1
+        )
+        self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
+
+    def make_weights(self) -> None:
+        """Make all weights, by calling the model without values."""
+        target_ids = keras.KerasTensor((None, None), dtype="int32")
+        self({**self.encoder.inputs(), "target_ids": target_ids})
+
+    def build(self, input_shape: Any = None) -> None:
+        """Make all weights. Their shapes do not depend on the inputs."""
+        build_once(self.encoder, *self._encoder_shapes())
+        if self.bridge is not None:
+            build_once(self.bridge, self.encoder.state_size)
+        build_once(self.decoder, (None, None, self.encoder.memory_units))
+
+    def _encoder_shapes(self) -> list[tuple]:
+        """Return the shapes of the encoder's arguments."""
+        return [tensor.shape for tensor in self.encoder.inputs().values()]
+
+    def _embedded(self, source: list[Any]) -> list[Any]:
+        """Return the embeddings that the encoder takes besides the source; none by default."""
+        return []
+
+    def _copied_ids(self, inputs: dict[str, Any]) -> list[Any]:
+        """Return the ids that the decoder can copy, for `project_memory`; none by default."""
+        return []
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether the decoder attends to the source."""
+        return self.decoder.has_attention
+
+    @property
+    def copies(self) -> bool:
+        """Whether the decoder copies words of the source, unknown words included."""
+        return self.decoder.copies
+
+    @property
+    def scheduled_sampling(self) -> float | keras.optimizers.schedules.LearningRateSchedule:
+        """The probability of scheduled sampling, or its schedule; see `compile`."""
+        return self.sampling.probability
+
+    def encode(
+        self, inputs: dict[str, Any], training: bool = False, steps: int = 0
+    ) -> tuple[Any, dict[str, Any]]:
+        """Read the source.
+
+        Args:
+            inputs: See the class. Only inputs of the source are read.
+            training: Whether dropout applies.
+            steps: Maximum number of calls of `step`. A decoder that attends to its earlier steps
+                allocates room for them. 0 if only whole targets follow.
+
+        Returns:
+            The first state of the decoder, and the memory that its steps take.
+        """
+        self._check_names(inputs)
+        self._check_ids(inputs)
+        source = [inputs[name] for name in self.encoder.reads]
+        annotations, mask, states = self.encoder(
+            *source, *self._embedded(source), training=training
+        )
+        memory = self.decoder.project_memory(annotations, mask, *self._copied_ids(inputs))
+        memory_mask = self.encoder.attended_mask(mask)
+        states = [] if self.bridge is None else self.bridge(states)
+        state = self.decoder.initial_state(states, memory, training, steps)
+        return state, {**memory, "memory_mask": memory_mask}
+
+    def memory_mask(self, memory: dict[str, Any]) -> Any:
+        """Return the mask of the source; see `SearchModel.memory_mask`."""
+        return memory["memory_mask"]
+
+    def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
+        """Predict each target token from the source and the tokens before it.
+
+        With `alignments` among the inputs, the loss of guided attention is added.
+
+        Args:
+            inputs: See the class.
+            training: Whether dropout and scheduled sampling apply.
+
+        Returns:
+            The decoder's outputs: for a vocabulary projection logits
+            `[batch, target_length, vocabulary]`, for a decoder that copies a dict.
+        """
+        self._check_call(inputs, training)
+        state, memory = self.encode(inputs, training=training)
+        target_ids = inputs["target_ids"]
+        if training and self.sampling.is_on:
+            target_ids = self._sampled(target_ids, state, memory)
+        outputs, records = self.decoder(target_ids, state, memory, training=training)
+        words = ops.not_equal(target_ids, PAD_ID)
+        for loss in self.decoder.added_losses(records, target_ids):
+            self.add_loss(self.replicas.share(words) * loss)
+        if "alignments" in inputs:
+            self._need_attention()
+            loss = guided_attention_loss(records["weights"], inputs["alignments"])
+            share = self.replicas.share(aligned_words(inputs["alignments"]))
+            self.add_loss(self.guided_attention * share * loss)
+        return outputs
+
+    def _sampled(self, target_ids: Any, state: Any, memory: dict[str, Any]) -> Any:
+        """Return the decoder's inputs of scheduled sampling."""
+        outputs, _ = self.decoder(target_ids, state, memory)
+        predicted = ops.argmax(self.decoder.next_log_probability(outputs), axis=-1)
+        words = self.decoder.embedding.input_dim
+        return self.sampling.mixed(target_ids, predicted, words, self.optimizer)
+
+    def step(
+        self, ids: Any, states: Any, memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any], Any]:
+        """Predict the next token of each hypothesis of each row; see `SearchModel.step`."""
+        outputs, records, states = self.decoder.step(ids, states, memory)
+        return self.decoder.next_log_probability(outputs), records, states
+
+    def attend(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the attention weights of given targets; see `SearchModel.attend`."""
+        self._need_attention()
+        state, memory = self.encode(inputs)
+        _, records = self.decoder(inputs["target_ids"], state, memory)
+        return records
+
+    def attend_by_head(self, inputs: dict[str, Any]) -> Any:
+        """Return the attention weights of each head of each layer, for given targets.
+
+        `kerasnmt.viz.attention_heads_figure` draws them. Dropout does not apply.
+
+        Args:
+            inputs: The inputs of `call`.
+
+        Returns:
+            Float32 `[batch, layers, heads, target_length, source_length]`, lowest layer first.
+
+        Raises:
+            ValueError: If the attention of the decoder has no heads.
+        """
+        _, memory = self.encode(inputs)
+        return self.decoder.attend_by_head(inputs["target_ids"], memory)
+
+    def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
+        """Return the log-probability of each token; see `SearchModel.token_log_probability`."""
+        state, memory = self.encode(inputs)
+        outputs, _ = self.decoder(inputs["target_ids"], state, memory)
+        return self.decoder.log_probability(outputs, targets)[0]
+
+    def compile(
+        self,
+        optimizer: Any = "adam",
+        *,
+        label_smoothing: float = 0.1,
+        guided_attention: float = 1.0,
+        scheduled_sampling: float | keras.optimizers.schedules.LearningRateSchedule = 0.0,
+        **kwargs,
+    ) -> None:
+        """Configure training.
+
+        Without a `loss`, the loss is the cross-entropy of a target token: the sum over all real
+        tokens of a batch, divided by their number. The loss of an epoch, and of validation data, is
+        the mean over all real tokens, whatever the batches are. Added losses, such as the loss of
+        guided attention, are averaged over the batches.
+
+        Args:
+            optimizer: As in `keras.Model.compile`.
+            label_smoothing: Share of the target's probability that is spread evenly over the
+                vocabulary, in [0, 1). Perplexity is measured without it.
+            guided_attention: Weight of the loss of guided attention, at least 0. It applies if the
+                inputs hold `alignments`.
+            scheduled_sampling: Probability in [0, 1) that in training the decoder reads its own
+                prediction in place of a word of the target; or a schedule that computes it from the
+                number of the optimizer's updates. The predictions take a second pass of the
+                decoder, without gradients. See `kerasnmt.models.scheduled_sampling`.
+            **kwargs: As in `keras.Model.compile`. A `loss` must take logits.
+
+        Raises:
+            ValueError: If a number is out of range, a `loss` takes probabilities, or a `loss` is
+                given although the model copies and so returns no logits.
+        """
+        check_takes_logits(kwargs.get("loss"))
+        if self.copies and kwargs.get("loss") is not None:
+            raise ValueError(
+                "Expected no loss for a model that copies, as it returns no logits. Received: "
+                f"loss={kwargs['loss']!r:.60}. Leave loss out for the model's own."
+            )
+        if not 0.0 <= label_smoothing < 1.0:
+            raise ValueError(
+                "Expected 0 <= label_smoothing < 1; a usual value is 0.1. "
+                f"Received: label_smoothing={label_smoothing}"
+            )
+        if guided_attention < 0:
+            raise ValueError(
+                f"Expected guided_attention >= 0. Received: guided_attention={guided_attention}"
+            )
+        sampling = ScheduledSampling(scheduled_sampling, self.sampling_generator)
+        super().compile(optimizer=optimizer, **kwargs)
+        # Keras keeps the loss of an earlier call if there is none in this one.
+        self._has_own_loss = kwargs.get("loss") is None
+        self.sampling = sampling
+        if sampling.is_on:
+            sampling.start()
+        self.label_smoothing = label_smoothing
+        self.guided_attention = guided_attention
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """Prepare `fit`. Scheduled sampling continues where the optimizer stands."""
+        if self.sampling.is_on:
+            self.sampling.resume(self.optimizer)
+        return super().make_train_function(force)
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:
+        """Return the loss of a batch, a float32 scalar, and update the metrics.
+
+        Args:
+            x: The inputs.
+            y: The targets, int32 `[batch, target_length]`, padded with 0.
+            y_pred: The outputs of `call`.
+            sample_weight: Float `[batch, target_length]`, or None. Padding never counts.
+            training: Whether this is a batch of training.
+        """
+        log_probability, mean_log_probability = self.decoder.log_probability(y_pred, y)
+        weight = token_weights(y, sample_weight)
+        self.perplexity.update_state(log_probability, weight)
+        measured = self.decoder.measure(y_pred)
+        for metric in self.decoder_metrics:
+            # Flat, because Keras would average each row over its padding first.
+            values = ops.reshape(measured[metric.name], (-1,))
+            metric.update_state(values, ops.reshape(weight, (-1,)))
+        if not self._has_own_loss:
+            return super().compute_loss(x, y, y_pred, weight, training)
+        tokens = self.replicas.mean_count(weight)
+        loss = cross_entropy(
+            log_probability, mean_log_probability, weight, tokens, self.label_smoothing
+        )
+        loss = sum(self.replicas.own_losses(self.losses, loss), start=loss)
+        self.word_loss.update_state(loss, tokens)
+        return loss / self.replicas.count  # Keras adds up the gradients of the replicas
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The metrics of Keras, with `loss` as a mean over tokens.
+
+        Keras averages the losses of batches by their rows, so the result would depend on how the
+        sentences are batched. With a `loss` of `compile` it does depend on it.
+        """
+        found = super().metrics
+        if not self.compiled or not self._has_own_loss:
+            return [metric for metric in found if metric is not self.word_loss]
+        return [self.word_loss, *(metric for metric in found if metric.name != "loss")]
+
+    def fit(
+        self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
+    ) -> keras.callbacks.History:
+        """Train; see `keras.Model.fit`. Arrays of ids are checked first, datasets are not."""
+        self._check_arrays(x, y)
+        if isinstance(validation_data, tuple):
+            self._check_arrays(*validation_data[:2])
+        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
+        """Measure loss and metrics; see `keras.Model.evaluate`. Arrays are checked as in `fit`."""
+        self._check_arrays(x, y)
+        return super().evaluate(x, y, *args, **kwargs)
+
+    def _check_arrays(self, x: Any, y: Any) -> None:
+        """Check ids that are given as arrays. `call` sees only tensors of a graph."""
+        if isinstance(x, Mapping | list | tuple | np.ndarray):
+            self._check_names(x, "target_ids")
+            self._check_ids(x)
+            if y is not None:
+                check_ids("targets", y, self._target_size(x))
+
+    def _check_call(self, inputs: Any, training: bool) -> None:
+        """Check the inputs of `call`."""
+        self._check_names(inputs, "target_ids")
+
+    def _check_names(self, inputs: Any, *further: str) -> None:
+        """Check that inputs are a dict with the encoder's inputs, and with further names."""
+        names = [*self.encoder.reads, *further]
+        is_dict = isinstance(inputs, Mapping)
+        if not is_dict or any(name not in inputs for name in names):
+            given = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
+            raise ValueError(
+                f"Expected a dict with {', '.join(names)} as inputs. Received: {given}."
+            )
+
+    def _check_ids(self, inputs: dict[str, Any]) -> None:
+        """Check all ids of a batch."""
+        for name, size in self._input_sizes(inputs).items():
+            if name in inputs:
+                check_ids(name, inputs[name], size)
+
+    def _input_sizes(self, inputs: dict[str, Any]) -> dict[str, int]:
+        """Return the number of ids that each input of ids can have."""
+        return {"target_ids": self.decoder.embedding.input_dim}
+
+    def _target_size(self, inputs: dict[str, Any]) -> int:
+        """Return the number of ids that the decoder can predict."""
+        return self.decoder.embedding.input_dim
+
+    def get_compile_config(self) -> dict:
+        """Return the arguments of `compile`."""
+        config = super().get_compile_config()
+        own = {
+            "label_smoothing": self.label_smoothing,
+            "guided_attention": self.guided_attention,
+            "scheduled_sampling": keras.saving.serialize_keras_object(self.scheduled_sampling),
+        }
+        return {**config, **own} if config else config
+
+    def compile_from_config(self, config: dict) -> None:
+        """Compile with the arguments of `get_compile_config`."""
+        if keras.backend.backend() == "tensorflow":
+            from kerasnmt.training import ReplicaAdam  # noqa: F401  (registers it)
+
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> keras.layers.Layer:
+        """Return a layer by its name or index; see `keras.Model.get_layer`.
+
+        Layers inside other layers are found by name too, such as "attention". If several layers
+        have the name, the outermost is returned.
+        """
+        if name is not None:
+            for _, layer in _layers_within(self):
+                if layer.name == name:
+                    return layer
+        return super().get_layer(name, index)
+
+    def summary(
+        self,
+        *args: Any,
+        expand_nested: bool = False,
+        print_fn: Callable[[str], Any] = print,
+        **kwargs,
+    ) -> None:
+        """Print the layers and their numbers of weights; see `keras.Model.summary`.
+
+        Args:
+            *args: As in Keras.
+            expand_nested: Whether to list the layers inside other layers too, each with its path,
+                such as the attention of a decoder.
+            print_fn: Function that prints a text.
+            **kwargs: As in Keras.
+        """
+        super().summary(*args, print_fn=print_fn, **kwargs)
+        if expand_nested:
+            rows = [
+                (path, type(layer).__name__, f"{layer.count_params():,}")
+                for path, layer in sorted(_layers_within(self), key=lambda found: found[0])
+                if layer.weights
+            ]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for path, kind, count in rows:
+                print_fn(f"{path:{widths[0]}}  {kind:{widths[1]}}  {count:>{widths[2]}}")
+
+
+def _layers_within(layer: keras.layers.Layer) -> Iterator[tuple[str, keras.layers.Layer]]:
+    """Yield the layers inside a layer with their paths, outer layers first."""
+    seen, queue = {id(layer)}, [("", layer)]
+    while queue:
+        path, outer = queue.pop(0)
+        for value in vars(outer).values():
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(one, keras.layers.Layer) and id(one) not in seen:
+                    seen.add(id(one))
+                    queue.append((f"{path}{one.name}/", one))
+                    yield f"{path}{one.name}", one

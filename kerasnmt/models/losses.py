@@ -1,0 +1,70 @@
+"""The loss of predicted tokens, with label smoothing, and the loss of guided attention."""
+
+from typing import Any
+
+from keras import ops
+
+from kerasnmt.ids import PAD_ID
+
+
+def token_weights(targets: Any, sample_weight: Any = None) -> Any:
+    """Return the weight of each target token, float32 `[batch, target_length]`, 0 for padding.
+
+    Args:
+        targets: Int32 `[batch, target_length]`, padded with 0.
+        sample_weight: Float `[batch, target_length]`; None for 1 everywhere.
+    """
+    weight = ops.cast(ops.not_equal(targets, PAD_ID), "float32")
+    if sample_weight is not None:
+        weight = weight * ops.cast(sample_weight, "float32")
+    return weight
+
+
+def cross_entropy(
+    log_probability: Any,
+    mean_log_probability: Any,
+    weight: Any,
+    tokens: Any,
+    label_smoothing: float = 0.0,
+) -> Any:
+    """Return the cross-entropy of a token, averaged over a batch, a float32 scalar.
+
+    -sum_t w_t ((1 - epsilon) log p(y_t) + epsilon / V sum_v log p(v)) / tokens
+
+    Source: Szegedy, Vanhoucke, Ioffe, Shlens and Wojna (2016), "Rethinking the inception
+    architecture for computer vision", section 7, for label smoothing.
+
+    Args:
+        log_probability: log p(y_t), float32 `[batch, target_length]`.
+        mean_log_probability: The mean of log p over the vocabulary, of the same shape.
+        weight: w, of the same shape, 0 for padding.
+        tokens: The divisor, a float32 scalar: the sum of the weights.
+        label_smoothing: epsilon, the share of probability that is spread over the vocabulary.
+    """
+    smoothed = (1.0 - label_smoothing) * log_probability + label_smoothing * mean_log_probability
+    return ops.divide_no_nan(-ops.sum(weight * smoothed), tokens)
+
+
+def guided_attention_loss(weights: Any, alignments: Any) -> Any:
+    """Return the cross-entropy of attention weights under given alignments, a float32 scalar.
+
+    -sum_i A_{t,i} log alpha_{t,i}, averaged over the target words that have an alignment.
+
+    Source: Chen, Matusov, Khadivi and Peter (2016), "Guided alignment training for topic-aware
+    neural machine translation", section 3; Mi, Wang and Ittycheriah (2016), "Supervised attentions
+    for neural machine translation".
+
+    Args:
+        weights: alpha, `[batch, target_length, source_length]`.
+        alignments: A, of the same shape. Rows sum to 1, or to 0 for words without an alignment.
+    """
+    alignments = ops.cast(alignments, "float32")
+    # Below the bound a weight has no gradient. Only weights of 0, outside a window, are below it.
+    logarithms = ops.log(ops.maximum(ops.cast(weights, "float32"), 1e-30))
+    aligned = ops.cast(aligned_words(alignments), "float32")
+    return -ops.sum(alignments * logarithms) / ops.maximum(ops.sum(aligned), 1.0)
+
+
+def aligned_words(alignments: Any) -> Any:
+    """Return which target words have an alignment, boolean `[batch, target_length]`."""
+    return ops.any(alignments > 0, axis=-1)

@@ -1,0 +1,96 @@
+"""The base of models with tokenizers."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import keras
+
+from kerasnmt.layers.composite import Composite
+
+
+class TextModel(Composite, keras.Model):
+    """Save, load and export a model with tokenizers.
+
+    A subclass defines `serving_module`. It has a `target_tokenizer`, and also a `source_tokenizer`
+    if its source is text. Without tokenizers it takes only arrays.
+    """
+
+    source_tokenizer: Any = None
+    target_tokenizer: Any = None
+    # The method that takes arrays, for the error of a model without tokenizers.
+    takes_arrays: ClassVar[str] = "model.search"
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self._graphs = _Graphs()
+
+    def export(self, directory: str, *, weights: str = "float32", **options) -> str:
+        """Write a SavedModel for TF Serving, completely or not at all.
+
+        Args:
+            directory: The folder to write, `<name>/<version>`, as TF Serving requires; the version
+                is a number. It must not exist.
+            weights: The number format of the stored weights: "float32", or "float16" or "int8" for
+                a smaller export; see `kerasnmt.serving.StoredWeights`.
+            **options: Arguments of `serving_module`, which the export fixes.
+
+        Returns:
+            The directory.
+
+        Raises:
+            ValueError: If the model has no tokenizers, the directory exists, or an option is out of
+                range.
+        """
+        self._need_tokenizers()
+        from kerasnmt.serving import export_model
+
+        return export_model(self, directory, weights=weights, **options)
+
+    def serving_module(self, **options) -> Any:
+        """Return the `tf.Module` that `export` writes."""
+        raise NotImplementedError
+
+    def _need_tokenizers(self) -> None:
+        """Check that the model has tokenizers, before anything imports TensorFlow."""
+        if self.target_tokenizer is None:
+            raise ValueError(
+                f"Expected a model with tokenizers, for text. Received: {self.name}, made of "
+                "vocabulary sizes. Make it with tokenizers, or pass arrays to "
+                f"{self.takes_arrays}."
+            )
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments, the tokenizers with their vocabularies.
+
+        The tokenizer of the target is left out if it is the source's.
+        """
+        config = super().get_config()
+        if self.target_tokenizer is self.source_tokenizer:
+            config.pop("target_tokenizer", None)
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make the model from `get_config`."""
+        if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
+            from kerasnmt.text import register_tokenizers
+
+            register_tokenizers()
+        return super().from_config(config)
+
+
+class _Graphs:
+    """The objects with traced graphs that a model has made, one for each set of options.
+
+    Keras and TensorFlow do not look into it, so they do not track these objects.
+    """
+
+    def __init__(self) -> None:
+        self._made = {}
+
+    def get(self, make: Callable[..., Any], **options) -> Any:
+        """Return what `make(**options)` returned first; the options are hashable."""
+        key = (make.__name__, *sorted(options.items()))
+        if key not in self._made:
+            self._made[key] = make(**options)
+        return self._made[key]

@@ -1,0 +1,184 @@
+"""The base of models that translate text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kerasnmt.decoding import SearchOptions
+from kerasnmt.models.search_model import SearchModel
+from kerasnmt.models.text_model import TextModel
+
+
+class TranslationModel(TextModel, SearchModel):
+    """Translate, score and align texts.
+
+    `Seq2Seq` and `Ensemble` are such models. The methods on text need tokenizers, and Keras on
+    TensorFlow.
+
+    Args:
+        source_tokenizer: A `kerasnmt.text` tokenizer, or None if the model takes only ids.
+        target_tokenizer: Likewise; None for the source's.
+    """
+
+    # Whether the model reads a second text, the context of its source.
+    reads_context: bool = False
+
+    def __init__(
+        self, source_tokenizer: Any = None, target_tokenizer: Any = None, **kwargs
+    ) -> None:
+        super().__init__(**kwargs)
+        self.source_tokenizer = source_tokenizer
+        self.target_tokenizer = target_tokenizer or source_tokenizer
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        prefixes: Sequence[str] | None = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        batch_size: int = 64,
+        **options,
+    ) -> list[str]:
+        """Translate texts, with the same graph that `export` writes.
+
+        Args:
+            texts: The sentences. An empty text gives an empty translation. A text of more than
+                `max_length` tokens is cut, with a warning.
+            contexts: The context of each text, which may be empty, if the model reads contexts. A
+                context is cut after 1,000 tokens.
+            prefixes: The words with which the translation of each text has to begin, empty where
+                any beginning will do; None if there are no such words. Words outside the vocabulary
+                become the unknown word.
+            replace_unknown: Whether to replace each unknown word of a translation by the source
+                word with the largest attention weight. The model must not copy.
+            dictionary: The translations of source words that replace unknown words. A word that it
+                lacks is written as it is.
+            batch_size: Number of texts in a batch.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            The translation of each text, in order.
+
+        Raises:
+            ValueError: If the model has no tokenizers, an option is out of range, `texts` is one
+                string, the numbers of texts, prefixes and contexts differ, contexts are missing
+                although the model reads them, or Keras does not run on TensorFlow.
+        """
+        self._need_tokenizers()
+        SearchOptions.from_keywords(options)  # refuses all other keywords
+        translator = self._graphs.get(
+            self._make_translator,
+            replace_unknown=replace_unknown,
+            dictionary=tuple(sorted((dictionary or {}).items())),
+            **options,
+        )
+        return translator.translate(
+            texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size
+        )
+
+    def score(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
+    ) -> list[float]:
+        """Return the log-probabilities of given translations, to rerank or filter them.
+
+        log p(target | source) = sum_t log p(y_t | y_1 ... y_{t-1}, source), with the end token and
+        without a length penalty. Longer translations have lower scores. To compare translations of
+        different lengths, divide by their numbers of words.
+
+        Args:
+            sources: The source sentences.
+            targets: The translation of each source.
+            contexts: The context of each source, if the model reads contexts.
+            batch_size: Number of pairs in a batch.
+
+        Returns:
+            The natural logarithm of each pair's probability, in order.
+
+        Raises:
+            ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
+                differ, `batch_size` is below 1, or Keras does not run on TensorFlow.
+        """
+        self._need_tokenizers()
+        return self._graphs.get(self._make_forced_decoding).score(
+            sources, targets, contexts=contexts, batch_size=batch_size
+        )
+
+    def align(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
+    ) -> list[list[tuple[int, int]]]:
+        """Align the words of sources with the words of given translations, by attention.
+
+        Each target word is linked with the source word that it attends to most. The attention of a
+        word is that of its pieces.
+
+        Args:
+            sources: The source sentences.
+            targets: The translation of each source.
+            contexts: The context of each source, if the model reads contexts.
+            batch_size: Number of pairs in a batch.
+
+        Returns:
+            For each pair the links (source word, target word), counted from 0. Words are split at
+            whitespace. `kerasnmt.viz` writes links in the Pharaoh format and scores them.
+
+        Raises:
+            ValueError: If the model has no attention, and as in `score`.
+        """
+        self._need_tokenizers()
+        self._need_attention()
+        from kerasnmt.text import word_indices
+        from kerasnmt.viz import word_alignment
+
+        attended = self._graphs.get(self._make_forced_decoding).attention(
+            sources, targets, contexts=contexts, batch_size=batch_size
+        )
+        source_kind, target_kind = self.source_tokenizer.kind, self.target_tokenizer.kind
+        return [
+            word_alignment(
+                sentence.weights,
+                word_indices(sentence.source_tokens, source_kind),
+                word_indices(sentence.target_tokens, target_kind),
+            )
+            for sentence in attended
+        ]
+
+    def serving_module(self, **options) -> Any:
+        """Return the module that `export` writes: text in, text out.
+
+        Args:
+            **options: Arguments of `kerasnmt.serving.TextModule`: `replace_unknown` and
+                `dictionary`, see `translate`; `weights`, see `export`; and options of
+                `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            A `kerasnmt.serving.TextModule`, or a `kerasnmt.serving.ContextTextModule` if the model
+            reads a context.
+
+        Raises:
+            ValueError: If the model has no tokenizers, or an option is out of range.
+        """
+        self._need_tokenizers()
+        from kerasnmt.serving import ContextTextModule, TextModule
+
+        return (ContextTextModule if self.reads_context else TextModule)(self, **options)
+
+    def _make_translator(self, dictionary: tuple[tuple[str, str], ...], **options) -> Any:
+        from kerasnmt.serving import Translator
+
+        return Translator(self.serving_module(dictionary=dict(dictionary), **options))
+
+    def _make_forced_decoding(self) -> Any:
+        from kerasnmt.serving import ForcedDecoding
+
+        return ForcedDecoding(self)
