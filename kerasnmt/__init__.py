@@ -7,7 +7,18 @@ from typing import Any
 from kerasnmt.version import __version__
 
 # Loaded when first asked for: `import kerasnmt` needs neither Keras nor TensorFlow.
-_ROOMS = ("data", "decoding", "layers", "models", "serving", "text", "training", "viz", "zoo")
+_ROOMS = (
+    "data",
+    "decoding",
+    "layers",
+    "models",
+    "serving",
+    "tasks",
+    "text",
+    "training",
+    "viz",
+    "zoo",
+)
 
 __all__ = ["__version__", "load_model", *_ROOMS]
 

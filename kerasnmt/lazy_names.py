@@ -18,7 +18,8 @@ def lazy_names(
 
     Args:
         package: Name of the package.
-        modules: Public names by the module that defines them, relative to the package.
+        modules: Public names by the module that defines them, relative to the package; or, for
+            names of other packages, absolute, beginning with `kerasnmt.`.
 
     Returns:
         The sorted names, and the function that finds one.
@@ -28,6 +29,8 @@ def lazy_names(
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        home = homes[name]
+        module = home if home.startswith("kerasnmt.") else f"{package}.{home}"
+        return getattr(import_module(module), name)
 
     return sorted(homes), find

@@ -71,8 +71,8 @@ def eagerly(monkeypatch):
 
     tf.config.run_functions_eagerly(True)
     # A `Translator` would keep the graph of a signature.
-    from kerasnmt.serving import TextModule
+    from kerasnmt.serving import ExportModule
 
-    monkeypatch.setattr(TextModule, "function", lambda module, name: module.signatures[name])
+    monkeypatch.setattr(ExportModule, "function", lambda module, name: module.signatures[name])
     yield
     tf.config.run_functions_eagerly(False)

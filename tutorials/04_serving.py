@@ -22,7 +22,7 @@ import keras
 
 from kerasnmt.data import batches, builtin_corpus
 from kerasnmt.models import Ensemble
-from kerasnmt.serving import RestClient, TextModule, Translator, check_export, load_export
+from kerasnmt.serving import ExportModule, RestClient, Translator, check_export, load_export
 from kerasnmt.text import SentencePieceTokenizer
 from kerasnmt.training import translation_scores
 from kerasnmt.zoo import bahdanau_gru, luong_general_lstm
@@ -104,7 +104,7 @@ for prefix in ("", free.split(" ")[0] if free else "", "Nein"):
 # log-probabilities.
 
 # %%
-translator = Translator(TextModule(model, beam_size=5, **limit))
+translator = Translator(ExportModule(model, beam_size=5, **limit))
 ranked = translator.n_best(sources)
 flat = [(s, text) for s, best in zip(sources, ranked, strict=True) for text, _ in best]
 forward = model.score(*zip(*flat, strict=True))

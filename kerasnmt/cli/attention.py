@@ -70,7 +70,7 @@ def _forced(run: Path, text: str, target: str) -> tuple[Any, list[str]]:
             f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
         )
     loaded, _ = load_run(run)
-    from kerasnmt.serving import ForcedDecoding
+    from kerasnmt.tasks import Translator, task_of
 
-    (attended,) = ForcedDecoding(loaded).attention([text], [target])
+    (attended,) = Translator(task_of(loaded)).forced_attention([text], [target])
     return attended, [loaded.source_tokenizer.kind, loaded.target_tokenizer.kind]

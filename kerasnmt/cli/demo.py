@@ -112,7 +112,8 @@ def _export(
 
 def _translate_with(version: str, shown: list[str], expected: list[str], picture: Path) -> int:
     """Translate with the export, draw its attention, and count the expected translations."""
-    from kerasnmt.serving import Translator, load_export
+    from kerasnmt.serving import load_export
+    from kerasnmt.tasks import Translator
     from kerasnmt.viz import attention_figure
 
     served = Translator(load_export(version))

@@ -117,7 +117,7 @@ def load_translator(
         search: See `load_run`; only for runs.
 
     Returns:
-        A `kerasnmt.serving.Translator`.
+        A `kerasnmt.tasks.Translator`.
 
     Raises:
         ValueError: If the folder is neither or is damaged, or if an export gets another beam size.
@@ -129,9 +129,9 @@ def load_translator(
         model, options = load_run(directory, others, search)
         if beam_size is not None:
             options["beam_size"] = beam_size
-        from kerasnmt.serving import Translator
+        from kerasnmt.tasks import Translator, task_of
 
-        return Translator(model.serving_module(**options))
+        return Translator(task_of(model, **options))
     is_lite = (directory / "model.tflite").exists()
     exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
     if not is_lite and not any(path.exists() for path in exports):
@@ -147,7 +147,8 @@ def load_translator(
     load_tensorflow()
     import tensorflow as tf
 
-    from kerasnmt.serving import Translator, load_export, load_lite
+    from kerasnmt.serving import load_export, load_lite
+    from kerasnmt.tasks import Translator
 
     try:
         translator = Translator((load_lite if is_lite else load_export)(directory))
@@ -175,7 +176,7 @@ def connect_translator(
         timeout: Seconds to wait for each answer.
 
     Returns:
-        A `kerasnmt.serving.Translator`.
+        A `kerasnmt.tasks.Translator`.
 
     Raises:
         ValueError: If the URL has another form, the package for gRPC is not installed, or the
@@ -200,6 +201,6 @@ def connect_translator(
             "Expected --server http://host:port, https://host:port or grpc://host:port. "
             f"Received: --server {server}"
         )
-    from kerasnmt.serving import Translator
+    from kerasnmt.tasks import Translator
 
     return Translator(Client(server, model, version, timeout=timeout))

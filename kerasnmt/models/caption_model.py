@@ -74,25 +74,5 @@ class CaptionModel(EncoderDecoder, TextModel):
             ValueError: If the model has no tokenizer, an option is out of range, an image has
                 another form, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
-        self._need_tokenizers()
         SearchOptions.from_keywords(options)  # refuses all other keywords
-        module = self._graphs.get(self.serving_module, **options)
-        return module.caption(images, batch_size=batch_size)
-
-    def serving_module(self, **options) -> Any:
-        """Return the module that `export` writes: image files in, captions out.
-
-        Args:
-            **options: Arguments of `kerasnmt.serving.CaptionModule`: `weights`, see `export`, and
-                options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
-
-        Returns:
-            A `kerasnmt.serving.CaptionModule`.
-
-        Raises:
-            ValueError: If the model has no tokenizer, or an option is out of range.
-        """
-        self._need_tokenizers()
-        from kerasnmt.serving import CaptionModule
-
-        return CaptionModule(self, **options)
+        return self._translator(**options).caption(images, batch_size=batch_size)

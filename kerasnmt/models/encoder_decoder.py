@@ -7,6 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import build_once
 from kerasnmt.models.checks import check_ids, check_takes_logits
@@ -386,9 +387,7 @@ class EncoderDecoder(SearchModel):
 
     def compile_from_config(self, config: dict) -> None:
         """Compile with the arguments of `get_compile_config`."""
-        if keras.backend.backend() == "tensorflow":
-            from kerasnmt.training import ReplicaAdam  # noqa: F401  (registers it)
-
+        hooks.register_optimizers()
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
 

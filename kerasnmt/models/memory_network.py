@@ -153,26 +153,7 @@ class MemoryNetwork(TextModel):
             ValueError: If the model has no tokenizers, the numbers of stories and questions differ,
                 a story is one string, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
-        module = self._graphs.get(self.serving_module)
-        return module.answer(stories, questions, batch_size=batch_size)
-
-    def serving_module(self, **options) -> Any:
-        """Return the module that `export` writes: story and question in, answer out.
-
-        Args:
-            **options: Arguments of `kerasnmt.serving.StoryModule`: `max_words`, the maximum number
-                of tokens of a sentence or question; and `weights`, see `export`.
-
-        Returns:
-            A `kerasnmt.serving.StoryModule`.
-
-        Raises:
-            ValueError: If the model has no tokenizers, or `max_words` is below 1.
-        """
-        self._need_tokenizers()
-        from kerasnmt.serving import StoryModule
-
-        return StoryModule(self, **options)
+        return self._translator().answer(stories, questions, batch_size=batch_size)
 
     def compile(
         self,

@@ -1,18 +1,18 @@
 """The base of models with tokenizers."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import keras
 
+from kerasnmt import hooks
 from kerasnmt.layers.composite import Composite
 
 
 class TextModel(Composite, keras.Model):
     """Save, load and export a model with tokenizers.
 
-    A subclass defines `serving_module`. It has a `target_tokenizer`, and also a `source_tokenizer`
-    if its source is text. Without tokenizers it takes only arrays.
+    A subclass has a `target_tokenizer`, and also a `source_tokenizer` if its source is text.
+    Without tokenizers it takes only arrays.
     """
 
     source_tokenizer: Any = None
@@ -22,7 +22,7 @@ class TextModel(Composite, keras.Model):
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
-        self._graphs = _Graphs()
+        self._translators = _Translators()
 
     def export(self, directory: str, *, weights: str = "float32", **options) -> str:
         """Write a SavedModel for TF Serving, completely or not at all.
@@ -32,7 +32,8 @@ class TextModel(Composite, keras.Model):
                 is a number. It must not exist.
             weights: The number format of the stored weights: "float32", or "float16" or "int8" for
                 a smaller export; see `kerasnmt.serving.StoredWeights`.
-            **options: Arguments of `serving_module`, which the export fixes.
+            **options: Options of the model's task, which the export fixes: see
+                `kerasnmt.tasks.TranslationTask`, `CaptioningTask` and `AnsweringTask`.
 
         Returns:
             The directory.
@@ -42,13 +43,12 @@ class TextModel(Composite, keras.Model):
                 range.
         """
         self._need_tokenizers()
-        from kerasnmt.serving import export_model
+        return hooks.export(self, directory, weights=weights, **options)
 
-        return export_model(self, directory, weights=weights, **options)
-
-    def serving_module(self, **options) -> Any:
-        """Return the `tf.Module` that `export` writes."""
-        raise NotImplementedError
+    def _translator(self, **options) -> Any:
+        """Return a `kerasnmt.tasks.Translator` with these options, made once for each of them."""
+        self._need_tokenizers()
+        return self._translators.get(self, options)
 
     def _need_tokenizers(self) -> None:
         """Check that the model has tokenizers, before anything imports TensorFlow."""
@@ -73,14 +73,12 @@ class TextModel(Composite, keras.Model):
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Make the model from `get_config`."""
         if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
-            from kerasnmt.text import register_tokenizers
-
-            register_tokenizers()
+            hooks.register_tokenizers()
         return super().from_config(config)
 
 
-class _Graphs:
-    """The objects with traced graphs that a model has made, one for each set of options.
+class _Translators:
+    """The translators that a model has made.
 
     Keras and TensorFlow do not look into it, so they do not track these objects.
     """
@@ -88,9 +86,9 @@ class _Graphs:
     def __init__(self) -> None:
         self._made = {}
 
-    def get(self, make: Callable[..., Any], **options) -> Any:
-        """Return what `make(**options)` returned first; the options are hashable."""
-        key = (make.__name__, *sorted(options.items()))
+    def get(self, model: keras.Model, options: dict[str, Any]) -> Any:
+        """Return the translator with these options."""
+        key = repr(sorted(options.items()))
         if key not in self._made:
-            self._made[key] = make(**options)
+            self._made[key] = hooks.translator_of(model, **options)
         return self._made[key]

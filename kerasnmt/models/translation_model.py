@@ -65,13 +65,9 @@ class TranslationModel(TextModel, SearchModel):
                 string, the numbers of texts, prefixes and contexts differ, contexts are missing
                 although the model reads them, or Keras does not run on TensorFlow.
         """
-        self._need_tokenizers()
         SearchOptions.from_keywords(options)  # refuses all other keywords
-        translator = self._graphs.get(
-            self._make_translator,
-            replace_unknown=replace_unknown,
-            dictionary=tuple(sorted((dictionary or {}).items())),
-            **options,
+        translator = self._translator(
+            replace_unknown=replace_unknown, dictionary=dictionary, **options
         )
         return translator.translate(
             texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size
@@ -104,10 +100,7 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
                 differ, `batch_size` is below 1, or Keras does not run on TensorFlow.
         """
-        self._need_tokenizers()
-        return self._graphs.get(self._make_forced_decoding).score(
-            sources, targets, contexts=contexts, batch_size=batch_size
-        )
+        return self._translator().score(sources, targets, contexts=contexts, batch_size=batch_size)
 
     def align(
         self,
@@ -137,48 +130,4 @@ class TranslationModel(TextModel, SearchModel):
         """
         self._need_tokenizers()
         self._need_attention()
-        from kerasnmt.text import word_indices
-        from kerasnmt.viz import word_alignment
-
-        attended = self._graphs.get(self._make_forced_decoding).attention(
-            sources, targets, contexts=contexts, batch_size=batch_size
-        )
-        source_kind, target_kind = self.source_tokenizer.kind, self.target_tokenizer.kind
-        return [
-            word_alignment(
-                sentence.weights,
-                word_indices(sentence.source_tokens, source_kind),
-                word_indices(sentence.target_tokens, target_kind),
-            )
-            for sentence in attended
-        ]
-
-    def serving_module(self, **options) -> Any:
-        """Return the module that `export` writes: text in, text out.
-
-        Args:
-            **options: Arguments of `kerasnmt.serving.TextModule`: `replace_unknown` and
-                `dictionary`, see `translate`; `weights`, see `export`; and options of
-                `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
-
-        Returns:
-            A `kerasnmt.serving.TextModule`, or a `kerasnmt.serving.ContextTextModule` if the model
-            reads a context.
-
-        Raises:
-            ValueError: If the model has no tokenizers, or an option is out of range.
-        """
-        self._need_tokenizers()
-        from kerasnmt.serving import ContextTextModule, TextModule
-
-        return (ContextTextModule if self.reads_context else TextModule)(self, **options)
-
-    def _make_translator(self, dictionary: tuple[tuple[str, str], ...], **options) -> Any:
-        from kerasnmt.serving import Translator
-
-        return Translator(self.serving_module(dictionary=dict(dictionary), **options))
-
-    def _make_forced_decoding(self) -> Any:
-        from kerasnmt.serving import ForcedDecoding
-
-        return ForcedDecoding(self)
+        return self._translator().align(sources, targets, contexts=contexts, batch_size=batch_size)

@@ -3,9 +3,10 @@
     python tests/benchmarks/serving.py RUN --source test.en.gz
     python tests/benchmarks/serving.py           # an untrained model of the usual size
 
-The same texts in the same batches go, in turns, through `model.translate` (as a loop would call it:
-`Translator.translate` of a traced `TextModule`), through the export by the TensorFlow C API in this
-process, and through the export in a process of its own, with the pipe between. In each round every
+The same texts in the same batches go, in turns, through `model.translate` (as a loop would call
+it:
+it: `Translator.translate` of a traced `ExportModule`), through the export by the TensorFlow C API in
+this process, and through the export in a process of its own, with the pipe between. In each round every
 batch goes through the three ways, in random order; the ratios are those of the times of one round,
 and their medians are printed.
 """
@@ -64,10 +65,10 @@ def main() -> None:
     )
     if arguments.beam_size:
         options["beam_size"] = arguments.beam_size
-    from kerasnmt.serving import TextModule, Translator
+    from kerasnmt.serving import ExportModule, Translator
 
     warnings.simplefilter("ignore")  # that texts are cut
-    translator = Translator(TextModule(model, **options))
+    translator = Translator(ExportModule(model, **options))
     with tempfile.TemporaryDirectory() as folder:
         version = model.export(Path(folder) / "model" / "1", **options)
         with SavedModelSession(version) as session, SessionProcess(version) as process:

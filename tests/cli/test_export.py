@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kerasnmt.serving import TextModule
+from kerasnmt.serving import ExportModule
 
 
 def described(version):
@@ -22,8 +22,8 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
     # No graph is traced: what is written of the options is looked at.
-    monkeypatch.setattr(TextModule, "signatures", {})
-    monkeypatch.setattr(TextModule, "examples", lambda self: {})
+    monkeypatch.setattr(ExportModule, "signatures", {})
+    monkeypatch.setattr(ExportModule, "examples", lambda self: {})
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
     done = kerasnmt("export", run_folder, directory, *options, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")

@@ -42,9 +42,9 @@ def word_model(make_translator_model):
 @pytest.fixture(scope="session")
 def word_module(word_model):
     """What an export of that model writes, traced once."""
-    from kerasnmt.serving import TextModule
+    from kerasnmt.serving import ExportModule
 
-    return TextModule(word_model, **SERVED_OPTIONS)
+    return ExportModule(word_model, **SERVED_OPTIONS)
 
 
 @pytest.fixture(scope="session")

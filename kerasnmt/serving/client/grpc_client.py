@@ -57,10 +57,14 @@ class GrpcClient(ServingClient):
         answer = self._send(self._service.GetModelMetadata, request)
         return read_signatures(answer.metadata["signature_def"].value, 1)
 
-    def _predict(self, signature: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
+    def _predict(
+        self, signature: str, inputs: Mapping[str, Sequence[str | bytes]]
+    ) -> Mapping[str, np.ndarray]:
         request = predict_pb2.PredictRequest(
             model_spec=self._model_spec(signature_name=signature),
-            inputs={"text": tf.make_tensor_proto(texts, tf.string)},
+            inputs={
+                name: tf.make_tensor_proto(values, tf.string) for name, values in inputs.items()
+            },
         )
         answer = self._send(self._service.Predict, request)
         try:

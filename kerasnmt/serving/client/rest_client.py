@@ -1,5 +1,6 @@
 """A client of a model server over HTTP."""
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,6 @@ import numpy as np
 import requests
 
 from kerasnmt.serving.client.serving_client import ServingClient, TransientError
-from kerasnmt.serving.contract.translation_contract import TranslationContract
 from kerasnmt.serving.protocol.meta_graph import Signature
 from kerasnmt.serving.protocol.rest_metadata import read_metadata
 
@@ -54,11 +54,14 @@ class RestClient(ServingClient):
         except ValueError as error:
             raise self._refused("an answer that is not its metadata") from error
 
-    def _predict(self, signature: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
-        request = {"signature_name": signature, "inputs": {"text": texts}}
+    def _predict(
+        self, signature: str, inputs: Mapping[str, Sequence[str | bytes]]
+    ) -> Mapping[str, np.ndarray]:
+        columns = {name: [*map(_json, values)] for name, values in inputs.items()}
+        request = {"signature_name": signature, "inputs": columns}
         answer = self._send("POST", ":predict", request)
         try:
-            return _arrays(answer["outputs"], signature)
+            return _arrays(answer["outputs"], self.contract.outputs[signature])
         except (KeyError, TypeError, ValueError) as error:
             raise self._refused(f"an answer that is not of {signature!r}") from error
 
@@ -90,10 +93,17 @@ class RestClient(ServingClient):
             raise self._refused(f"an answer that is not JSON, {_said(response)}") from error
 
 
-def _arrays(values: Mapping[str, Any], signature: str) -> dict[str, np.ndarray]:
-    """Convert the outputs of the contract to arrays of its dtypes."""
+def _json(value: str | bytes) -> Any:
+    """Return a value as TF Serving takes it in JSON: bytes in base64."""
+    return value if isinstance(value, str) else {"b64": base64.b64encode(value).decode()}
+
+
+def _arrays(
+    values: Mapping[str, Any], outputs: Mapping[str, tuple[str, Sequence[str]]]
+) -> dict[str, np.ndarray]:
+    """Convert the outputs of a contract to arrays of its dtypes."""
     arrays, sizes = {}, {}
-    for name, (dtype, axes) in TranslationContract.outputs[signature].items():
+    for name, (dtype, axes) in outputs.items():
         if name not in values:
             continue
         array = _strings(values[name]) if dtype == "string" else _numbers(values[name], dtype)

@@ -10,11 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from kerasnmt.serving.contract.kinds import likeliest_contract
-from kerasnmt.serving.contract.served_model import ServedModel
-from kerasnmt.serving.contract.translation_contract import TranslationContract
 from kerasnmt.serving.protocol.meta_graph import Signature
-
-_CONTRACT = TranslationContract()
+from kerasnmt.tasks.served_model import ServedModel
 
 _DAY = 86400  # seconds; sockets cannot wait much longer
 
@@ -32,7 +29,7 @@ class ServingClient(ServedModel, abc.ABC):
     repeated.
 
     A subclass implements `_declared`, which requests the signatures, `_predict`, which runs a
-    signature on texts, and `close`.
+    signature, and `close`.
 
     Args:
         server: The server's URL.
@@ -43,9 +40,11 @@ class ServingClient(ServedModel, abc.ABC):
         wait: Seconds before the second try.
 
     Attributes:
-        signatures: Functions by name. Each takes `text`, a list of `str`, and returns the outputs
-            by name as NumPy arrays. Strings are UTF-8 `bytes` in an array of dtype `object`.
-        description: `beam_size`, if the server states it.
+        signatures: Functions by name. Each takes its inputs by name, lists of `str` or `bytes`, and
+            returns the outputs by name as NumPy arrays. Strings are UTF-8 `bytes` in an array of
+            dtype `object`.
+        description: `beam_size`, if the server states it, and `context_kind`, None, if the model
+            reads a context.
 
     Raises:
         ValueError: If an argument is out of range, the server does not have the model or rejects
@@ -72,18 +71,21 @@ class ServingClient(ServedModel, abc.ABC):
         self.server, self.model, self.version = server, model, version
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
-        if problems := _CONTRACT.signature_problems(declared):
-            default = declared.get("serving_default")
-            likeliest = likeliest_contract(default.inputs if default else ())
-            if not likeliest.signature_problems(declared):
-                raise self._refused(f"{likeliest.kind}, where {_CONTRACT.kind} is expected")
+        default = declared.get("serving_default")
+        self.contract = likeliest_contract(default.inputs if default else ())
+        if problems := self.contract.signature_problems(declared):
             raise self._refused(f"a model that is not an export of kerasnmt: {problems[0]}")
+        self.fields = tuple(self.contract.inputs)
         self.signatures = {
-            name: functools.partial(self._ask, name) for name in _CONTRACT.served(declared)
+            name: functools.partial(self._ask, name) for name in self.contract.served(declared)
         }
-        shape = declared["n_best"].outputs["translations"].shape
-        known = shape is not None and shape[1] > 0
-        self.description: dict[str, Any] = {"beam_size": shape[1]} if known else {}
+        self.description: dict[str, Any] = {}
+        if "context" in self.fields:
+            self.description["context_kind"] = None
+        if "n_best" in self.signatures:
+            shape = declared["n_best"].outputs["translations"].shape
+            if shape is not None and shape[1] > 0:
+                self.description["beam_size"] = shape[1]
 
     @abc.abstractmethod
     def close(self) -> None:
@@ -99,7 +101,9 @@ class ServingClient(ServedModel, abc.ABC):
         """
 
     @abc.abstractmethod
-    def _predict(self, signature: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
+    def _predict(
+        self, signature: str, inputs: Mapping[str, Sequence[str | bytes]]
+    ) -> Mapping[str, np.ndarray]:
         """Run a signature, and return its outputs, at least those of the contract.
 
         Raises:
@@ -107,12 +111,23 @@ class ServingClient(ServedModel, abc.ABC):
             TransientError: If there is no answer.
         """
 
-    def _ask(self, signature: str, *, text: Sequence[str]) -> Mapping[str, np.ndarray]:
-        outputs = self._retried(lambda: self._predict(signature, text))
-        problems = _output_problems(signature, outputs)
-        if problems := problems or _CONTRACT.shape_problems(signature, outputs, len(text)):
-            raise self._refused(f"for {len(text)} texts, {problems[0]}")
+    def _ask(self, signature: str, **inputs: Sequence[str | bytes]) -> Mapping[str, np.ndarray]:
+        outputs = self._retried(lambda: self._predict(signature, inputs))
+        count = len(next(iter(inputs.values())))
+        problems = self._output_problems(signature, outputs)
+        if problems := problems or self.contract.shape_problems(signature, outputs, count):
+            raise self._refused(f"for {count} {self.contract.rows}, {problems[0]}")
         return outputs
+
+    def _output_problems(self, signature: str, outputs: Mapping[str, np.ndarray]) -> list[str]:
+        problems = []
+        for name, (dtype, _) in self.contract.outputs[signature].items():
+            if name in outputs:
+                if outputs[name].dtype != (object if dtype == "string" else dtype):
+                    problems.append(f"{signature}: {name} is not of dtype {dtype}")
+            elif name not in self.contract.optional_outputs:
+                problems.append(f"{signature}: no output {name!r}")
+        return problems
 
     def _retried(self, ask: Callable[[], Any]) -> Any:
         for done in range(self._tries):
@@ -139,14 +154,3 @@ class ServingClient(ServedModel, abc.ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _output_problems(signature: str, outputs: Mapping[str, np.ndarray]) -> list[str]:
-    problems = []
-    for name, (dtype, _) in _CONTRACT.outputs[signature].items():
-        if name in outputs:
-            if outputs[name].dtype != (object if dtype == "string" else dtype):
-                problems.append(f"{signature}: {name} is not of dtype {dtype}")
-        elif name not in _CONTRACT.optional_outputs:
-            problems.append(f"{signature}: no output {name!r}")
-    return problems

@@ -3,12 +3,18 @@
 import base64
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from kerasnmt.serving.contract.export_contract import ExportContract, Outputs, weight_problems
+from kerasnmt.serving.contract.export_contract import (
+    WARMUP_BATCH_SIZES,
+    ExportContract,
+    Outputs,
+    Row,
+    weight_problems,
+)
 
 
 def encode_png(width: int, height: int, colour: tuple[int, ...] = (0,)) -> bytes:
@@ -37,12 +43,13 @@ def encode_png_of(header: bytes, data: bytes) -> bytes:
     )
 
 
+_WARMUP_SIDES = (64, 500)  # pixels
 _ORDINARY = encode_png(40, 30, (200, 40, 40))
 _HUGE = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
 
 
 class CaptionContract(ExportContract):
-    """The contract of a `CaptionModule`: the caption of each image, its score, the attention.
+    """The contract of exports that caption images: captions, their scores, the attention.
 
     The input is the bytes of PNG or JPEG files. The examples of a description hold them in base64,
     because JSON has no bytes.
@@ -86,6 +93,19 @@ class CaptionContract(ExportContract):
             "a GIF": b"GIF89a\1\0\1\0\0\0\0;",
         }
     }
+
+    def further_examples(self) -> list[Row]:
+        """Return a JPEG of random pixels, which TensorFlow encodes."""
+        import tensorflow as tf
+
+        photo = np.random.default_rng(1).integers(0, 256, (48, 64, 3), "uint8")
+        return [(tf.io.encode_jpeg(photo).numpy(),)]
+
+    def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
+        """Yield batches of 1, 8 and 64 images of two sizes."""
+        for size in WARMUP_BATCH_SIZES:
+            for side in _WARMUP_SIDES:
+                yield {"image": [encode_png(side, side, (200, 120, 40))] * size}
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
         """Return the check of `attention`."""

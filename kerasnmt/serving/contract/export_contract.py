@@ -1,6 +1,6 @@
 """The base of all contracts: the signatures of an export, and how outputs are compared."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,8 @@ ODD_TEXTS = {
     "control characters": bytes(range(1, 32)) + b"\x7f two dogs",
     "line breaks": b"two dogs\nrun .\r\n",
 }
+
+WARMUP_BATCH_SIZES = (1, 8, 64)
 
 SCORE_TOLERANCE = 1e-4
 WEIGHT_TOLERANCE = 1e-3
@@ -116,6 +118,14 @@ class ExportContract:
     def from_json(self, value: str) -> str | bytes:
         """Return the value of an input that a description lists."""
         return value
+
+    def further_examples(self) -> list[Row]:
+        """Return rows that an export's description holds besides `example_rows`."""
+        return []
+
+    def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
+        """Yield batches of several sizes, each with its inputs by name, that warm up a server."""
+        raise NotImplementedError
 
     def served(self, signatures: Collection[str]) -> list[str]:
         """Return the names of the given signatures that belong to the contract."""
@@ -289,11 +299,6 @@ def weight_problems(weights: np.ndarray, target: np.ndarray, source: np.ndarray)
     return problems
 
 
-def decode(text: bytes) -> str:
-    """Turn a string that a graph returns into `str`. Bytes that are not UTF-8 become U+FFFD."""
-    return text.decode("utf-8", errors="replace")
-
-
 def _written(axes: Sequence[str]) -> str:
     return f"[{', '.join(axes)}]"
 
@@ -303,4 +308,4 @@ def _is_utf8(value: bytes) -> bool:
 
 
 def _shown(value: bytes | np.generic) -> str:
-    return repr(decode(value)) if isinstance(value, bytes) else f"{value:.6g}"
+    return repr(value.decode(errors="replace")) if isinstance(value, bytes) else f"{value:.6g}"

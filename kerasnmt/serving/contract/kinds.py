@@ -24,6 +24,11 @@ def described_contract(description: Mapping[str, Any]) -> ExportContract | None:
     return next((one for one in CONTRACTS if one.example_names == names), None)
 
 
+def contract_of(fields: Collection[str]) -> ExportContract:
+    """Return the contract of a task, by the names of its fields, which are its inputs."""
+    return next(one for one in CONTRACTS if {*one.inputs} == {*fields})
+
+
 def likeliest_contract(inputs: Collection[str]) -> ExportContract:
     """Find the kind of an export without a description.
 

@@ -1,14 +1,16 @@
 """The contract of exports that answer questions about stories."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
-from kerasnmt.serving.contract.export_contract import ODD_TEXTS, ExportContract
+from kerasnmt.serving.contract.export_contract import ODD_TEXTS, WARMUP_BATCH_SIZES, ExportContract
 
+_WARMUP_SENTENCES = (1, 10, 50)
 _LINE = "John went to the hallway.\n"
 
 
 class StoryContract(ExportContract):
-    """The contract of a `StoryModule`: the answer to each story and question, and its score."""
+    """The contract of exports that answer questions about stories: answers and their scores."""
 
     kind = "an export of a memory network, which answers questions"
     inputs: ClassVar = {"story": "stories", "question": "questions"}
@@ -35,3 +37,10 @@ class StoryContract(ExportContract):
         },
         "question": ODD_TEXTS,
     }
+
+    def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
+        """Yield batches of 1, 8 and 64 stories of 1, 10 and 50 sentences."""
+        for size in WARMUP_BATCH_SIZES:
+            for sentences in _WARMUP_SENTENCES:
+                story = "\n".join(["Mary moved to the bathroom."] * sentences).encode()
+                yield {"story": [story] * size, "question": [b"Where is Mary?"] * size}

@@ -1,12 +1,13 @@
 """The contracts of exports that translate, with or without a context."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from kerasnmt.serving.contract.export_contract import (
     ODD_TEXTS,
+    WARMUP_BATCH_SIZES,
     WEIGHT_TOLERANCE,
     ExportContract,
     Outputs,
@@ -19,9 +20,12 @@ EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", ""
 
 ABSENT_SCORE = -1e9
 
+_WARMUP_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
+_WARMUP_LENGTHS = (1, 8, 32)  # words
+
 
 class TranslationContract(ExportContract):
-    """The contract of a `TextModule`: the translation of each text, the n best, the attention."""
+    """The contract of exports that translate: the best translations, and the attention."""
 
     kind = "an export that translates"
     inputs: ClassVar = {"text": "texts"}
@@ -48,6 +52,13 @@ class TranslationContract(ExportContract):
     odd_values: ClassVar = {"text": ODD_TEXTS}
     optional_signatures = frozenset({"attention"})  # a model without attention lacks it
     optional_outputs = frozenset({"generate_probability"})  # only a pointer-generator has it
+
+    def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
+        """Yield batches of 1, 8 and 64 texts of 1, 8 and 32 words."""
+        for size in WARMUP_BATCH_SIZES:
+            for length in _WARMUP_LENGTHS:
+                words = [_WARMUP_WORDS[place % len(_WARMUP_WORDS)] for place in range(length)]
+                yield {"text": [" ".join(words).encode()] * size}
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
         """Return the checks of `n_best` and of `attention`."""
@@ -134,7 +145,7 @@ _STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
 
 
 class ContextContract(TranslationContract):
-    """The contract of a `ContextTextModule`: translation of texts that each have a context."""
+    """The contract of exports that translate texts which each have a context."""
 
     kind = "an export that reads a context"
     inputs: ClassVar = {"text": "texts", "context": "contexts"}
@@ -162,6 +173,11 @@ class ContextContract(TranslationContract):
         "context": {**ODD_TEXTS, "100,000 characters": b"Mary went to the bathroom . " * 3600},
     }
     optional_outputs = frozenset({"generate_probability", "context_probability"})
+
+    def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
+        """Yield the batches of a translation, with contexts four times as long as the texts."""
+        for batch in super().warmup_batches():
+            yield {**batch, "context": [b" ".join([text] * 4) for text in batch["text"]]}
 
     def attention_problems(self, attention: Mapping[str, np.ndarray]) -> list[str]:
         """Check the weights of the source and of the context; see `TranslationContract`.

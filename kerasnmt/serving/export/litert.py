@@ -9,10 +9,10 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID
-from kerasnmt.serving.contract.served_model import ServedModel
+from kerasnmt.serving.export.export_module import ExportModule
 from kerasnmt.serving.export.stored_weights import StoredWeights
-from kerasnmt.serving.export.text_module import TextModule
 from kerasnmt.serving.export.version_folder import refuse_existing, write_folder
+from kerasnmt.tasks import ServedModel
 from kerasnmt.text import register_tokenizers
 
 CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
@@ -66,7 +66,7 @@ def export_lite(
             "Expected a model that reads only a source, for LiteRT. Received: "
             f"{model.name}, which reads a context too. model.export writes it for TF Serving."
         )
-    description = TextModule(model, weights=weights, **options).description  # rejects bad options
+    description = ExportModule(model, weights=weights, **options).description  # rejects bad options
     tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
     if model.target_tokenizer is not model.source_tokenizer:
         tokenizers["target"] = keras.saving.serialize_keras_object(model.target_tokenizer)
@@ -124,6 +124,7 @@ class _LiteModule(ServedModel):
         self._search = _interpreter(str(directory / CORE)).get_signature_runner()
         self._copies = "extended_source_ids" in self._search.get_input_details()
         self.signatures = {"serving_default": self._translate}
+        self.fields = ("text",)
 
     def source_lengths(self, text: Sequence[str]) -> tf.Tensor:
         """Count the tokens of each whole text, the end token included."""

@@ -8,8 +8,7 @@ import keras
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
-from kerasnmt.serving.contract.kinds import described_contract
-from kerasnmt.serving.contract.served_model import ServedModel
+from kerasnmt.serving.export.export_module import ExportModule
 from kerasnmt.serving.export.version_folder import (
     DESCRIPTION,
     chosen_version,
@@ -18,6 +17,7 @@ from kerasnmt.serving.export.version_folder import (
     write_version,
 )
 from kerasnmt.serving.export.warmup import WARMUP_REQUESTS, encode_warmup_request
+from kerasnmt.tasks import ServedModel
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
@@ -30,7 +30,7 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     Args:
         model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
         directory: The folder to write, `<name>/<version>`. It must not exist; its parents may.
-        **options: Options of `TextModule`, `StoryModule` or `CaptionModule`.
+        **options: Arguments of `ExportModule`.
 
     Returns:
         The directory.
@@ -59,7 +59,7 @@ def export_next_version(model: keras.Model, directory: str | Path, **options) ->
     Args:
         model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
         directory: The model's folder, `<name>`.
-        **options: Options of `TextModule`, `StoryModule` or `CaptionModule`.
+        **options: Arguments of `ExportModule`.
 
     Returns:
         The directory of the version.
@@ -89,7 +89,7 @@ def load_export(directory: str | Path) -> ServedModel:
         The export, whose `signatures` take and return tensors.
 
     Raises:
-        ValueError: If there is no export, or the export does not translate.
+        ValueError: If there is no export.
     """
     directory = chosen_version(Path(directory))
     if not (directory / DESCRIPTION).exists():
@@ -98,12 +98,6 @@ def load_export(directory: str | Path) -> ServedModel:
             f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
         )
     description = read_description(directory)
-    contract = described_contract(description)
-    if contract is not None and "text" not in contract.inputs:
-        raise ValueError(
-            f"{directory}: expected an export that translates. Received: {contract.kind}; its "
-            f"signature takes {' and '.join(contract.inputs)}."
-        )
     return _LoadedExport(tf.saved_model.load(str(directory)), description)
 
 
@@ -112,7 +106,10 @@ class _LoadedExport(ServedModel):
 
     def __init__(self, loaded: Any, description: dict[str, Any]) -> None:
         self.signatures = loaded.signatures
-        self.source_lengths = loaded.source_lengths.get_concrete_function()
+        _, fields = loaded.signatures["serving_default"].structured_input_signature
+        self.fields = tuple(fields)
+        if "text" in fields:
+            self.source_lengths = loaded.source_lengths.get_concrete_function()
         self.description = description
         self._loaded = loaded  # its variables live only as long as this object
 
@@ -121,7 +118,7 @@ def _export(
     model: keras.Model, directory: Path, options: dict[str, Any], number: int | None = None
 ) -> str:
     """Write a version under the model's folder."""
-    module = model.serving_module(**options)
+    module = ExportModule(model, **options)
     served_name = directory.absolute().name
     description = json.dumps(module.description, ensure_ascii=False)
     saved = module.saved

@@ -121,7 +121,7 @@ def read_description(version: Path) -> dict[str, Any]:
         version: The folder of a version.
 
     Returns:
-        The `description` of the `TextModule`, `StoryModule` or `CaptionModule`. The key `examples`
+        The `description` of the `ExportModule`. The key `examples`
         holds a few inputs with the model's answers: a list for each of the `example_names` of the
         export's `ExportContract`. Empty for a SavedModel that kerasnmt did not write.
 

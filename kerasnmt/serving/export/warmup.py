@@ -7,7 +7,6 @@ does not wait for the work that TensorFlow does in the first run of a signature.
 `tensorflow/core/framework/tensor.proto`, `types.proto`.
 """
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,10 +14,7 @@ from kerasnmt.serving.protocol.wire_format import field, repeated, text
 
 WARMUP_REQUESTS = Path("assets.extra", "tf_serving_warmup_requests")
 MOST_WARMUP_REQUESTS = 1000  # A server rejects a version with more.
-WARMUP_BATCH_SIZES = (1, 8, 64)
 
-_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
-_LENGTHS = (1, 8, 32)  # words
 _STRING = 7  # DT_STRING
 
 
@@ -32,19 +28,6 @@ class WarmupRequest(NamedTuple):
 
     signature: str
     inputs: dict[str, list[bytes]]
-
-
-def warmup_requests(signatures: Iterable[str]) -> Iterator[WarmupRequest]:
-    """Yield requests for each signature: batches of 1, 8 and 64 texts of 1, 8 and 32 words.
-
-    Args:
-        signatures: The names of signatures whose only input is `text`.
-    """
-    for signature in signatures:
-        for size in WARMUP_BATCH_SIZES:
-            for length in _LENGTHS:
-                words = [_WORDS[place % len(_WORDS)] for place in range(length)]
-                yield WarmupRequest(signature, {"text": [" ".join(words).encode()] * size})
 
 
 def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.serving import CaptionModule, RestApp, check_export, load_export
+from kerasnmt.serving import ExportModule, RestApp, check_export, load_export
 from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.serving.contract.caption_contract import encode_png
-from kerasnmt.serving.export.decoded_images import decoded_images
+from kerasnmt.tasks.decoded_images import decoded_images
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import show_attend_tell_lstm
 
@@ -65,7 +65,7 @@ def test_what_cannot_be_read_fails_alone():
 
 
 def test_too_many_pixels(monkeypatch):
-    monkeypatch.setattr("kerasnmt.serving.export.decoded_images.MOST_PIXELS", 64)
+    monkeypatch.setattr("kerasnmt.tasks.decoded_images.MOST_PIXELS", 64)
     larger = tf.io.encode_jpeg(np.zeros((8, 9, 3), "uint8")).numpy()
     assert decoded([PNG, JPEG, encode_png(8, 9), larger])[1] == [True, True, False, False]
 
@@ -172,7 +172,7 @@ def test_what_takes_translations_alone_says_so(exported):
 
 def test_options_out_of_range(model):
     with pytest.raises(ValueError, match="beam_size"):
-        CaptionModule(model, beam_size=0)
+        ExportModule(model, beam_size=0)
     with pytest.raises(ValueError, match="weights"):
         model.caption(IMAGES, weights="int8")
     with pytest.raises(ValueError, match=r"Expected batch_size >= 1. Received: batch_size=0"):

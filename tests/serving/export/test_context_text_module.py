@@ -7,8 +7,7 @@ import tensorflow as tf
 from kerasnmt import zoo
 from kerasnmt.data import batches
 from kerasnmt.serving import (
-    ContextTextModule,
-    TextModule,
+    ExportModule,
     Translator,
     check_export,
     export_lite,
@@ -41,7 +40,7 @@ def served(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exports") / "qa"
     only = property(lambda self: {"serving_default": self.serving_default})
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(ContextTextModule, "signatures", only)
+        monkeypatch.setattr(ExportModule, "signatures", only)
         model.export(str(folder / "1"), **OPTIONS)
     return load_export(folder)
 
@@ -119,7 +118,7 @@ def test_contexts_are_asked_for(model):
     with pytest.raises(
         ValueError, match=r"Expected a model that reads text\. Received: context_at"
     ):
-        TextModule(model)
+        ExportModule(model)
 
 
 def test_the_export_translates_as_the_model_does(model, served):
@@ -131,7 +130,7 @@ def test_the_export_translates_as_the_model_does(model, served):
 
 
 def test_the_signatures_are_as_promised(model):
-    module = model.serving_module(**OPTIONS)
+    module = ExportModule(model, **OPTIONS)
     translator = Translator(module)
     (best,) = translator.translate(TEXTS[:1], contexts=CONTEXTS[:1])
     assert translator.n_best(TEXTS[:1], contexts=CONTEXTS[:1])[0][0][0] == best

@@ -14,7 +14,7 @@ from kerasnmt import zoo
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.models import in_float32
 from kerasnmt.serving import (
-    TextModule,
+    ExportModule,
     Translator,
     check_export,
     export_lite,
@@ -87,7 +87,7 @@ def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path
     folder = Path(export_lite(model, tmp_path / "lite", **options))
     assert b"Flex" not in (folder / "model.tflite").read_bytes()
     found = Translator(load_lite(folder)).best(texts)
-    expected = Translator(TextModule(model, **options)).best(texts)
+    expected = Translator(ExportModule(model, **options)).best(texts)
     assert [text for text, _ in found] == [text for text, _ in expected]
     scores = [[score for _, score in best] for best in (found, expected)]
     np.testing.assert_allclose(*scores, atol=1e-4)
@@ -185,7 +185,7 @@ def test_small_weights(tmp_path, kind, saved):
         translator = Translator(load_lite(folder))
         assert translator.description["weights"] == weights
         scores[weights] = np.array([score for _, score in translator.best(texts)])
-    exact = [score for _, score in Translator(TextModule(model, **options)).best(texts)]
+    exact = [score for _, score in Translator(ExportModule(model, **options)).best(texts)]
     assert np.abs(scores["float32"] - exact).max() < 1e-5
     # What was rounded shows, but little.
     assert 1e-6 < np.abs(scores[kind] - exact).max() < 0.05

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from kerasnmt import zoo
 from kerasnmt.decoding import Hypotheses
-from kerasnmt.serving import TextModule, Translator, load_export
+from kerasnmt.serving import ExportModule, Translator, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -56,12 +56,12 @@ def decoded(strings):
 
 
 def test_by_default_they_stay():
-    module = TextModule(fake_model(), **OPTIONS)
+    module = ExportModule(fake_model(), **OPTIONS)
     assert decoded(module.serving_default(TEXTS)["translation"]) == ["⁇ ist ⁇ ⁇"] * 2 + [""]
 
 
 def test_each_becomes_the_word_it_attends_to():
-    module = TextModule(fake_model(), replace_unknown=True, **OPTIONS)
+    module = ExportModule(fake_model(), replace_unknown=True, **OPTIONS)
     expected = ["Ann ist old is", "Bob ist ill is", ""]
     assert decoded(module.serving_default(TEXTS)["translation"]) == expected
     # The fake search finds each twice, of which one stays.
@@ -76,7 +76,7 @@ def test_each_becomes_the_word_it_attends_to():
 
 def test_the_dictionary_translates():
     dictionary = {"old": "alt", "is": "sehr alt", "Eve": "Eva"}
-    module = TextModule(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
+    module = ExportModule(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
     expected = ["Ann ist alt sehr alt", "Bob ist ill sehr alt", ""]
     assert decoded(module.serving_default(TEXTS)["translation"]) == expected
     # One that is written as two counts as two where alignments are told by words.
@@ -86,14 +86,14 @@ def test_the_dictionary_translates():
 
 
 def test_what_is_not_text_is_served_as_text():
-    module = TextModule(fake_model(), replace_unknown=True, **OPTIONS)
+    module = ExportModule(fake_model(), replace_unknown=True, **OPTIONS)
     odd = tf.constant([b"\xff\xfe is old"])
     assert decoded(module.serving_default(odd)["translation"]) == ["\ufffd\ufffd ist old is"]
     assert decoded(module.attention(odd)["target_tokens"])[0] == "\ufffd\ufffd"
 
 
 def test_a_cut_source_has_fewer_words():
-    module = TextModule(fake_model(), replace_unknown=True, beam_size=1, max_length=5)
+    module = ExportModule(fake_model(), replace_unknown=True, beam_size=1, max_length=5)
     long = tf.constant(["Ann is old . Bob is ill"])
     assert decoded(module.serving_default(long)["translation"]) == ["Ann ist old is"]
 
@@ -122,14 +122,14 @@ def test_what_does_not_fit():
         with pytest.raises(ValueError, match=rf"attention that does not copy.*{name}.*{why}"):
             zoo.get_model(name)(tokenizer, units=4).translate(["is"], replace_unknown=True)
     with pytest.raises(ValueError, match=r"Expected replace_unknown=True .*with a dictionary"):
-        TextModule(fake_model(), dictionary={"a": "b"})
+        ExportModule(fake_model(), dictionary={"a": "b"})
     with pytest.raises(ValueError, match="Received: an empty word"):
-        TextModule(fake_model(), replace_unknown=True, dictionary={"a": ""})
+        ExportModule(fake_model(), replace_unknown=True, dictionary={"a": ""})
     model = fake_model()
     model.target_tokenizer = model.source_tokenizer = CharacterTokenizer(["a", "b"])
     with pytest.raises(ValueError, match="tokens that are words, with a dictionary"):
-        TextModule(model, replace_unknown=True, dictionary={"a": "b"})
-    TextModule(model, replace_unknown=True)
+        ExportModule(model, replace_unknown=True, dictionary={"a": "b"})
+    ExportModule(model, replace_unknown=True)
     model.source_tokenizer = SimpleNamespace(kind="sentencepiece")
     with pytest.raises(ValueError, match="replace_unknown=True with sentencepiece and characters"):
-        TextModule(model, replace_unknown=True)
+        ExportModule(model, replace_unknown=True)

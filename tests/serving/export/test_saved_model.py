@@ -17,7 +17,7 @@ from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import (
-    TextModule,
+    ExportModule,
     Translator,
     check_export,
     export_next_version,
@@ -73,7 +73,7 @@ def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
     model = make_pointer_model(seed=178)
     # One of the signatures is enough: they share how they read and write words.
     only = property(lambda self: {"serving_default": self.serving_default})
-    monkeypatch.setattr(TextModule, "signatures", only)
+    monkeypatch.setattr(ExportModule, "signatures", only)
     options = {"beam_size": 2, "max_length": 12}
     model.export(str(tmp_path / "1"), **options)
     texts = ["naïve dogs , très naïve", "Zoë reads"]
@@ -258,8 +258,8 @@ def test_bad_options_make_no_folder(word_model, tmp_path):
 @pytest.fixture
 def untraced(monkeypatch):
     """Exports whose graphs do not matter, and so are not traced."""
-    monkeypatch.setattr(TextModule, "signatures", {})
-    monkeypatch.setattr(TextModule, "examples", lambda self: {})
+    monkeypatch.setattr(ExportModule, "signatures", {})
+    monkeypatch.setattr(ExportModule, "examples", lambda self: {})
 
 
 @pytest.mark.usefixtures("untraced")
@@ -323,7 +323,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import tensorflow as tf
-from kerasnmt.serving import TextModule, export_model
+from kerasnmt.serving import ExportModule, export_model
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import bahdanau_gru
 
@@ -332,7 +332,7 @@ def save(module, folder, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 
 tf.saved_model.save = save
-TextModule.signatures = {}
+ExportModule.signatures = {}
 model = bahdanau_gru(WordTokenizer(["a"]), embedding_dim=3, units=2)
 export_model(model, sys.argv[1])
 """

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.serving import StoredWeights, TextModule, Translator
+from kerasnmt.serving import ExportModule, StoredWeights, Translator
 from kerasnmt.serving.check.c_api import op_support
 from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.serving.export.version_folder import read_description
@@ -37,7 +37,7 @@ thorough = pytest.mark.thorough("the same with fewer roundings than int8")
 
 @pytest.fixture(scope="module", params=[pytest.param("float16", marks=thorough), "int8"])
 def small(request, word_model):
-    return TextModule(word_model, weights=request.param, **OPTIONS)
+    return ExportModule(word_model, weights=request.param, **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def exported(word_model, tmp_path_factory):
     folder, options = tmp_path_factory.mktemp("int8") / "1", {**OPTIONS, "beam_size": 1}
     only = property(lambda self: {"serving_default": self.serving_default})
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(TextModule, "signatures", only)
+        monkeypatch.setattr(ExportModule, "signatures", only)
         return Path(word_model.export(folder, weights="int8", **options))
 
 
@@ -57,7 +57,7 @@ def test_it_translates_as_the_model_with_rounded_weights(
     kind = small.description["weights"]
     copy = make_translator_model()
     copy.set_weights([rounded(values, kind) for values in word_model.get_weights()])
-    expected = Translator(TextModule(copy, **OPTIONS)).best(sentences)
+    expected = Translator(ExportModule(copy, **OPTIONS)).best(sentences)
     found = Translator(small).best(sentences)
     assert [text for text, _ in found] == [text for text, _ in expected]
     scores = [score for _, score in found]

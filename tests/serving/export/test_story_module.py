@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kerasnmt import zoo
-from kerasnmt.serving import RestApp, StoryModule, check_export, export_next_version, load_export
+from kerasnmt.serving import ExportModule, RestApp, check_export, export_next_version, load_export
 from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.text import PlainWordTokenizer
 
@@ -45,7 +45,7 @@ def session(exported):
 @pytest.fixture(scope="module")
 def expected(model):
     """The answers and scores of the model itself."""
-    module = StoryModule(model)  # kept, as its functions hold it weakly
+    module = ExportModule(model)  # kept, as its functions hold it weakly
     found = module.serving_default(tf.constant(STORIES), tf.constant(QUESTIONS))
     return {name: value.numpy() for name, value in found.items()}
 
@@ -93,7 +93,7 @@ def test_what_is_read_of_long_sentences_and_stories(model):
     rng = np.random.default_rng(1)
     timeless.set_weights([0.7 * rng.normal(size=one.shape) for one in timeless.get_weights()])
     timeless.hop.linear.assign(0.0)
-    module = StoryModule(timeless, max_words=2)
+    module = ExportModule(timeless, max_words=2)
 
     def score(*row):
         return module.serving_default(*([text] for text in row))["score"].numpy()[0]
@@ -106,7 +106,7 @@ def test_what_is_read_of_long_sentences_and_stories(model):
     assert score("mary went\n" + many, "where is") == score(many, "where is")
     assert score("mary went\n" + many[10:], "where is") != score(many, "where is")
     with pytest.raises(ValueError, match="Expected max_words >= 1"):
-        StoryModule(model, max_words=0)
+        ExportModule(model, max_words=0)
 
 
 def test_signature_and_description(exported, session):

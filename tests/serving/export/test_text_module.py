@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions
-from kerasnmt.serving import TextModule
+from kerasnmt.serving import ExportModule
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
@@ -112,7 +112,7 @@ def test_long_texts_are_cut(module):
 
 @pytest.mark.usefixtures("eagerly")
 def test_greedy(word_model, sentences):
-    module = TextModule(word_model, beam_size=1, max_length=12)
+    module = ExportModule(word_model, beam_size=1, max_length=12)
     best, ranking = (run(module, name, sentences) for name in ("serving_default", "n_best"))
     assert ranking["translations"].shape == (7, 1)
     np.testing.assert_array_equal(ranking["translations"][:, 0], best["translation"])
@@ -123,7 +123,7 @@ def test_greedy(word_model, sentences):
 def test_fewer_hypotheses_than_places(word_model):
     # Ten ids, of which padding and start are never taken: the end at once, or one of seven and then
     # one of eight. Of sixty places three stay empty.
-    module = TextModule(word_model, beam_size=60, max_length=2)
+    module = ExportModule(word_model, beam_size=60, max_length=2)
     ranking = run(module, "n_best", ["dog"])
     assert np.isfinite(ranking["scores"]).all()
     assert (np.diff(ranking["scores"][0]) <= 0).all()
@@ -137,7 +137,7 @@ def test_fewer_hypotheses_than_places(word_model):
 @pytest.mark.usefixtures("eagerly")
 def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
     model = make_translator_model()
-    module = TextModule(model, **OPTIONS)
+    module = ExportModule(model, **OPTIONS)
     before = run(module, "serving_default", sentences)["score"]
     model.set_weights([weight * 0.5 for weight in model.get_weights()])
     after = run(module, "serving_default", sentences)["score"]
@@ -161,14 +161,14 @@ def test_description(module):
 def test_options_out_of_range(word_model, wrong):
     ((name, value),) = wrong.items()
     with pytest.raises(ValueError, match=f"Expected {name} .*{name}={value}"):
-        TextModule(word_model, **wrong)
+        ExportModule(word_model, **wrong)
 
 
 def test_model_without_tokenizers():
     from kerasnmt.zoo import bahdanau_gru
 
     with pytest.raises(ValueError, match="Expected a model with tokenizers"):
-        TextModule(bahdanau_gru(9, embedding_dim=4, units=3))
+        ExportModule(bahdanau_gru(9, embedding_dim=4, units=3))
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -196,7 +196,7 @@ def test_a_ranking_has_no_text_twice(word_model):
         has_attention=True,
         reads_context=False,
     )
-    module = TextModule(model, beam_size=40, max_length=3, length_penalty=0.0)
+    module = ExportModule(model, beam_size=40, max_length=3, length_penalty=0.0)
     ranking = run(module, "n_best", ["dog", "two dogs"])
     for row, source in enumerate(["dog", "two dogs"]):
         ids = word_model.source_tokenizer.tokenize([source]).to_list()[0]

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kerasnmt.serving.contract.export_contract import decode
 from kerasnmt.text.word_indices import word_indices
 
 
@@ -91,3 +90,8 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
         of_token.append(len(words) - 1)
         before = index
     return words, np.eye(len(words))[:, of_token]
+
+
+def decode(text: bytes) -> str:
+    """Turn a string that a graph returns into `str`. Bytes that are not UTF-8 become U+FFFD."""
+    return text.decode("utf-8", errors="replace")

@@ -3,8 +3,8 @@ import warnings
 import numpy as np
 import pytest
 
-from kerasnmt.serving import TextModule, Translator
-from kerasnmt.serving.client.translator import _most_tokens
+from kerasnmt.serving import ExportModule, Translator
+from kerasnmt.tasks.translator import _most_tokens
 from kerasnmt.text import SentencePieceTokenizer
 
 
@@ -55,7 +55,7 @@ def test_attention(translator, sentences):
 def test_attention_of_a_pointer_generator(make_pointer_model):
     model = make_pointer_model("pointer_generator_gru", seed=178)
     texts = ["naïve 🙂", ""]
-    translator = Translator(TextModule(model, beam_size=3, max_length=6))
+    translator = Translator(ExportModule(model, beam_size=3, max_length=6))
     found = translator.attention(texts)
     assert translator.translate(texts[:1]) == ["naïve . two"]
     # Words have the source's spelling, and those of the best translation their p_gen.
@@ -76,7 +76,7 @@ def test_attention_of_a_pointer_generator(make_pointer_model):
 def test_no_generate_probability_without_a_gate(translator, make_pointer_model):
     assert translator.attention(["dog"])[0].generate_probability is None
     network = make_pointer_model("pointer_network_lstm", seed=59)
-    (one,) = Translator(TextModule(network, beam_size=3, max_length=4)).attention(["naïve 🙂"])
+    (one,) = Translator(ExportModule(network, beam_size=3, max_length=4)).attention(["naïve 🙂"])
     assert one.target_tokens == ["🙂", "🙂", "</s>"]
     assert one.generate_probability is None
 
@@ -103,7 +103,7 @@ def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_mo
     corpus = ["صلى الله عليه وسلم", "dog man", "a b c"] * 20
     tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=24)
     translator = Translator(
-        TextModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
+        ExportModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
     )
     with pytest.warns(UserWarning, match=r"text 1 has \d+ tokens and was cut to 8"):
         translator.translate(["\ufdfa"])

@@ -1,6 +1,6 @@
 import numpy as np
 
-from kerasnmt.serving.client.sentence_attention import SentenceAttention
+from kerasnmt.tasks.sentence_attention import SentenceAttention
 
 WEIGHTS = np.array(
     [

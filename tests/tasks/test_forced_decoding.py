@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.serving import ForcedDecoding
+from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -38,7 +38,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
         target_tokenizer=tokenizer,
         attend=attend,
     )
-    found = ForcedDecoding(model).attention(SOURCES, TARGETS, batch_size=batch_size)
+    found = Translator(task_of(model)).forced_attention(SOURCES, TARGETS, batch_size=batch_size)
     for row, one in enumerate(found):
         assert one.source_tokens == SOURCE_TOKENS[row]
         assert one.target_tokens == TARGET_TOKENS[row]
@@ -50,7 +50,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
 @pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
 def test_records_are_those_of_the_model(make_pointer_model, name):
     model = make_pointer_model(name)
-    found = ForcedDecoding(model).attention(SOURCES, TARGETS)
+    found = Translator(task_of(model)).forced_attention(SOURCES, TARGETS)
     for row, one in enumerate(found):
         ids = {
             "source_ids": SOURCE_IDS[row],
@@ -72,7 +72,7 @@ def test_records_are_those_of_the_model(make_pointer_model, name):
 
 def test_a_model_that_does_not_copy(make_translator_model):
     model = make_translator_model(source=WordTokenizer(["two", "dogs"]))
-    (one,) = ForcedDecoding(model).attention(["two cats dogs"], ["ab-"])
+    (one,) = Translator(task_of(model)).forced_attention(["two cats dogs"], ["ab-"])
     assert one.source_tokens == ["two", "<unk>", "dogs", "</s>"]
     assert one.target_tokens == ["a", "b", "<unk>", "</s>"]
     assert one.generate_probability is None
@@ -90,7 +90,7 @@ def test_a_model_that_does_not_copy(make_translator_model):
 )
 def test_wrong_arguments(word_model, sources, targets, options, message):
     with pytest.raises(ValueError, match=message):
-        ForcedDecoding(word_model).attention(sources, targets, **options)
+        Translator(task_of(word_model)).forced_attention(sources, targets, **options)
 
 
 def test_score_is_the_sum_over_the_target(word_model):

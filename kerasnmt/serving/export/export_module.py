@@ -1,0 +1,88 @@
+"""The module that an export writes: a task on stored weights."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.serving.contract.kinds import contract_of
+from kerasnmt.serving.export.stored_weights import StoredWeights
+from kerasnmt.serving.export.warmup import WarmupRequest
+from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
+from kerasnmt.tasks import ServedModel, task_of
+
+
+class ExportModule(tf.Module, ServedModel):
+    """A model's task, with the weights in the number format of the export.
+
+    Its signatures are the `served` steps of the task; see `kerasnmt.tasks.TranslationTask`,
+    `CaptioningTask` and `AnsweringTask`.
+
+    Args:
+        model: A `kerasnmt.models.TranslationModel`, `CaptionModel` or `MemoryNetwork` with
+            tokenizers.
+        weights: The number format of the stored weights; see `kerasnmt.serving.StoredWeights`.
+        **options: Options of the task, such as `beam_size=5`.
+
+    Raises:
+        ValueError: If the model has no tokenizers, an option is out of range or does not suit the
+            model, or Keras does not run on TensorFlow.
+    """
+
+    def __init__(self, model: keras.Model, *, weights: str = "float32", **options) -> None:
+        super().__init__(name=model.name)
+        need_tensorflow_backend()
+        # These are TensorFlow's own variables: a server restores the variables that it finds here,
+        # and it finds none through Keras layers. The model itself is not tracked, so its optimizer
+        # stays out.
+        self._weights = StoredWeights(model, weights)
+        self._task = task_of(model, applied=self._weights.applied, **options)
+        self.fields = self._task.fields
+        self.contract = contract_of(self.fields)
+        self.source_lengths = self._task.source_lengths
+        self.function = self._task.function
+
+    @property
+    def signatures(self) -> dict[str, Any]:
+        """The traced functions by the names under which they are served."""
+        return {name: self._task.signatures[name] for name in self._task.served}
+
+    @property
+    def saved(self) -> tf.Module:
+        """The objects that an export tracks: those that signatures use, and `source_lengths`.
+
+        The module itself is not tracked: its functions would be traced and written twice.
+        """
+        saved = tf.Module(name=self.name)
+        saved.weights = self._weights
+        saved.assets = self._task.assets
+        if self.source_lengths is not None:
+            saved.source_lengths = self.source_lengths
+        return saved
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Facts for JSON that a client cannot read from the signatures."""
+        return {
+            "task": self._task.name,
+            **self._task.description,
+            "weights": self._weights.kind,
+        }
+
+    def examples(self) -> dict[str, list[str]]:
+        """Answer a few requests, so that the check of an export can compare its answers."""
+        contract = self.contract
+        columns = contract.columns([*contract.example_rows, *contract.further_examples()])
+        answers = self.function("serving_default")(**columns)[contract.answer].numpy()
+        examples = {
+            contract.inputs[name]: [*map(contract.to_json, values)]
+            for name, values in columns.items()
+        }
+        return {**examples, contract.answers: [answer.decode() for answer in answers]}
+
+    def warmup_requests(self) -> Iterator[WarmupRequest]:
+        """Yield requests of several sizes, which a server runs before it reports ready."""
+        for signature in self.signatures:
+            for batch in self.contract.warmup_batches():
+                yield WarmupRequest(signature, batch)

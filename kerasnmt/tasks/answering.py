@@ -1,0 +1,103 @@
+"""The task of models that answer questions about stories."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.tasks.task import Steps, Task
+from kerasnmt.text.stories import story_ids
+from kerasnmt.text.targets import padded
+
+# The limit of a model that could read any number of sentences.
+_MOST_SENTENCES = 1000
+
+
+class AnsweringTask(Task):
+    """Answer questions about stories.
+
+    A request has the fields `story` and `question`, string `[batch]` with any bytes.
+    `serving_default` returns `answer`, string `[batch]`, and its log-probability `score`, float32
+    `[batch]`. Every row is processed on its own: padding and the other rows change nothing. A
+    question without words gets an empty answer with score 0.
+
+    A story is one string with one sentence per line, oldest first. So each row is two strings: TF
+    Serving accepts them in its row format, and can batch rows of several requests without padding.
+    A tensor `[batch, sentences]` would need the same width in all requests.
+
+    All sentences of a batch are padded to the longest one, so a long line would cost the other rows
+    memory. Therefore sentences and questions are cut to their first `max_words` tokens. A long
+    story is cut to its last sentences: as many as the model can tell apart by age, or 1,000 if the
+    model has no ages.
+
+    Args:
+        model: A `kerasnmt.models.MemoryNetwork` with tokenizers.
+        max_words: Maximum number of tokens of a sentence or question.
+        applied: See `Task`.
+
+    Raises:
+        ValueError: If the model has no tokenizers, `max_words` is below 1, or Keras runs on a
+            backend other than TensorFlow and JAX.
+    """
+
+    name = "answering"
+    fields = ("story", "question")
+
+    def __init__(
+        self,
+        model: keras.Model,
+        *,
+        max_words: int = 100,
+        applied: Callable[[Callable], Callable] | None = None,
+    ) -> None:
+        super().__init__(model, applied)
+        if model.source_tokenizer is None:
+            raise ValueError(
+                "Expected a model with tokenizers, to take text. Received: a model made of "
+                "vocabulary sizes. Make it with tokenizers, or feed ids to model.answer_ids."
+            )
+        if max_words < 1:
+            raise ValueError(f"Expected max_words >= 1. Received: max_words={max_words}")
+        self.max_sentences = model.max_sentences or _MOST_SENTENCES
+        self.max_words = max_words
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Facts for JSON that a client cannot read from the signatures."""
+        return {
+            "model": self.model.name,
+            "max_sentences": self.max_sentences,
+            "max_words": self.max_words,
+            "source_kind": self.model.source_tokenizer.kind,
+            "target_kind": self.model.target_tokenizer.kind,
+        }
+
+    @property
+    def assets(self) -> list[Any]:
+        """The tokenizers and tables that an export has to track."""
+        return [self.model.source_tokenizer, self.model.target_tokenizer]
+
+    @cached_property
+    def served(self) -> dict[str, Steps]:
+        """The steps of the signature; see `Task`."""
+        run = self.applied(self.model.answer_ids)
+        return {"serving_default": Steps(self.fields, self._read, run, self._written)}
+
+    def _read(self, story: tf.Tensor, question: tf.Tensor) -> tuple[dict[str, Any], tf.Tensor]:
+        tokenizer = self.model.source_tokenizer
+        read = story_ids(tokenizer, tf.strings.split(story, "\n"), self.max_sentences)
+        asked = tokenizer.tokenize(question)
+        inputs = {
+            "story_ids": padded(read[:, :, : self.max_words]),
+            "question_ids": padded(asked[:, : self.max_words]),
+        }
+        return inputs, asked.row_lengths() == 0
+
+    def _written(
+        self, found: tuple[tf.Tensor, tf.Tensor], empty: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        ids, score = found
+        answer = self.model.target_tokenizer.detokenize(ids[:, None])
+        return {"answer": tf.where(empty, "", answer), "score": tf.where(empty, 0.0, score)}

@@ -1,0 +1,103 @@
+"""The task of models that caption images."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.decoding import Hypotheses, SearchOptions
+from kerasnmt.ids import PAD_ID
+from kerasnmt.tasks.decoded_images import decoded_images
+from kerasnmt.tasks.task import Steps, Task
+
+
+class CaptioningTask(Task):
+    """Caption images.
+
+    A request has the field `image`, string `[batch]`, the bytes of PNG or JPEG files. Every row is
+    processed on its own: the other rows change nothing. Images of another size are stretched to the
+    model's size. A file that `decoded_images` cannot read gets an empty caption with score 0, and
+    the other rows are answered.
+
+    - `serving_default` returns `caption`, string `[batch]`, and `score`, float32 `[batch]`: the
+      log-probability divided by the length penalty.
+    - `attention` returns, of the same captions, `target_tokens`, string `[batch, target_length]`,
+      with the end token, padded with empty strings, and `weights`, float32 `[batch, target_length,
+      regions]`, padded with 0. The regions are in row-major order from the top. The description
+      gives the number of rows and columns as `grid`.
+
+    Args:
+        model: A `kerasnmt.models.CaptionModel` with a tokenizer.
+        applied: See `Task`.
+        **options: Options of `kerasnmt.decoding.SearchOptions`.
+
+    Raises:
+        ValueError: If an option is out of range, or Keras runs on a backend other than TensorFlow
+            and JAX.
+    """
+
+    name = "captioning"
+    fields = ("image",)
+
+    def __init__(
+        self,
+        model: keras.Model,
+        *,
+        applied: Callable[[Callable], Callable] | None = None,
+        **options,
+    ) -> None:
+        super().__init__(model, applied)
+        self.options = SearchOptions.from_keywords(options)
+        self.tokenizer = model.target_tokenizer
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Facts for JSON that a client cannot read from the signatures."""
+        return {
+            "model": self.model.name,
+            **asdict(self.options),
+            "target_kind": self.tokenizer.kind,
+            "image_shape": [*self.model.encoder.image_shape],
+            "grid": [*self.model.encoder.grid],
+        }
+
+    @property
+    def assets(self) -> list[Any]:
+        """The tokenizers and tables that an export has to track."""
+        return [self.tokenizer]
+
+    @cached_property
+    def served(self) -> dict[str, Steps]:
+        """The steps of each signature; see `Task`."""
+        return {
+            "serving_default": Steps(self.fields, self._read, self._found(), self._best),
+            "attention": Steps(self.fields, self._read, self._found(True), self._attended),
+        }
+
+    def _read(self, image: tf.Tensor) -> tuple[dict[str, Any], tf.Tensor]:
+        images, readable = decoded_images(image, *self.model.encoder.image_shape)
+        return {"images": images}, readable
+
+    def _found(self, with_records: bool = False) -> Callable[[dict[str, Any]], Hypotheses]:
+        search = self.applied(self.model.search)
+        return lambda given: search(given, with_records=with_records, **asdict(self.options))
+
+    def _best(self, found: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
+        caption = self.tokenizer.detokenize(found.ids[:, 0])
+        return {
+            "caption": tf.where(readable, caption, ""),
+            "score": tf.where(readable, found.scores[:, 0], 0.0),
+        }
+
+    def _attended(self, found: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
+        ids = tf.where(readable[:, None], found.ids[:, 0], PAD_ID)
+        length = tf.reduce_max(tf.math.count_nonzero(ids, axis=1))
+        ids = ids[:, :length]
+        weights = found.records["weights"][:, 0, :length]
+        return {
+            "target_tokens": self.tokenizer.tokens(ids),
+            "weights": tf.where(ids[:, :, None] == PAD_ID, 0.0, weights),
+        }

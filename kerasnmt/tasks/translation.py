@@ -1,0 +1,313 @@
+"""The task of models that translate."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+import keras
+import tensorflow as tf
+from keras import ops
+
+from kerasnmt.decoding import Hypotheses, SearchOptions
+from kerasnmt.ids import PAD_ID
+from kerasnmt.tasks.task import Steps, Task
+from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
+
+# The score of a hypothesis that does not exist. It is finite because JSON has no infinity.
+NO_SCORE = -1e9
+
+# The most tokens of a context, its end token included. A longer context is cut.
+MAX_CONTEXT_LENGTH = 1000
+
+
+class TranslationTask(Task):
+    """Translate texts, and score and align given translations.
+
+    A request has the field `text` and, if the model reads one, `context`, strings `[batch]` with
+    any bytes. Every row is processed on its own: padding and the other rows change nothing. A text
+    without tokens gets an empty translation with score 0. A text of more than `max_length` tokens,
+    the end token included, is cut, and so is a context of more than 1,000 tokens.
+
+    Steps that exports serve:
+
+    - `serving_default` returns `translation`, string `[batch]`, and `score`, float32 `[batch]`: the
+      log-probability divided by the length penalty.
+    - `n_best` returns `translations`, string, and `scores`, float32, both `[batch, beam]`, best
+      first. Missing hypotheses are an empty text with score -1e9.
+    - `attention` returns `source_tokens`, string `[batch, source_length]`, `target_tokens`, string
+      `[batch, target_length]`, and `weights`, float32 `[batch, target_length, source_length]`, of
+      the best translation. The tokens include the end token. They are padded with empty strings,
+      the weights with 0. A pointer-generator adds `generate_probability`, float32 `[batch,
+      target_length]`. A model that reads a context adds `context_tokens`, string `[batch,
+      context_length]`, `context_weights`, float32 `[batch, target_length, context_length]`, and, if
+      it copies, `context_probability`, float32 `[batch, target_length]`: the probability that a
+      word was copied from the context. A model without attention does not have these steps.
+
+    Steps that they do not serve take a further field first:
+
+    - `forced_prefix` takes `prefix`, the words with which a translation has to begin, empty where
+      any beginning will do, and returns what `serving_default` does.
+    - `score` takes `target`, given translations, whole texts, and returns `score`, their
+      log-probability with the end token, float32 `[batch]`.
+    - `forced_attention` takes `target` and returns what `attention` does.
+
+    A model that copies writes words outside the vocabulary as the source spells them.
+
+    Args:
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
+        replace_unknown: Whether to replace each unknown word of a translation by the source word
+            with the largest attention weight. The model needs attention, must not copy, and its
+            tokens must be words or characters.
+        dictionary: The translations of source words that replace unknown words. A word that it
+            lacks is written as it is. The model's tokens must be words.
+        applied: See `Task`.
+        **options: Options of `kerasnmt.decoding.SearchOptions`. `max_length` limits sources too.
+
+    Raises:
+        ValueError: If the model has no tokenizers, an option is out of range or does not suit the
+            model, or Keras runs on a backend other than TensorFlow and JAX.
+    """
+
+    name = "translation"
+
+    def __init__(
+        self,
+        model: keras.Model,
+        *,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        applied: Callable[[Callable], Callable] | None = None,
+        **options,
+    ) -> None:
+        super().__init__(model, applied)
+        if model.source_tokenizer is None:
+            raise ValueError(
+                "Expected a model with tokenizers, to take text. Received: a model made of "
+                "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
+            )
+        self.options = _checked_options(model, options)
+        _check_replacement(model, replace_unknown, dictionary)
+        self.codec = TranslationCodec(
+            model.source_tokenizer,
+            model.target_tokenizer,
+            model.copies,
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+        )
+        self.fields = ("text", "context") if model.reads_context else ("text",)
+        # One less than the maximum, because the end token is added.
+        self._limits = {"source": self.options.max_length - 1, "context": MAX_CONTEXT_LENGTH - 1}
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Facts for JSON that a client cannot read from the signatures."""
+        kind = self.codec.source_tokenizer.kind
+        return {
+            "model": self.model.name,
+            **asdict(self.options),
+            "replace_unknown": self.codec.replaces,
+            "source_kind": kind,
+            "target_kind": self.codec.target_tokenizer.kind,
+            **({"context_kind": kind} if self.model.reads_context else {}),
+        }
+
+    @property
+    def assets(self) -> list[Any]:
+        """The tokenizers and tables that an export has to track."""
+        return [self.codec.source_tokenizer, self.codec.target_tokenizer, self.codec.dictionary]
+
+    @cached_property
+    def served(self) -> dict[str, Steps]:
+        """The steps of each signature; see `Task`."""
+        hypotheses = self.options.hypotheses
+        steps = {
+            "serving_default": Steps(self.fields, self._read, self._found(), self._best),
+            "n_best": Steps(self.fields, self._read, self._found(n_best=hypotheses), self._ranked),
+        }
+        if self.model.has_attention:
+            found = self._found(with_records=True)
+            steps["attention"] = Steps(self.fields, self._read, found, self._attended)
+        return steps
+
+    @cached_property
+    def unserved(self) -> dict[str, Steps]:
+        """The steps that take a further field; see `Task`."""
+        with_prefix = ("prefix", *self.fields)
+        with_target = ("target", *self.fields)
+        steps = {
+            "forced_prefix": Steps(with_prefix, self._read_prefix, self._found(), self._best),
+            "score": Steps(with_target, self._read_pair, self._scored, self._summed),
+        }
+        if self.model.has_attention:
+            steps["forced_attention"] = Steps(
+                with_target, self._read_pair, self._attend, self._attended_pair
+            )
+        return steps
+
+    @cached_property
+    def source_lengths(self) -> Callable[[tf.Tensor], tf.Tensor]:
+        """A function that counts the tokens of each whole text, the end token included."""
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        def source_lengths(text: tf.Tensor) -> tf.Tensor:
+            lengths = self.codec.source_tokenizer.tokenize(text).row_lengths()
+            return tf.cast(lengths, tf.int32) + 1
+
+        return source_lengths
+
+    def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
+        named = dict(zip(("source", "context"), texts, strict=False))
+        return self.codec.encode_source(named, max_lengths=self._limits if cut else None)
+
+    def _read(self, *texts: tf.Tensor) -> tuple[dict[str, Any], EncodedSource]:
+        source = self._encoded(texts)
+        return {"inputs": source.inputs()}, source
+
+    def _read_prefix(
+        self, prefix: tf.Tensor, *texts: tf.Tensor
+    ) -> tuple[dict[str, Any], EncodedSource]:
+        given, source = self._read(*texts)
+        prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
+        return {**given, "prefix_ids": prefix_ids}, source
+
+    def _read_pair(
+        self, target: tf.Tensor, *texts: tf.Tensor
+    ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.Tensor]]:
+        source = self._encoded(texts, cut=False)
+        inputs, targets = self.codec.teacher_forced(
+            source, self.codec.encode_target(target, source)
+        )
+        return {"inputs": inputs, "targets": targets}, (source, targets)
+
+    def _found(
+        self, *, n_best: int = 1, with_records: bool = False
+    ) -> Callable[[dict[str, Any]], Hypotheses]:
+        """Return the step that searches."""
+        search = self.applied(self.model.search)
+
+        def find(given: dict[str, Any]) -> Hypotheses:
+            return search(
+                given["inputs"],
+                prefix_ids=given.get("prefix_ids"),
+                n_best=n_best,
+                with_records=with_records or self.codec.replaces,
+                **asdict(self.options),
+            )
+
+        return find
+
+    def _scored(self, given: dict[str, Any]) -> Any:
+        """Return the log-probability of each target, float32 `[batch]`."""
+        score = self.applied(self.model.token_log_probability)
+        of_tokens = score(given["inputs"], given["targets"])
+        return ops.sum(ops.where(given["targets"] != PAD_ID, of_tokens, 0.0), axis=1)
+
+    def _attend(self, given: dict[str, Any]) -> dict[str, Any]:
+        return self.applied(self.model.attend)(given["inputs"])
+
+    def _ids(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
+        """Return the ids that are found, `[batch, n_best, max_length]`, unknown words replaced."""
+        if not self.codec.replaces:
+            return found.ids
+        return self.codec.replace(found.ids, found.records["weights"], source)
+
+    def _best(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
+        translation = self.codec.decode(self._ids(found, source)[:, 0], source)
+        return {
+            "translation": tf.where(source.empty, "", translation),
+            "score": tf.where(source.empty, 0.0, found.scores[:, 0]),
+        }
+
+    def _ranked(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
+        scores, hypotheses = found.scores, self.options.hypotheses
+        translations = self.codec.decode_all(self._ids(found, source), source)
+        # Different tokens may write the same text: only the best of them stays.
+        equal = translations[:, :, None] == translations[:, None, :]
+        places = tf.range(hypotheses)
+        again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
+        absent = again | (scores <= NO_SCORE / 2)
+        order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
+        translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
+        scores = tf.gather(tf.where(absent, NO_SCORE, scores), order, batch_dims=1)
+        empty = source.empty[:, None]
+        only_first = tf.constant([[0.0] + [NO_SCORE] * (hypotheses - 1)])
+        return {
+            "translations": tf.where(empty, "", translations),
+            "scores": tf.where(empty, only_first, scores),
+        }
+
+    def _attended(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
+        target_ids = tf.where(source.empty[:, None], PAD_ID, self._ids(found, source)[:, 0])
+        length = tf.reduce_max(tf.math.count_nonzero(target_ids, axis=1), keepdims=False)
+        records = {}
+        for name, record in found.records.items():
+            record = record[:, 0, :length]
+            shape = [-1] + [1] * (len(record.shape) - 1)
+            records[name] = tf.where(tf.reshape(source.empty, shape), 0.0, record)
+        return self._tokens_and(records, target_ids[:, :length], source)
+
+    def _attended_pair(
+        self, records: dict[str, tf.Tensor], pair: tuple[EncodedSource, tf.Tensor]
+    ) -> dict[str, tf.Tensor]:
+        source, targets = pair
+        return self._tokens_and(records, targets, source)
+
+    def _summed(self, score: tf.Tensor, pair: Any) -> dict[str, tf.Tensor]:
+        return {"score": score}
+
+    def _tokens_and(
+        self, records: dict[str, tf.Tensor], target_ids: tf.Tensor, source: EncodedSource
+    ) -> dict[str, tf.Tensor]:
+        """Add the tokens of all sides to records of the attention."""
+        tokens = {
+            "source_tokens": self.codec.source_tokens(source),
+            "target_tokens": self.codec.target_tokens(target_ids, source),
+        }
+        if self.model.reads_context:
+            tokens["context_tokens"] = self.codec.source_tokens(source, "context")
+        return {**tokens, **records}
+
+
+def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptions:
+    """Return the search options, checked against the model."""
+    search_options = SearchOptions.from_keywords(options)
+    if search_options.max_length < 2:
+        raise ValueError(
+            "Expected max_length >= 2, as a text has at least one token and its end token. "
+            f"Received: max_length={search_options.max_length}"
+        )
+    if search_options.coverage_penalty and not model.has_attention:
+        raise ValueError(
+            "Expected a model with attention, for a coverage penalty. Received: "
+            f"coverage_penalty={search_options.coverage_penalty} with {model.name}."
+        )
+    return search_options
+
+
+def _check_replacement(
+    model: keras.Model, replace_unknown: bool, dictionary: Mapping[str, str] | None
+) -> None:
+    """Check that unknown words can be replaced, and replaced by entries of the dictionary."""
+    if replace_unknown and (model.copies or not model.has_attention):
+        why = "which copies already" if model.copies else "which has no attention"
+        raise ValueError(
+            "Expected a model with attention that does not copy, to replace unknown words. "
+            f"Received: replace_unknown=True with {model.name}, {why}."
+        )
+    kinds = [model.source_tokenizer.kind, model.target_tokenizer.kind]
+    if replace_unknown and kinds not in (["words"] * 2, ["characters"] * 2):
+        raise ValueError(
+            "Expected words on both sides, or characters on both sides, to replace unknown "
+            "tokens by source tokens. Received: replace_unknown=True with "
+            f"{kinds[0]} and {kinds[1]}."
+        )
+    if dictionary and not (replace_unknown and kinds == ["words"] * 2):
+        raise ValueError(
+            "Expected replace_unknown=True and tokens that are words, with a dictionary. "
+            f"Received: replace_unknown={replace_unknown} with {kinds[0]} and {kinds[1]}."
+        )
+    if dictionary and not all(key and value for key, value in dictionary.items()):
+        raise ValueError(
+            "Expected a dictionary from source words to target words. Received: an empty word."
+        )
