@@ -3,12 +3,11 @@
     python tests/benchmarks/serving.py RUN --source test.en.gz
     python tests/benchmarks/serving.py           # an untrained model of the usual size
 
-The same texts in the same batches go, in turns, through `model.translate` (as a loop would call
-it:
-it: `Translator.translate` of a traced `ExportModule`), through the export by the TensorFlow C API in
-this process, and through the export in a process of its own, with the pipe between. In each round every
-batch goes through the three ways, in random order; the ratios are those of the times of one round,
-and their medians are printed.
+The same texts in the same batches go, in turns, through `Translator.translate` of a traced
+`ExportModule`, through the export by the TensorFlow C API in this process, and through the export
+in a process of its own, with the pipe between. In each round every batch goes through the three
+ways, in random order; the ratios are those of the times of one round, and their medians are
+printed.
 """
 
 import argparse

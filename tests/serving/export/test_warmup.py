@@ -6,7 +6,6 @@ from kerasnmt.serving.export.warmup import (
     WarmupRequest,
     decode_warmup_request,
     encode_warmup_request,
-    warmup_requests,
 )
 
 
@@ -79,11 +78,12 @@ def test_other_records_are_refused(record):
         decode_warmup_request(record)
 
 
-def test_requests_of_many_sizes():
-    requests = list(warmup_requests(["serving_default", "n_best"]))
-    assert len(requests) == 18 < MOST_WARMUP_REQUESTS
+def test_requests_of_many_sizes(word_module):
+    requests = list(word_module.warmup_requests())
+    assert len(requests) == 27 < MOST_WARMUP_REQUESTS
     sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
-    for signature, found in (("serving_default", requests[:9]), ("n_best", requests[9:])):
+    for number, signature in enumerate(["serving_default", "n_best", "attention"]):
+        found = requests[9 * number : 9 * number + 9]
         assert {request.signature for request in found} == {signature}
         batches = [inputs["text"] for _, inputs in found]
         assert [(len(texts), len(texts[0].split())) for texts in batches] == sizes
