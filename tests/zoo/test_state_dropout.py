@@ -101,7 +101,7 @@ def test_through_a_file(tmp_path):
     assert copy.encoder.layers[0].state_dropout == copy.decoder.decoder.cell.state_dropout == 0.25
     inputs, _ = example(model)
     states, _ = copy.encode(inputs, training=True)
-    assert len(states) == 3
+    assert len(states.cell) == 3
 
 
 def test_not_with_the_cell_of_cudnn():
