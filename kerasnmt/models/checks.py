@@ -1,5 +1,6 @@
 """Checks of arguments that would train or search wrongly without an error."""
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -101,7 +102,7 @@ def check_takes_logits(loss: Any) -> None:
     found = keras.losses.get(loss) if isinstance(loss, str) else loss
     if isinstance(found, keras.losses.Loss):
         takes_logits = getattr(found, "from_logits", True)
-    elif inspect.isroutine(found) or hasattr(found, "func"):  # a function, or a partial one
+    elif inspect.isroutine(found) or isinstance(found, functools.partial):
         parameter = inspect.signature(found).parameters.get("from_logits")
         takes_logits = parameter is None or bool(parameter.default)
     else:

@@ -125,7 +125,7 @@ def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:
     Args:
         kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list its models only.
     """
-    return sorted(n for n, make in _CONSTRUCTORS.items() if kind in (keras.Model, _kind(make)))
+    return sorted(n for n, make in _CONSTRUCTORS.items() if issubclass(_kind(make), kind))
 
 
 def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Constructor:
