@@ -71,8 +71,85 @@ def eagerly(monkeypatch):
 
     tf.config.run_functions_eagerly(True)
     # A `Translator` would keep the graph of a signature.
-    from kerasnmt.serving import ExportModule
+    from kerasnmt.tasks import Task
 
-    monkeypatch.setattr(ExportModule, "function", lambda module, name: module.signatures[name])
+    monkeypatch.setattr(Task, "function", lambda task, name: task.signatures[name])
     yield
     tf.config.run_functions_eagerly(False)
+
+
+# The search options of the one export that most tests share.
+SERVED_OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
+
+SENTENCES = [
+    "two dogs run .",
+    "a man reads .",
+    "dog",
+    "",
+    "a dog runs . a man runs .",
+    "   ",
+    "cat",
+]
+
+
+@pytest.fixture
+def sentences():
+    return list(SENTENCES)
+
+
+WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
+
+
+@pytest.fixture(scope="session")
+def make_translator_model():
+    """Make a tiny model between words and characters, with large random weights."""
+    from kerasnmt.text import CharacterTokenizer, WordTokenizer
+    from kerasnmt.zoo import bahdanau_gru
+
+    def make(seed=50, source=None):
+        source = source or WordTokenizer(WORDS)
+        target = CharacterTokenizer("abc de")
+        model = bahdanau_gru(source, target, embedding_dim=6, units=5, dropout=0.0)
+        rng = np.random.default_rng(seed)
+        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
+        bias = model.decoder.generator.bias.numpy()
+        bias[[1, 3]] += [-3.0, 0.5]  # few unknowns, some ends
+        model.decoder.generator.bias.assign(bias)
+        return model
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def word_model(make_translator_model):
+    """One such model with the state of an optimizer, for all tests that do not change it."""
+    import keras
+
+    model = make_translator_model()
+    model.compile(keras.optimizers.Adam(0.01))
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+@pytest.fixture(scope="session")
+def word_module(word_model):
+    """What an export of that model writes, traced once."""
+    from kerasnmt.serving import ExportModule
+
+    return ExportModule(word_model, **SERVED_OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def make_pointer_model():
+    """Make a tiny model that copies, over one vocabulary of words, with large random weights."""
+    from kerasnmt import zoo
+    from kerasnmt.text import WordTokenizer
+
+    def make(name="pointer_generator_gru", seed=50):
+        constructor = getattr(zoo, name)
+        model = constructor(WordTokenizer(WORDS), embedding_dim=6, units=5, dropout=0.0)
+        rng = np.random.default_rng(seed)
+        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
+        return model
+
+    return make

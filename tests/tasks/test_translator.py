@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kerasnmt.serving import ExportModule, Translator
+from kerasnmt.tasks import ServedModel
 from kerasnmt.tasks.translator import _most_tokens
 from kerasnmt.text import SentencePieceTokenizer
 
@@ -120,7 +121,7 @@ def test_batch_size_is_positive(translator):
 
 
 def test_no_attention():
-    class Plain:
+    class Plain(ServedModel):
         signatures = {}  # noqa: RUF012
         description = {"max_length": 9}  # noqa: RUF012
 

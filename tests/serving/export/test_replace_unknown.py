@@ -9,6 +9,7 @@ import tensorflow as tf
 from kerasnmt import zoo
 from kerasnmt.decoding import Hypotheses
 from kerasnmt.serving import ExportModule, Translator, load_export
+from kerasnmt.tasks import TranslationTask
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -56,18 +57,20 @@ def decoded(strings):
 
 
 def test_by_default_they_stay():
-    module = ExportModule(fake_model(), **OPTIONS)
-    assert decoded(module.serving_default(TEXTS)["translation"]) == ["⁇ ist ⁇ ⁇"] * 2 + [""]
+    module = TranslationTask(fake_model(), **OPTIONS)
+    assert decoded(module.signatures["serving_default"](TEXTS)["translation"]) == [
+        "⁇ ist ⁇ ⁇"
+    ] * 2 + [""]
 
 
 def test_each_becomes_the_word_it_attends_to():
-    module = ExportModule(fake_model(), replace_unknown=True, **OPTIONS)
+    module = TranslationTask(fake_model(), replace_unknown=True, **OPTIONS)
     expected = ["Ann ist old is", "Bob ist ill is", ""]
-    assert decoded(module.serving_default(TEXTS)["translation"]) == expected
+    assert decoded(module.signatures["serving_default"](TEXTS)["translation"]) == expected
     # The fake search finds each twice, of which one stays.
     best_two = [text for best in expected for text in (best, "")]
-    assert decoded(module.n_best(TEXTS)["translations"]) == best_two
-    attended = module.attention(TEXTS)
+    assert decoded(module.signatures["n_best"](TEXTS)["translations"]) == best_two
+    attended = module.signatures["attention"](TEXTS)
     assert decoded(attended["target_tokens"][0]) == ["Ann", "ist", "old", "is", "</s>"]
     assert decoded(attended["source_tokens"][0]) == ["<unk>", "is", "<unk>", "</s>", ""]
     np.testing.assert_allclose(attended["weights"][0, 0, :2], [0.6, 0.4])
@@ -76,26 +79,28 @@ def test_each_becomes_the_word_it_attends_to():
 
 def test_the_dictionary_translates():
     dictionary = {"old": "alt", "is": "sehr alt", "Eve": "Eva"}
-    module = ExportModule(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
+    module = TranslationTask(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
     expected = ["Ann ist alt sehr alt", "Bob ist ill sehr alt", ""]
-    assert decoded(module.serving_default(TEXTS)["translation"]) == expected
+    assert decoded(module.signatures["serving_default"](TEXTS)["translation"]) == expected
     # One that is written as two counts as two where alignments are told by words.
-    tokens = decoded(module.attention(TEXTS)["target_tokens"][0])
+    tokens = decoded(module.signatures["attention"](TEXTS)["target_tokens"][0])
     assert tokens == ["Ann", "ist", "alt", "sehr alt", "</s>"]
     assert module.target_tokenizer.word_indices([*tokens[:4], "."]) == [0, 1, 2, 3, 5]
 
 
 def test_what_is_not_text_is_served_as_text():
-    module = ExportModule(fake_model(), replace_unknown=True, **OPTIONS)
+    module = TranslationTask(fake_model(), replace_unknown=True, **OPTIONS)
     odd = tf.constant([b"\xff\xfe is old"])
-    assert decoded(module.serving_default(odd)["translation"]) == ["\ufffd\ufffd ist old is"]
-    assert decoded(module.attention(odd)["target_tokens"])[0] == "\ufffd\ufffd"
+    assert decoded(module.signatures["serving_default"](odd)["translation"]) == [
+        "\ufffd\ufffd ist old is"
+    ]
+    assert decoded(module.signatures["attention"](odd)["target_tokens"])[0] == "\ufffd\ufffd"
 
 
 def test_a_cut_source_has_fewer_words():
-    module = ExportModule(fake_model(), replace_unknown=True, beam_size=1, max_length=5)
+    module = TranslationTask(fake_model(), replace_unknown=True, beam_size=1, max_length=5)
     long = tf.constant(["Ann is old . Bob is ill"])
-    assert decoded(module.serving_default(long)["translation"]) == ["Ann ist old is"]
+    assert decoded(module.signatures["serving_default"](long)["translation"]) == ["Ann ist old is"]
 
 
 @pytest.mark.thorough("exports once more what the module computes, which the other tests look at")
@@ -122,9 +127,9 @@ def test_what_does_not_fit():
         with pytest.raises(ValueError, match=rf"attention that does not copy.*{name}.*{why}"):
             zoo.get_model(name)(tokenizer, units=4).translate(["is"], replace_unknown=True)
     with pytest.raises(ValueError, match=r"Expected replace_unknown=True .*with a dictionary"):
-        ExportModule(fake_model(), dictionary={"a": "b"})
+        TranslationTask(fake_model(), dictionary={"a": "b"})
     with pytest.raises(ValueError, match="Received: an empty word"):
-        ExportModule(fake_model(), replace_unknown=True, dictionary={"a": ""})
+        TranslationTask(fake_model(), replace_unknown=True, dictionary={"a": ""})
     model = fake_model()
     model.target_tokenizer = model.source_tokenizer = CharacterTokenizer(["a", "b"])
     with pytest.raises(ValueError, match="tokens that are words, with a dictionary"):

@@ -44,7 +44,7 @@ def small(request, word_model):
 def exported(word_model, tmp_path_factory):
     """An export of the translations alone."""
     folder, options = tmp_path_factory.mktemp("int8") / "1", {**OPTIONS, "beam_size": 1}
-    only = property(lambda self: {"serving_default": self.serving_default})
+    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(ExportModule, "signatures", only)
         return Path(word_model.export(folder, weights="int8", **options))
@@ -81,7 +81,7 @@ def test_matrices_are_stored_small_and_vectors_as_they_are(small, word_model):
 
 
 def test_weights_are_made_float32_outside_the_loops(small):
-    definition = small.serving_default.get_concrete_function().graph.as_graph_def()
+    definition = small.signatures["serving_default"].get_concrete_function().graph.as_graph_def()
     kind = tf.as_dtype(small.description["weights"]).as_datatype_enum
 
     def casts(nodes):

@@ -46,7 +46,7 @@ def session(exported):
 def expected(model):
     """The answers and scores of the model itself."""
     module = ExportModule(model)  # kept, as its functions hold it weakly
-    found = module.serving_default(tf.constant(STORIES), tf.constant(QUESTIONS))
+    found = module.signatures["serving_default"](tf.constant(STORIES), tf.constant(QUESTIONS))
     return {name: value.numpy() for name, value in found.items()}
 
 
@@ -96,7 +96,7 @@ def test_what_is_read_of_long_sentences_and_stories(model):
     module = ExportModule(timeless, max_words=2)
 
     def score(*row):
-        return module.serving_default(*([text] for text in row))["score"].numpy()[0]
+        return module.signatures["serving_default"](*([text] for text in row))["score"].numpy()[0]
 
     short = score("john home\nmary went", "where is")
     assert score("john home away\nmary went went away", "where is john") == short

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import ExportModule
+from kerasnmt.tasks import TranslationTask
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
@@ -219,7 +220,8 @@ def test_a_ranking_has_no_text_twice(word_model):
 
 def test_forced_prefix(module, word_model, sentences):
     prefixes = ["", "ab", "c", "e", "d d", "", "a"]
-    found = module.forced_prefix(tf.constant(sentences), tf.constant(prefixes))
+    forced_prefix = TranslationTask(word_model, **OPTIONS).signatures["forced_prefix"]
+    found = forced_prefix(tf.constant(prefixes), tf.constant(sentences))
     free = run(module, "serving_default", sentences)
     for row, prefix in enumerate(prefixes):
         translation = found["translation"][row].numpy()
@@ -232,7 +234,7 @@ def test_forced_prefix(module, word_model, sentences):
     assert found["translation"][1] != free["translation"][1]
     # What begins as the free translation does is the free translation.
     begun = [text[:2] for text in free["translation"].tolist()]
-    again = module.forced_prefix(tf.constant(sentences), tf.constant(begun))
+    again = forced_prefix(tf.constant(begun), tf.constant(sentences))
     same = again["translation"].numpy() == free["translation"]
     assert same.sum() >= 6
     np.testing.assert_allclose(again["score"][same], free["score"][same], atol=1e-4)
