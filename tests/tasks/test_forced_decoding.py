@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.tasks import Translator, task_of
+from kerasnmt.tasks import TranslationTask, Translator, task_of
 from kerasnmt.text import WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -32,13 +32,17 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
         return {"weights": weights, "generate_probability": of_source + target}
 
     model = SimpleNamespace(
+        name="told",
         copies=True,
+        has_attention=True,
         reads_context=False,
         source_tokenizer=tokenizer,
         target_tokenizer=tokenizer,
         attend=attend,
     )
-    found = Translator(task_of(model)).forced_attention(SOURCES, TARGETS, batch_size=batch_size)
+    found = Translator(TranslationTask(model)).forced_attention(
+        SOURCES, TARGETS, batch_size=batch_size
+    )
     for row, one in enumerate(found):
         assert one.source_tokens == SOURCE_TOKENS[row]
         assert one.target_tokens == TARGET_TOKENS[row]
@@ -83,7 +87,7 @@ def test_a_model_that_does_not_copy(make_translator_model):
 @pytest.mark.parametrize(
     ("sources", "targets", "options", "message"),
     [
-        ("dog", ["dog"], {}, "Expected two lists of texts. Received: one string"),
+        ("dog", ["dog"], {}, "Expected a list of texts. Received: sources='dog', one string"),
         (["dog"], [], {}, "Received: 1 sources, 0 targets"),
         (["dog"], ["dog"], {"batch_size": 0}, "Received: batch_size=0"),
     ],

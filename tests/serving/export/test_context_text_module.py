@@ -109,16 +109,12 @@ def test_scores_are_those_of_batches(model):
 def test_contexts_are_asked_for(model):
     with pytest.raises(ValueError, match=r"Expected contexts, one for each text.*contexts=None"):
         model.translate(TEXTS)
-    with pytest.raises(ValueError, match=r"Expected a context for each text.*1 texts|5 texts"):
+    with pytest.raises(ValueError, match=r"Expected as many contexts as texts.*5 texts, 1 contexts"):
         model.translate(TEXTS, contexts=CONTEXTS[:1])
-    with pytest.raises(ValueError, match=r"Expected contexts for a model that reads them"):
+    with pytest.raises(ValueError, match=r"Expected contexts, one for each text"):
         model.score(TEXTS, TEXTS)
-    with pytest.raises(ValueError, match=r"Expected a context for each source"):
+    with pytest.raises(ValueError, match=r"Expected as many contexts as sources"):
         model.score(TEXTS, TEXTS, contexts=CONTEXTS[:1])
-    with pytest.raises(
-        ValueError, match=r"Expected a model that reads text\. Received: context_at"
-    ):
-        ExportModule(model)
 
 
 def test_the_export_translates_as_the_model_does(model, served):

@@ -85,7 +85,7 @@ def test_the_dictionary_translates():
     # One that is written as two counts as two where alignments are told by words.
     tokens = decoded(module.signatures["attention"](TEXTS)["target_tokens"][0])
     assert tokens == ["Ann", "ist", "alt", "sehr alt", "</s>"]
-    assert module.target_tokenizer.word_indices([*tokens[:4], "."]) == [0, 1, 2, 3, 5]
+    assert module.codec.target_tokenizer.word_indices([*tokens[:4], "."]) == [0, 1, 2, 3, 5]
 
 
 def test_what_is_not_text_is_served_as_text():
@@ -133,8 +133,8 @@ def test_what_does_not_fit():
     model = fake_model()
     model.target_tokenizer = model.source_tokenizer = CharacterTokenizer(["a", "b"])
     with pytest.raises(ValueError, match="tokens that are words, with a dictionary"):
-        ExportModule(model, replace_unknown=True, dictionary={"a": "b"})
-    ExportModule(model, replace_unknown=True)
+        TranslationTask(model, replace_unknown=True, dictionary={"a": "b"})
+    TranslationTask(model, replace_unknown=True)
     model.source_tokenizer = SimpleNamespace(kind="sentencepiece")
     with pytest.raises(ValueError, match="replace_unknown=True with sentencepiece and characters"):
-        ExportModule(model, replace_unknown=True)
+        TranslationTask(model, replace_unknown=True)

@@ -147,6 +147,7 @@ def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
 
 def test_description(module):
     assert module.description == {
+        "task": "translation",
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
@@ -197,7 +198,7 @@ def test_a_ranking_has_no_text_twice(word_model):
         has_attention=True,
         reads_context=False,
     )
-    module = ExportModule(model, beam_size=40, max_length=3, length_penalty=0.0)
+    module = TranslationTask(model, beam_size=40, max_length=3, length_penalty=0.0)
     ranking = run(module, "n_best", ["dog", "two dogs"])
     for row, source in enumerate(["dog", "two dogs"]):
         ids = word_model.source_tokenizer.tokenize([source]).to_list()[0]
@@ -254,5 +255,5 @@ def test_a_prefix_may_be_copied(make_pointer_model):
     cut = {"beam_size": 1, "max_length": 4}
     cut = model.translate(["Zoë reads two Bücher"], prefixes=["Bücher Zoë"], **cut)
     assert cut[0].split()[:2] == ["⁇", "Zoë"]
-    with pytest.raises(ValueError, match="Expected a prefix for each text"):
+    with pytest.raises(ValueError, match="Expected as many prefixes as texts"):
         model.translate(texts, prefixes=["dog"])
