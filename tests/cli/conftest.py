@@ -45,10 +45,10 @@ def load_model_once():
 def load_run_once(load_model_once):
     """`load_run`, which loads each model once; no test changes it."""
 
-    def load_once(*arguments):
+    def load_once(*arguments, **options):
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr("keras.saving.load_model", load_model_once)
-            return load_run(*arguments)
+            return load_run(*arguments, **options)
 
     return load_once
 
