@@ -4,6 +4,8 @@ import threading
 
 import pytest
 
+from tests.conftest import SERVED_OPTIONS
+
 
 @pytest.fixture(scope="session")
 def served_folder(word_model, tmp_path_factory):

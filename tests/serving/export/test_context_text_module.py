@@ -109,7 +109,7 @@ def test_scores_are_those_of_batches(model):
 def test_contexts_are_asked_for(model):
     with pytest.raises(ValueError, match=r"Expected contexts, one for each text.*contexts=None"):
         model.translate(TEXTS)
-    with pytest.raises(ValueError, match=r"Expected as many contexts as texts.*5 texts, 1 contexts"):
+    with pytest.raises(ValueError, match=r"Expected as many contexts as texts.*1 contexts"):
         model.translate(TEXTS, contexts=CONTEXTS[:1])
     with pytest.raises(ValueError, match=r"Expected contexts, one for each text"):
         model.score(TEXTS, TEXTS)

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from kerasnmt import zoo
 from kerasnmt.decoding import Hypotheses
-from kerasnmt.serving import ExportModule, Translator, load_export
+from kerasnmt.serving import Translator, load_export
 from kerasnmt.tasks import TranslationTask
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 
