@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from kerasnmt.ids import PAD_ID
 from kerasnmt.serving.client.sentence_attention import SentenceAttention
 from kerasnmt.serving.client.translator import like_lengths
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
+from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
 
 class ForcedDecoding:
@@ -27,6 +28,7 @@ class ForcedDecoding:
     def __init__(self, model: Any) -> None:
         need_tensorflow_backend()
         self._model = model
+        self._codec = TranslationCodec(model.source_tokenizer, model.target_tokenizer, model.copies)
         texts = [tf.TensorSpec([None], tf.string)] * (3 if model.reads_context else 2)
         # Each function is traced in its first call.
         self._attend = tf.function(self._attention_of, input_signature=texts, autograph=False)
@@ -113,46 +115,23 @@ class ForcedDecoding:
         return found
 
     def _attention_of(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
-        inputs, target, unknown_words = self._tokenize(*texts)
-        source = inputs.get("extended_source_ids", inputs["source_ids"])
+        inputs, target, source = self._encode(*texts)
         return {
-            "source_tokens": self._model.source_tokenizer.tokens(source, unknown_words),
-            "target_tokens": self._model.target_tokenizer.tokens(target, unknown_words),
+            "source_tokens": self._codec.source_tokens(source),
+            "target_tokens": self._codec.target_tokens(target, source),
             **self._model.attend(inputs),
         }
 
     def _score_of(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
-        inputs, target, _ = self._tokenize(*texts)
+        inputs, target, _ = self._encode(*texts)
         of_tokens = self._model.token_log_probability(inputs, target)
         return {"score": tf.reduce_sum(tf.where(target != PAD_ID, of_tokens, 0.0), axis=1)}
 
-    def _tokenize(
+    def _encode(
         self, sources: tf.Tensor, targets: tf.Tensor, *contexts: tf.Tensor
-    ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.RaggedTensor | None]:
-        """Return the model's inputs, the ids to predict, and the unknown words of the source."""
-        source_tokenizer = self._model.source_tokenizer
-        target_tokenizer = self._model.target_tokenizer
-        inputs, unknown_words = {}, None
-        names = ("source_ids", "context_ids")[: 1 + len(contexts)]
-        if self._model.copies:
-            read = source_tokenizer.tokenize_together(sources, *contexts)
-            for name, one in zip(names, read, strict=True):
-                inputs[name] = _with_end(one.ids)
-                inputs[f"extended_{name}"] = _with_end(one.extended_ids)
-            unknown_words = read[0].unknown_words
-            target = _with_end(target_tokenizer.tokenize_target(targets, unknown_words))
-        else:
-            for name, texts in zip(names, (sources, *contexts), strict=True):
-                inputs[name] = _with_end(source_tokenizer.tokenize(texts))
-            target = _with_end(target_tokenizer.tokenize(targets))
-        # The decoder embeds its inputs, and has embeddings only for the vocabulary.
-        known = tf.where(target < target_tokenizer.vocabulary_size, target, UNKNOWN_ID)
-        start = tf.fill([tf.shape(target)[0], 1], START_ID)
-        moved = tf.concat([start, known[:, :-1]], axis=1)
-        inputs["target_ids"] = tf.where(target != PAD_ID, moved, PAD_ID)
-        return inputs, target, unknown_words
-
-
-def _with_end(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Append the end token to ids and pad them: int32 `[batch, length]`."""
-    return tf.concat([ids, tf.fill([ids.nrows(), 1], END_ID)], axis=1).to_tensor(PAD_ID)
+    ) -> tuple[dict[str, tf.Tensor], tf.Tensor, EncodedSource]:
+        """Return the model's inputs, the ids to predict, and the encoded source."""
+        texts = dict(zip(("source", "context"), (sources, *contexts), strict=False))
+        source = self._codec.encode_source(texts)
+        target = self._codec.encode_target(targets, source)
+        return *self._codec.teacher_forced(source, target), source

@@ -6,8 +6,9 @@ from typing import Any
 import tensorflow as tf
 
 from kerasnmt.serving.contract.translation_contract import ContextContract
-from kerasnmt.serving.export.text_module import Source, TextModule
+from kerasnmt.serving.export.text_module import TextModule
 from kerasnmt.serving.export.warmup import WarmupRequest, warmup_requests
+from kerasnmt.text.translation_codec import EncodedSource
 
 # The most tokens of a context, its end token included. A longer context is cut.
 MAX_CONTEXT_LENGTH = 1000
@@ -62,9 +63,8 @@ class ContextTextModule(TextModule):
     def attention(self, text: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
         """Return the tokens of all texts and the attention weights between them."""
         source = self._source(text, context)
-        ids = source.inputs.get("extended_context_ids", source.inputs["context_ids"])
         return {
-            "context_tokens": self.source_tokenizer.tokens(ids, source.unknown_words),
+            "context_tokens": self._codec.source_tokens(source, "context"),
             **self._attended(source),
         }
 
@@ -74,15 +74,7 @@ class ContextTextModule(TextModule):
         """Translate with forced prefixes; see `TextModule.forced_prefix`."""
         return self._forced_prefix_function(prefix, text, context)
 
-    def _source(self, text: tf.Tensor, context: tf.Tensor) -> Source:
-        # One less than the maximum each, because `_padded` adds the end tokens.
-        read = self.source_tokenizer.tokenize_together(
-            text, context, max_lengths=[self.max_length - 1, MAX_CONTEXT_LENGTH - 1]
-        )
-        inputs = {}
-        for name, one in zip(("source", "context"), read, strict=True):
-            inputs[f"{name}_ids"] = self._padded(one.ids)
-            if self._copies:
-                inputs[f"extended_{name}_ids"] = self._padded(one.extended_ids)
-        unknown_words = read[0].unknown_words if self._copies else None
-        return Source(inputs, read[0].ids.row_lengths() == 0, unknown_words)
+    def _source(self, text: tf.Tensor, context: tf.Tensor) -> EncodedSource:
+        # One less than the maximum each, because the end tokens are added.
+        lengths = {"source": self.max_length - 1, "context": MAX_CONTEXT_LENGTH - 1}
+        return self._codec.encode_source({"source": text, "context": context}, max_lengths=lengths)

@@ -3,18 +3,19 @@
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from kerasnmt.decoding import SearchOptions
-from kerasnmt.ids import END_ID, PAD_ID, UNKNOWN_ID
+from kerasnmt.ids import PAD_ID
 from kerasnmt.serving.contract.served_model import ServedModel
 from kerasnmt.serving.contract.translation_contract import TranslationContract
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.warmup import WarmupRequest, warmup_requests
 from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
+from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
 # The score of a hypothesis that does not exist. It is finite because JSON has no infinity.
 _NO_SCORE = -1e9
@@ -80,10 +81,14 @@ class TextModule(tf.Module, ServedModel):
         # stays out.
         self._weights = StoredWeights(model, weights)
         self._search = self._weights.applied(model.search)
-        self._copies = model.copies
         self._has_attention = model.has_attention
-        self._replaces = replace_unknown
-        self._dictionary = _table(dictionary) if dictionary else None
+        self._codec = TranslationCodec(
+            model.source_tokenizer,
+            model.target_tokenizer,
+            model.copies,
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+        )
 
     def _check_inputs(self, model: keras.Model) -> None:
         """Check that the model takes text, and that it reads the inputs of the contract."""
@@ -163,7 +168,7 @@ class TextModule(tf.Module, ServedModel):
         saved = tf.Module(name=self.name)
         saved.weights = self._weights
         saved.tokenizers = [self.source_tokenizer, self.target_tokenizer]
-        saved.dictionary = self._dictionary
+        saved.dictionary = self._codec.dictionary
         saved.source_lengths = self.source_lengths
         return saved
 
@@ -173,7 +178,7 @@ class TextModule(tf.Module, ServedModel):
         return {
             "model": self.name,
             **asdict(self._search_options),
-            "replace_unknown": self._replaces,
+            "replace_unknown": self._codec.replaces,
             "weights": self._weights.kind,
             "source_kind": self.source_tokenizer.kind,
             "target_kind": self.target_tokenizer.kind,
@@ -219,10 +224,7 @@ class TextModule(tf.Module, ServedModel):
 
     def _forced_prefix(self, prefix: tf.Tensor, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
         source = self._source(*texts)
-        if self._copies:
-            prefix_ids = self.target_tokenizer.tokenize_target(prefix, source.unknown_words)
-        else:
-            prefix_ids = self.target_tokenizer.tokenize(prefix)
+        prefix_ids = self._codec.encode_target(prefix, source)
         return self._best(source, prefix_ids.to_tensor(PAD_ID))
 
     @tf.function(input_signature=_TEXT, autograph=False)
@@ -243,16 +245,10 @@ class TextModule(tf.Module, ServedModel):
         """
         return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
 
-    def _ranked(self, source: "Source") -> dict[str, tf.Tensor]:
+    def _ranked(self, source: EncodedSource) -> dict[str, tf.Tensor]:
         hypotheses = self._search_options.hypotheses
         ids, scores, _ = self._find(source, n_best=hypotheses)
-        flat = tf.reshape(ids, [-1, self.max_length])
-        unknown_words = source.unknown_words
-        if unknown_words is not None:
-            rows = tf.repeat(tf.range(tf.shape(ids)[0]), hypotheses)
-            unknown_words = tf.gather(unknown_words, rows)
-        translations = self.target_tokenizer.detokenize(flat, unknown_words)
-        translations = tf.reshape(translations, [-1, hypotheses])
+        translations = self._codec.decode_all(ids, source)
         # Different tokens may write the same text: only the best of them stays.
         equal = translations[:, :, None] == translations[:, None, :]
         places = tf.range(hypotheses)
@@ -268,7 +264,7 @@ class TextModule(tf.Module, ServedModel):
             "scores": tf.where(empty, only_first, scores),
         }
 
-    def _attended(self, source: "Source") -> dict[str, tf.Tensor]:
+    def _attended(self, source: EncodedSource) -> dict[str, tf.Tensor]:
         ids, _, found = self._find(source, with_records=True)
         target_ids = tf.where(source.empty[:, None], PAD_ID, ids[:, 0])
         length = tf.reduce_max(tf.math.count_nonzero(target_ids, axis=1), keepdims=False)
@@ -279,47 +275,22 @@ class TextModule(tf.Module, ServedModel):
             shape = [-1] + [1] * (len(record.shape) - 1)
             records[name] = tf.where(tf.reshape(source.empty, shape), 0.0, record)
         return {
-            "source_tokens": self.source_tokenizer.tokens(source.ids, source.unknown_words),
-            "target_tokens": self.target_tokenizer.tokens(target_ids, source.unknown_words),
+            "source_tokens": self._codec.source_tokens(source),
+            "target_tokens": self._codec.target_tokens(target_ids, source),
             **records,
         }
 
-    def _source(self, text: tf.Tensor) -> "Source":
-        if self._copies:
-            ids, extended_ids, unknown_words = self.source_tokenizer.tokenize_source(
-                text, max_length=self.max_length - 1
-            )
-            inputs = {
-                "source_ids": self._padded(ids),
-                "extended_source_ids": self._padded(extended_ids),
-            }
-        else:
-            ids = self.source_tokenizer.tokenize(text)[:, : self.max_length - 1]
-            unknown_words = None
-            inputs = {"source_ids": self._padded(ids)}
-        if self._replaces:
-            # One word for each position, so that a position is the index of its word.
-            unknown_words = self.source_tokenizer.words(text)[:, : self.max_length - 1]
-            if self._dictionary is not None:
-                unknown_words = unknown_words.with_flat_values(self._written(unknown_words))
-        return Source(inputs, ids.row_lengths() == 0, unknown_words)
+    def _source(self, text: tf.Tensor) -> EncodedSource:
+        # One less than the maximum, because the end token is added.
+        return self._codec.encode_source(
+            {"source": text}, max_lengths={"source": self.max_length - 1}
+        )
 
-    def _written(self, words: tf.RaggedTensor) -> tf.Tensor:
-        """Look up flat words in the dictionary."""
-        found = self._dictionary.lookup(words.flat_values)
-        return tf.where(found == "", words.flat_values, found)
-
-    def _padded(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """Append the end token to ids and pad them: int32 `[batch, length]`."""
-        end = tf.fill([ids.nrows(), 1], END_ID)
-        ids = tf.concat([ids, end], axis=1)
-        # An empty batch has no longest text, and loops over a length of 0 fail.
-        length = tf.maximum(tf.reduce_max(ids.row_lengths()), 1)
-        return ids.to_tensor(PAD_ID, shape=tf.stack([ids.nrows(), length]))
-
-    def _best(self, source: "Source", prefix_ids: tf.Tensor | None = None) -> dict[str, tf.Tensor]:
+    def _best(
+        self, source: EncodedSource, prefix_ids: tf.Tensor | None = None
+    ) -> dict[str, tf.Tensor]:
         ids, scores, _ = self._find(source, prefix_ids=prefix_ids)
-        translation = self.target_tokenizer.detokenize(ids[:, 0], source.unknown_words)
+        translation = self._codec.decode(ids[:, 0], source)
         return {
             "translation": tf.where(source.empty, "", translation),
             "score": tf.where(source.empty, 0.0, scores[:, 0]),
@@ -327,7 +298,7 @@ class TextModule(tf.Module, ServedModel):
 
     def _find(
         self,
-        source: "Source",
+        source: EncodedSource,
         *,
         n_best: int = 1,
         with_records: bool = False,
@@ -335,42 +306,13 @@ class TextModule(tf.Module, ServedModel):
     ) -> tuple[tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
         """Search: ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and records."""
         found = self._search(
-            source.inputs,
+            source.inputs(),
             prefix_ids=prefix_ids,
             n_best=n_best,
-            with_records=with_records or self._replaces,
+            with_records=with_records or self._codec.replaces,
             **asdict(self._search_options),
         )
         ids = found.ids
-        if self._replaces:
-            words = tf.sequence_mask(source.unknown_words.row_lengths(), tf.shape(source.ids)[1])
-            weights = tf.where(words[:, None, None], found.records["weights"], -1.0)
-            position = tf.argmax(weights, axis=-1, output_type=tf.int32)
-            beyond = self.target_tokenizer.vocabulary_size
-            ids = tf.where(ids == UNKNOWN_ID, beyond + position, ids)
+        if self._codec.replaces:
+            ids = self._codec.replace(ids, found.records["weights"], source)
         return ids, found.scores, found.records
-
-
-def _table(dictionary: Mapping[str, str]) -> tf.lookup.StaticHashTable:
-    entries = tf.constant([*dictionary]), tf.constant([*dictionary.values()])
-    return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(*entries), "")
-
-
-class Source(NamedTuple):
-    """Tokenized texts.
-
-    Attributes:
-        inputs: The inputs of the model by name: ids `[batch, length]` with their end token.
-        empty: Boolean `[batch]`, True for rows without text.
-        unknown_words: The words of the ids beyond the vocabulary, string `[batch, (unknown)]`;
-            `None` if there are no such ids.
-    """
-
-    inputs: dict[str, tf.Tensor]
-    empty: tf.Tensor
-    unknown_words: tf.RaggedTensor | None
-
-    @property
-    def ids(self) -> tf.Tensor:
-        """The ids of the text, int32 `[batch, length]`; extended ones for a model that copies."""
-        return self.inputs.get("extended_source_ids", self.inputs["source_ids"])
