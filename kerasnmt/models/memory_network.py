@@ -167,11 +167,11 @@ class MemoryNetwork(TextModel):
 
         Args:
             optimizer: As in `keras.Model.compile`.
-            loss: Likewise. It must take logits. None for the cross-entropy of an answer, averaged
-                over the questions.
-            weighted_metrics: Likewise. None for `accuracy`, the share of questions whose answer
-                has the largest logit.
-            **kwargs: Likewise.
+            loss: As in `keras.Model.compile`. It must take logits. None for the cross-entropy of an
+                answer, averaged over the questions.
+            weighted_metrics: As in `keras.Model.compile`. None for `accuracy`, the share of
+                questions whose answer has the largest logit.
+            **kwargs: As in `keras.Model.compile`.
 
         Raises:
             ValueError: If the loss takes probabilities.

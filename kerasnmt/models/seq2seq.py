@@ -35,7 +35,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
             as `BackwardStateBridge`; None if the decoder takes no states, as `TransformerDecoder`.
         decoder: A decoder, such as `RecurrentDecoder`.
         source_tokenizer: A `kerasnmt.text` tokenizer, or None if the model takes only ids.
-        target_tokenizer: Likewise; None for the source's.
+        target_tokenizer: Tokenizer of the targets; None for the source's.
         share_embeddings: Whether the decoder's embedding also embeds the source. The encoder must
             have none, as `RecurrentEncoder(None, ...)`. With `TiedVocabularyProjection`, one matrix
             is source embedding, target embedding and output projection.

@@ -16,7 +16,7 @@ class TranslationModel(TextModel, SearchModel):
 
     Args:
         source_tokenizer: A `kerasnmt.text` tokenizer, or None if the model takes only ids.
-        target_tokenizer: Likewise; None for the source's.
+        target_tokenizer: Tokenizer of the targets; None for the source's.
     """
 
     # Whether the model reads a second text, the context of its source.

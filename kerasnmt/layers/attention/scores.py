@@ -23,8 +23,8 @@ class Score(keras.layers.Layer):
 
         attention = Attention(NegativeDistance())
 
-    Make weights in `build`. Put what depends only on the memory into `project`, which is called
-    once per source.
+    `project` computes once per source what depends only on the memory. It runs before `build`, so
+    its weights belong to layers that the constructor makes. Make the weights of `call` in `build`.
     """
 
     def __init__(self, **kwargs) -> None:

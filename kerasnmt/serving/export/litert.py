@@ -61,10 +61,10 @@ def export_lite(
             f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
             "has the same weights."
         )
-    if model.reads_context:
+    if type(model.serving_module()) is not TextModule:
         raise ValueError(
             "Expected a model that reads only a source, for LiteRT. Received: "
-            f"{model.name}, which reads a context too. model.export writes it for TF Serving."
+            f"{model.name}, which reads other inputs. model.export writes it for TF Serving."
         )
     description = ExportModule(model, weights=weights, **options).description  # rejects bad options
     tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}

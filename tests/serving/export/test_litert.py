@@ -96,6 +96,14 @@ def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path
         assert any("zeb" in text for text, _ in found)
 
 
+def test_a_model_that_reads_images_is_refused(tmp_path):
+    tokenizer = WordTokenizer(["a", "dog"])
+    model = zoo.show_attend_tell_lstm(tokenizer, image_size=32, embedding_dim=4, units=3)
+    with pytest.raises(ValueError, match=r"only a source, for LiteRT.*show_attend_tell_lstm"):
+        export_lite(model, tmp_path / "lite")
+    assert not (tmp_path / "lite").exists()
+
+
 @pytest.mark.thorough("starts TensorFlow; cli/test_translate.py does so with an export for LiteRT")
 def test_a_process_that_has_imported_nothing_else_translates(lite, sentences):
     program = "from kerasnmt.cli.main import main; main()"
