@@ -96,8 +96,7 @@ class TranslationTask(Task):
             dictionary=dictionary,
         )
         self.fields = ("text", "context") if model.reads_context else ("text",)
-        # One less than the maximum, because the end token is added.
-        self._limits = {"source": self.options.max_length - 1, "context": MAX_CONTEXT_LENGTH - 1}
+        self._limits = source_limits(self.options.max_length)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -267,6 +266,18 @@ class TranslationTask(Task):
         if self.model.reads_context:
             tokens["context_tokens"] = self.codec.source_tokens(source, "context")
         return {**tokens, **records}
+
+
+def source_limits(max_length: int) -> dict[str, int]:
+    """Return the most ids of each text that a model reads.
+
+    Args:
+        max_length: Maximum number of tokens of a source, the end token included.
+
+    Returns:
+        The limits of `source` and `context`, without the end token.
+    """
+    return {"source": max_length - 1, "context": MAX_CONTEXT_LENGTH - 1}
 
 
 def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptions:

@@ -8,12 +8,13 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from kerasnmt.ids import END_ID
 from kerasnmt.serving.export.export_module import ExportModule
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.version_folder import refuse_existing, write_folder
 from kerasnmt.tasks import ServedModel
+from kerasnmt.tasks.translation import source_limits
 from kerasnmt.text import register_tokenizers
+from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
 CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
 
@@ -32,7 +33,8 @@ def export_lite(
     signature, `serving_default`, takes one sentence:
 
     - `source_ids`, int32 `[1, source_length]`, of any length, unpadded, with the end token;
-    - `extended_source_ids`, of the same shape, if the model copies.
+    - `extended_source_ids`, of the same shape, if the model copies;
+    - `context_ids` and `extended_context_ids` likewise, if the model reads a context.
 
     It returns `ids`, int32 `[1, max_length]`, the best translation with its end token, padded with
     0, and `score`, float32 `[1]`, the log-probability divided by the length penalty.
@@ -61,16 +63,17 @@ def export_lite(
             f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
             "has the same weights."
         )
-    if type(model.serving_module()) is not TextModule:
+    module = ExportModule(model, weights=weights, **options)  # rejects bad options
+    if module.contract.answer != "translation":
         raise ValueError(
-            "Expected a model that reads only a source, for LiteRT. Received: "
-            f"{model.name}, which reads other inputs. model.export writes it for TF Serving."
+            f"Expected a model that translates, for LiteRT. Received: {model.name}, which reads "
+            f"{' and '.join(module.fields)}. model.export writes it for TF Serving."
         )
-    description = ExportModule(model, weights=weights, **options).description  # rejects bad options
     tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
     if model.target_tokenizer is not model.source_tokenizer:
         tokenizers["target"] = keras.saving.serialize_keras_object(model.target_tokenizer)
     core = _core(model, weights, options)
+    description = module.description
 
     def write(folder: Path) -> None:
         (folder / CORE).write_bytes(core)
@@ -119,51 +122,42 @@ class _LiteModule(ServedModel):
             side: keras.saving.deserialize_keras_object(config)
             for side, config in json.loads((directory / TOKENIZERS).read_bytes()).items()
         }
-        self._source_tokenizer = tokenizers["source"]
-        self._target_tokenizer = tokenizers.get("target", self._source_tokenizer)
+        source, target = tokenizers["source"], tokenizers.get("target", tokenizers["source"])
         self._search = _interpreter(str(directory / CORE)).get_signature_runner()
-        self._copies = "extended_source_ids" in self._search.get_input_details()
+        self._inputs = self._search.get_input_details()
+        self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
+        self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
-        self.fields = ("text",)
+        # TensorFlow traces each in its first calls.
+        text = tf.TensorSpec([1], tf.string)
+        self._read = tf.function(
+            lambda *texts: self._encoded(texts),
+            input_signature=[text] * len(self.fields),
+            autograph=False,
+        )
+        self._write = tf.function(self._codec.decode, autograph=False, reduce_retracing=True)
 
     def source_lengths(self, text: Sequence[str]) -> tf.Tensor:
         """Count the tokens of each whole text, the end token included."""
-        return tf.cast(self._source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
+        return tf.cast(self._codec.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
 
-    def _translate(self, text: Sequence[str]) -> dict[str, tf.Tensor]:
-        rows = tf.constant(text)[:, None]
-        translations, scores = zip(*map(self._translate_one, rows), strict=True)
+    def _translate(self, **fields: Sequence[str]) -> dict[str, tf.Tensor]:
+        rows = zip(*(tf.constant(fields[name])[:, None] for name in self.fields), strict=True)
+        translations, scores = zip(*(self._translate_one(*row) for row in rows), strict=True)
         return {"translation": tf.stack(translations), "score": tf.constant(scores, tf.float32)}
 
-    def _translate_one(self, text: tf.Tensor) -> tuple[tf.Tensor, float]:
-        ids, extended_ids, unknown_words = self._read(text)
-        if ids.shape[1] == 1:  # only the end token
+    def _translate_one(self, *texts: tf.Tensor) -> tuple[tf.Tensor, float]:
+        inputs, source = self._read(*texts)
+        if source.empty[0]:
             return tf.constant(""), 0.0
-        inputs = {"source_ids": ids.numpy()}
-        if self._copies:
-            inputs["extended_source_ids"] = extended_ids.numpy()
-        found = self._search(**inputs)
-        return self._write(found["ids"], unknown_words)[0], found["score"][0]
+        found = self._search(**{name: inputs[name].numpy() for name in self._inputs})
+        return self._write(found["ids"], source)[0], found["score"][0]
 
-    @tf.function(input_signature=[tf.TensorSpec([1], tf.string)], autograph=False)
-    def _read(self, text: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.RaggedTensor]:
-        source = self._source_tokenizer.tokenize_source(text)
-        most = self.description["max_length"] - 1
-        ids, extended_ids = (
-            tf.concat([ragged[:, :most].to_tensor(), [[END_ID]]], axis=1)
-            for ragged in (source.ids, source.extended_ids)
-        )
-        return ids, extended_ids, source.unknown_words
-
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([1, None], tf.int32),
-            tf.RaggedTensorSpec([1, None], tf.string),
-        ],
-        autograph=False,
-    )
-    def _write(self, ids: tf.Tensor, unknown_words: tf.RaggedTensor) -> tf.Tensor:
-        return self._target_tokenizer.detokenize(ids, unknown_words if self._copies else None)
+    def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
+        limits = source_limits(self.description["max_length"])
+        named = dict(zip(("source", "context"), texts, strict=False))
+        source = self._codec.encode_source(named, max_lengths=limits)
+        return source.inputs(), source
 
 
 def _interpreter(path: str) -> Any:
@@ -180,7 +174,8 @@ def _interpreter(path: str) -> Any:
 def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
     stored = StoredWeights(model)
     on_stored = stored.applied(model.search)
-    names = ("source_ids", "extended_source_ids")[: 1 + model.copies]
+    names = ["source_ids", "context_ids"][: 1 + model.reads_context]
+    names += [f"extended_{name}" for name in names if model.copies]
 
     # The batch size is 1, because LiteRT needs lists of tensors in which only the length is
     # unknown.
