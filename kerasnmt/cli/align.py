@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import progress_bar, progress_console
-from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.loading import load_run_translator
+from kerasnmt.cli.options import Context
 from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.requests import check_fields, read_contexts
 
 
 def align(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
     target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
+    context: Context = None,
     gold: Annotated[
         Path | None,
         typer.Option("--gold", help="File of reference alignments, to print the error rate."),
@@ -32,6 +35,7 @@ def align(
     from kerasnmt.viz import alignment_error_rate, format_pharaoh, parse_pharaoh_lines
 
     sources, targets = texts(read_parallel(source, target))
+    contexts = read_contexts(context, len(sources))
     if gold is not None:
         lines = texts(read_parallel(gold, gold))[0]
         if len(lines) != len(sources):
@@ -42,13 +46,19 @@ def align(
         truth = parse_pharaoh_lines(lines, str(gold))
     console = progress_console()
     with console.status("loading the model"):
-        model, _ = load_run(run)
+        translator = load_run_translator(run)
+    check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
     links = []
     size = 16 * batch_size
     with progress_bar(console, "aligning", len(sources)) as advance:
         for start in range(0, len(sources), size):
             chunk = slice(start, start + size)
-            found = model.align(sources[chunk], targets[chunk], batch_size=batch_size)
+            found = translator.align(
+                sources[chunk],
+                targets[chunk],
+                contexts=contexts and contexts[chunk],
+                batch_size=batch_size,
+            )
             for pairs in found:
                 print(format_pharaoh(pairs))
             links += found

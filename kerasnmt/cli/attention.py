@@ -1,11 +1,13 @@
 """`kerasnmt attention`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from kerasnmt.cli.loading import load_run, load_translator
+from kerasnmt.cli.loading import load_run_translator, load_translator
+from kerasnmt.cli.options import Context
+from kerasnmt.cli.requests import check_fields, read_contexts
 from kerasnmt.cli.tokens import token_kind
 
 
@@ -21,6 +23,7 @@ def attention(
         str | None,
         typer.Option("--target", help="A translation to draw instead of the model's; for a run."),
     ] = None,
+    context: Context = None,
     pieces: Annotated[
         bool, typer.Option("--pieces", help="Draw each token of the model, not whole words.")
     ] = False,
@@ -36,17 +39,27 @@ def attention(
             "Expected a file whose name ends in the format of the picture, one of "
             f"{', '.join(sorted(formats))}. Received: --output {output}"
         )
+    contexts = read_contexts(context, 1)
+    given = ("text", "context")[: 1 + (context is not None)]
     if target is None:
         translator = load_translator(model)
-        (attended,) = translator.attention([text])
-        (target,) = translator.translate([text])
+        check_fields(translator.fields, given)
+        (attended,) = translator.attention([text], contexts=contexts)
+        (target,) = translator.translate([text], contexts=contexts)
         sides = (
             ("source", text, attended.source_tokens),
             ("target", target, attended.target_tokens),
         )
         kinds = [token_kind(translator.description, *side) for side in sides]
     else:
-        attended, kinds = _forced(model, text, target)
+        if not text.strip() or not target.strip():
+            raise ValueError(
+                f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
+            )
+        translator = load_run_translator(model)
+        check_fields(translator.fields, given)
+        (attended,) = translator.forced_attention([text], [target], contexts=contexts)
+        kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
     if not attended.target_tokens:
         raise ValueError(f"Expected a text with at least one token. Received: text={text!r}")
     if not pieces:
@@ -61,16 +74,3 @@ def attention(
     figure.savefig(output)
     print(target)
     print(output)
-
-
-def _forced(run: Path, text: str, target: str) -> tuple[Any, list[str]]:
-    """Return the attention of a given translation, which needs a run, not an export."""
-    if not text.strip() or not target.strip():
-        raise ValueError(
-            f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
-        )
-    loaded, _ = load_run(run)
-    from kerasnmt.tasks import Translator, task_of
-
-    (attended,) = Translator(task_of(loaded)).forced_attention([text], [target])
-    return attended, [loaded.source_tokenizer.kind, loaded.target_tokenizer.kind]

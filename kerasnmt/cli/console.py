@@ -27,21 +27,25 @@ def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[
 
 
 def translate_chunks(
-    translator: Any, texts: Sequence[str], batch_size: int, console: Console
+    translator: Any,
+    texts: Sequence[str],
+    contexts: Sequence[str] | None,
+    batch_size: int,
+    console: Console,
 ) -> list[str]:
     """Translate texts with a progress bar."""
     size = 16 * batch_size
     translations: list[str] = []
     with progress_bar(console, "translating", len(texts)) as advance:
         for start in range(0, len(texts), size):
-            chunk = texts[start : start + size]
-            translations += [
-                translation
-                for translation, _ in translator.best(
-                    chunk, batch_size=batch_size, first_number=start + 1
-                )
-            ]
-            advance(len(chunk))
+            found = translator.best(
+                texts[start : start + size],
+                contexts=contexts and contexts[start : start + size],
+                batch_size=batch_size,
+                first_number=start + 1,
+            )
+            translations += [translation for translation, _ in found]
+            advance(len(found))
     return translations
 
 

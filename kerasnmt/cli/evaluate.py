@@ -8,8 +8,9 @@ import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
-from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, Context, SearchOptions, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.requests import check_fields, read_contexts
 
 
 def evaluate(
@@ -18,6 +19,7 @@ def evaluate(
     ],
     source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
     reference: Annotated[Path, typer.Option("--reference", help="File of their translations.")],
+    context: Context = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
@@ -30,10 +32,12 @@ def evaluate(
     from kerasnmt.training import texts, translation_scores
 
     sources, references = texts(read_parallel(source, reference))
+    contexts = read_contexts(context, len(sources))
     console = progress_console()
     with console.status("loading the model"):
         translator = load_translator(model, beam_size, others=with_run, search=search)
-    translations = translate_chunks(translator, sources, batch_size, console)
+    check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
+    translations = translate_chunks(translator, sources, contexts, batch_size, console)
     results = {**translation_scores(translations, references), "sentences": len(sources)}
     if as_json:
         print(json.dumps(results))

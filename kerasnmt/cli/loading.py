@@ -22,7 +22,8 @@ def load_run(
         directory: A folder that `kerasnmt train` wrote.
         others: Further runs, whose models form an ensemble with the first.
         search: Changes to the search options, such as `beam_size=8`.
-        translates: Whether the model must translate. Otherwise it may also caption images.
+        translates: Whether the model must translate. Otherwise it may also caption images or
+            answer questions.
 
     Returns:
         The model, which computes in float32 for any dtype of training, and the search options of
@@ -61,13 +62,14 @@ def _load_one(
     if run.recipe.exists():
         options = Recipe.load(run.recipe, [f"search.{option}" for option in search]).search.options
     load_tensorflow()
-    from kerasnmt.models import SearchModel, TranslationModel, in_float32, load_model
+    from kerasnmt.models import TextModel, TranslationModel, in_float32, load_model
 
     model = load_model(run.model, compile=False)
-    if not isinstance(model, TranslationModel if translates else SearchModel):
+    if not isinstance(model, TranslationModel if translates else TextModel):
+        wanted = "that translates" if translates else "of kerasnmt, with tokenizers"
         raise ValueError(
-            f"{run.model}: expected a model that translates. Received: {model.name}, a "
-            f"{type(model).__name__}. In Python, model.export writes it for TF Serving."
+            f"{run.model}: expected a model {wanted}. Received: {model.name}, a "
+            f"{type(model).__name__}."
         )
     return in_float32(model), options
 
@@ -101,32 +103,54 @@ def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> 
             )
 
 
+def load_run_translator(directory: Path, others: Sequence[Path] | None = None) -> Any:
+    """Load a run, or an ensemble of several, to score or align given translations.
+
+    Args:
+        directory: See `load_run`.
+        others: See `load_run`.
+
+    Returns:
+        A `kerasnmt.tasks.Translator`.
+
+    Raises:
+        ValueError: As in `load_run`.
+    """
+    model, _ = load_run(directory, others)
+    from kerasnmt.tasks import Translator, task_of
+
+    return Translator(task_of(model))
+
+
 def load_translator(
     directory: Path,
     beam_size: int | None = None,
     *,
     others: Sequence[Path] | None = None,
     search: Sequence[str] | None = None,
+    translates: bool = True,
 ) -> Any:
-    """Load a run or an export for translation.
+    """Load a run or an export.
 
     Args:
         directory: A run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
         beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
         others: See `load_run`; only for runs.
         search: See `load_run`; only for runs.
+        translates: See `load_run`.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: If the folder is neither or is damaged, or if an export gets another beam size.
+        ValueError: If the folder is neither or is damaged, if the model does not translate where
+            it must, or if an export gets another beam size.
     """
     from kerasnmt.training import RunFolder
 
     if RunFolder(directory).model.exists():
         check_one_beam_size(beam_size, search)
-        model, options = load_run(directory, others, search)
+        model, options = load_run(directory, others, search, translates=translates)
         if beam_size is not None:
             options["beam_size"] = beam_size
         from kerasnmt.tasks import Translator, task_of
@@ -155,7 +179,12 @@ def load_translator(
     except (tf.errors.OpError, OSError, IndexError) as error:  # raised by TensorFlow for bad files
         more = "" if is_lite else "; `kerasnmt check` shows why"
         raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
-    fixed = translator.description["beam_size"]
+    if translates and "text" not in translator.fields:
+        raise ValueError(
+            f"{directory}: expected an export that translates. Received: one that reads "
+            f"{' and '.join(translator.fields)}."
+        )
+    fixed = translator.description.get("beam_size")
     if beam_size not in (None, fixed):
         raise ValueError(
             f"Expected the beam size that is fixed in the export, {fixed}. Received: "

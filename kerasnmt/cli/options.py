@@ -31,6 +31,14 @@ SearchOptions = Annotated[
         "The keys are listed below.",
     ),
 ]
+Context = Annotated[
+    Path | None,
+    typer.Option(
+        "--context",
+        metavar="FILE",
+        help="File of contexts, one per line, for models that read a context with each text.",
+    ),
+]
 WithRuns = Annotated[
     list[Path] | None,
     typer.Option("--with", metavar="RUN", help="Another run, for an ensemble; repeatable."),

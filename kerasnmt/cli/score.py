@@ -6,15 +6,17 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import progress_bar, progress_console
-from kerasnmt.cli.loading import load_run
-from kerasnmt.cli.options import WithRuns
+from kerasnmt.cli.loading import load_run_translator
+from kerasnmt.cli.options import Context, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.requests import check_fields, read_contexts
 
 
 def score(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
     target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
+    context: Context = None,
     with_run: WithRuns = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
@@ -28,13 +30,20 @@ def score(
     from kerasnmt.training import texts
 
     sources, targets = texts(read_parallel(source, target))
+    contexts = read_contexts(context, len(sources))
     console = progress_console()
     with console.status("loading the model"):
-        model, _ = load_run(run, with_run)
+        translator = load_run_translator(run, with_run)
+    check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
     size = 16 * batch_size
     with progress_bar(console, "scoring", len(sources)) as advance:
         for start in range(0, len(sources), size):
             chunk = slice(start, start + size)
-            for found in model.score(sources[chunk], targets[chunk], batch_size=batch_size):
+            for found in translator.score(
+                sources[chunk],
+                targets[chunk],
+                contexts=contexts and contexts[chunk],
+                batch_size=batch_size,
+            ):
                 print(f"{found:.6f}")
             advance(len(sources[chunk]))

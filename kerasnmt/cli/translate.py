@@ -2,16 +2,15 @@
 
 import sys
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.lines import read_chunks
 from kerasnmt.cli.loading import connect_translator, load_translator
-from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, Context, SearchOptions, WithRuns
+from kerasnmt.cli.requests import RequestFiles, check_fields
 from kerasnmt.cli.tokens import token_kind
 
 
@@ -23,14 +22,34 @@ def translate(
     input: Annotated[
         Path | None, typer.Option("--input", help="File to translate.", show_default="stdin")
     ] = None,
-    context: Annotated[
-        Path | None,
+    context: Context = None,
+    image: Annotated[
+        list[Path] | None,
         typer.Option(
-            "--context",
-            metavar="FILE",
-            help="File of contexts, one per line, for models that read a context with each text.",
+            "--image",
+            metavar="FILES",
+            help="PNG or JPEG files, for models that caption images.",
         ),
     ] = None,
+    story: Annotated[
+        Path | None,
+        typer.Option(
+            "--story",
+            metavar="FILE",
+            help="File of stories, for models that answer questions: a sentence per line, an "
+            "empty line between stories. All questions may be about one story.",
+        ),
+    ] = None,
+    question: Annotated[
+        Path | None,
+        typer.Option(
+            "--question",
+            metavar="FILE",
+            help="File of questions, one per line.",
+            show_default="stdin",
+        ),
+    ] = None,
+    images: Annotated[list[Path] | None, typer.Argument(metavar="", help="", hidden=True)] = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
@@ -81,39 +100,57 @@ def translate(
 
     Empty lines stay empty. A line with too many tokens for the model is truncated, with a warning
     unless a server does it.
+
+    Models that caption images or answer questions about stories write one caption or answer per
+    line: --image a.png b.png, or --story FILE with questions.
     """
+    if server is not None and image and directory is not None:
+        directory, images = None, [directory, *(images or [])]
+    if images and not image:
+        raise ValueError(
+            f"Expected one RUN_OR_EXPORT. Received: {directory} and {' '.join(map(str, images))}. "
+            "Write --image before image files, and --input before a file of texts."
+        )
+    files = RequestFiles(input, context, [*(image or []), *(images or [])], story, question)
     fixed = beam_size is not None or bool(search) or bool(with_run)
     _check_source(directory, server, (model, version, timeout), fixed)
     if n_best is not None and (scores or alignments):
         raise ValueError(
             "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
         )
+    if "text" not in files.fields and (n_best is not None or alignments):
+        raise ValueError(
+            "Expected --n-best and --alignments with texts. Received: one of them with "
+            f"{' and '.join(files.fields)}."
+        )
     console = progress_console()
     with console.status("loading the model"):
         if server is None:
-            translator = load_translator(directory, beam_size, others=with_run, search=search)
+            translator = load_translator(
+                directory, beam_size, others=with_run, search=search, translates=False
+            )
         else:
             waiting = {} if timeout is None else {"timeout": timeout}
             translator = connect_translator(server, model, version, **waiting)
     if n_best is not None:
         _check_n_best(n_best, translator.description)
-    contexts = None if context is None else _lines(context)
-    if input is None and sys.stdin.isatty():
+    check_fields(translator.fields, files.fields)
+    if files.typed and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # Several batches of a file are sorted by length; a pipe must not wait for them.
-    for chunk in read_chunks(input, batch_size * 16 if input else batch_size):
+    for request in files.chunks(batch_size if files.typed else batch_size * 16):
         options = {"batch_size": batch_size, "first_number": done + 1}
-        if contexts is not None:
-            options["contexts"] = _next_contexts(contexts, len(chunk), context, done)
         if n_best is not None:
-            lines = _ranked(translator.n_best(chunk, **options), n_best, done)
+            texts, contexts = request["text"], request.get("context")
+            found = translator.n_best(texts, contexts=contexts, **options)
+            lines = _ranked(found, n_best, done)
         else:
-            lines = _best(translator, chunk, options, scores, alignments)
+            lines = _best(translator, request, options, scores, alignments)
         sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()
-        done += len(chunk)
-        if input and console.is_terminal and not sys.stdout.isatty():
+        done += len(next(iter(request.values())))
+        if not files.typed and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
 
 
@@ -153,23 +190,6 @@ def _check_n_best(n_best: int, description: dict[str, Any]) -> None:
         )
 
 
-def _next_contexts(contexts: Iterator[str], number: int, path: Path, done: int) -> list[str]:
-    """Return the contexts of the next texts, after the first `done` contexts."""
-    found = [*islice(contexts, number)]
-    if len(found) < number:
-        raise ValueError(
-            f"Expected a line of --context for each text. Received: {path} with "
-            f"{done + len(found)} lines for more texts."
-        )
-    return found
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, without their ends."""
-    for chunk in read_chunks(path, 1000):
-        yield from chunk
-
-
 def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:
     for index, ranked in enumerate(answers, start=done):
         for translation, score in ranked[:n_best]:
@@ -177,17 +197,20 @@ def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:
 
 
 def _best(
-    translator: Any, chunk: list[str], options: dict, scores: bool, alignments: bool
+    translator: Any, request: dict[str, list], options: dict, scores: bool, alignments: bool
 ) -> Iterator[str]:
-    best = translator.best(chunk, **options)
-    attention = translator.attention(chunk, **options) if alignments else [None] * len(chunk)
-    for text, (translation, score), attended in zip(chunk, best, attention, strict=True):
-        columns = [translation]
-        if scores:
-            columns.append(f"{score:.6f}")
-        if alignments:
-            columns.append(_pharaoh(text, translation, attended, translator.description))
-        yield "\t".join(columns)
+    best = translator.ask(request, **options)
+    columns = [[answer for answer, _ in best]]
+    if scores:
+        columns.append([f"{score:.6f}" for _, score in best])
+    if alignments:
+        texts, contexts = request["text"], request.get("context")
+        attention = translator.attention(texts, contexts=contexts, **options)
+        columns.append(
+            _pharaoh(text, translation, attended, translator.description)
+            for text, translation, attended in zip(texts, columns[0], attention, strict=True)
+        )
+    return map("\t".join, zip(*columns, strict=True))
 
 
 def _pharaoh(text: str, translation: str, attended: Any, description: dict[str, Any]) -> str:

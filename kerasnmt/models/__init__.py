@@ -9,6 +9,7 @@ from kerasnmt.models.memory_network import MemoryNetwork
 from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.seq2seq import Seq2Seq
+from kerasnmt.models.text_model import TextModel
 from kerasnmt.models.translation_model import TranslationModel
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Perplexity",
     "SearchModel",
     "Seq2Seq",
+    "TextModel",
     "TranslationModel",
     "in_float32",
     "load_model",

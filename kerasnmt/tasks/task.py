@@ -89,7 +89,7 @@ class Task(ServedModel):
     def signatures(self) -> Mapping[str, Callable[..., Mapping[str, Any]]]:
         """The compiled functions of all steps, by name."""
         steps = {**self.served, **self.unserved}
-        return {name: compiled(one, self.model) for name, one in steps.items()}
+        return {name: compiled(name, one, self.model) for name, one in steps.items()}
 
     def function(self, name: str) -> Callable[..., Mapping[str, Any]]:
         """Return the function of a signature, in the form that is fastest to call many times."""
@@ -115,10 +115,11 @@ def need_text_backend() -> None:
         )
 
 
-def compiled(steps: Steps, model: keras.Model) -> Callable[..., Mapping[str, Any]]:
+def compiled(name: str, steps: Steps, model: keras.Model) -> Callable[..., Mapping[str, Any]]:
     """Compile steps for the backend of Keras.
 
     Args:
+        name: The name of the function, which an export writes into its graph.
         steps: The steps.
         model: The model that `run` calls.
 
@@ -133,6 +134,7 @@ def compiled(steps: Steps, model: keras.Model) -> Callable[..., Mapping[str, Any
         fields = {**dict(zip(steps.fields, values, strict=False)), **named}
         return steps(*(fields[name] for name in steps.fields))
 
+    function.__name__ = name
     # The inputs of the graph have the names of the fields.
     parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in steps.fields]
     function.__signature__ = Signature(parameters)

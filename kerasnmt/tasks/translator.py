@@ -2,7 +2,7 @@
 
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,41 @@ class Translator:
     Args:
         served: What answers: a task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the
             result of `load_export` or `load_lite`; a `RestClient` or a `GrpcClient`.
+
+    Attributes:
+        description: Facts about the model, such as `beam_size`; see `ServedModel`.
+        fields: The names of the fields that it reads; None if they are unknown.
     """
 
     def __init__(self, served: ServedModel) -> None:
         self._served = served
         self._functions: dict[str, Callable] = {}
         self.description = served.description
+        self.fields = served.fields
+
+    def ask(
+        self,
+        request: Mapping[str, Sequence[str | bytes]],
+        *,
+        batch_size: int = 64,
+        first_number: int = 1,
+    ) -> list[tuple[str, float]]:
+        """Return the best answer to each row of a request with its score.
+
+        Args:
+            request: A column for each field that the model reads: `text`, with `context` where it
+                reads one; `image`, the bytes of PNG or JPEG files; or `story`, one sentence per
+                line, and `question`.
+            batch_size: Number of rows in a batch.
+            first_number: The number of the first row in warnings.
+
+        Returns:
+            A pair (translation, caption or answer; its score) for each row.
+
+        Raises:
+            ValueError: If the fields are not those of the model.
+        """
+        return self._run("serving_default", request, _answers, batch_size, first_number)
 
     def translate(
         self,
@@ -68,16 +97,12 @@ class Translator:
         Raises:
             ValueError: If an argument does not suit the texts or the model.
         """
-
-        def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
-            return zip(map(decode, outputs["translation"]), outputs["score"].tolist(), strict=True)
-
         given = self._texts("texts", texts, contexts)
         if prefixes is None:
-            return self._run("serving_default", given, rows, batch_size, first_number)
+            return self.ask(given, batch_size=batch_size, first_number=first_number)
         given["prefix"] = as_texts("prefixes", prefixes)
         check_same_length("prefixes", given["prefix"], "texts", len(given["text"]))
-        return self._run("forced_prefix", given, rows, batch_size, first_number)
+        return self._run("forced_prefix", given, _answers, batch_size, first_number)
 
     def n_best(
         self,
@@ -222,7 +247,7 @@ class Translator:
             ValueError: If an image has another form, or the model does not caption images.
         """
         given = {"image": [image_file(image) for image in images]}
-        return self._run("serving_default", given, _decoded("caption"), batch_size)
+        return [caption for caption, _ in self.ask(given, batch_size=batch_size)]
 
     def answer(
         self, stories: Sequence[Sequence[str]], questions: Sequence[str], *, batch_size: int = 64
@@ -247,7 +272,7 @@ class Translator:
         # A sentence becomes one line, even if it contains line breaks.
         lines = ["\n".join(" ".join(one.split()) for one in story) for story in stories]
         given = {"story": lines, "question": questions}
-        return self._run("serving_default", given, _decoded("answer"), batch_size)
+        return [answer for answer, _ in self.ask(given, batch_size=batch_size)]
 
     def _texts(
         self, name: str, texts: Sequence[str], contexts: Sequence[str] | None
@@ -295,7 +320,7 @@ class Translator:
     def _run(
         self,
         name: str,
-        given: dict[str, Sequence[Any]],
+        given: Mapping[str, Sequence[Any]],
         rows: Callable[[dict[str, np.ndarray]], Iterable],
         batch_size: int,
         first_number: int | None = None,
@@ -319,7 +344,7 @@ class Translator:
         lengths = [sum(map(len, row)) for row in zip(*given.values(), strict=True)]
         if not lengths:
             return []
-        if first_number is not None:
+        if first_number is not None and "text" in given:
             self._warn_of_cuts(given["text"], first_number)
         answers: list = [None] * len(lengths)
         for places in like_lengths(lengths, batch_size):
@@ -362,9 +387,10 @@ def image_file(image: Any) -> bytes:
     return tf.io.encode_png(array).numpy()
 
 
-def _decoded(name: str) -> Callable[[dict[str, np.ndarray]], list[str]]:
-    """Return a function that returns the texts of an output."""
-    return lambda outputs: [*map(decode, outputs[name])]
+def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
+    """Return the texts and scores of a batch: each answer has one text and one score."""
+    (name,) = outputs.keys() - {"score"}
+    return zip(map(decode, outputs[name]), outputs["score"].tolist(), strict=True)
 
 
 # What to do where a model lacks a function.

@@ -1,7 +1,10 @@
 import functools
 import importlib
 import io
+import os
 import re
+import signal
+import subprocess
 import sys
 import threading
 from typing import NamedTuple
@@ -18,6 +21,12 @@ tokenizer: {shared: {kind: sentencepiece, vocabulary_size: 150}}
 data: {train: {builtin: 60}, validation: {builtin: 4}}
 search: {beam_size: 3, length_penalty: 0.6, max_length: 20}
 """
+
+
+PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
+SERVED = re.compile(
+    r"serving version 1 of (\S+) at (http://\S+?)/v1/models/\1, for development; Ctrl-C stops it\n"
+)
 
 
 class Done(NamedTuple):
@@ -64,7 +73,10 @@ def load_once(load_run_once):
             return load_translator(directory, beam_size, **dict(options))
 
     def load_once(directory, beam_size=None, **options):
-        given = {name: tuple(value) for name, value in options.items() if value}
+        given = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in options.items()
+        }
         return load(directory, beam_size, tuple(given.items()))
 
     return load_once
@@ -73,6 +85,7 @@ def load_once(load_run_once):
 @pytest.fixture
 def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
     """Run the program in this process; what it and its libraries write is caught."""
+    monkeypatch.setattr("kerasnmt.cli.loading.load_run", load_run_once)
     for verb in ("align", "attention", "evaluate", "export", "score", "translate"):
         module = importlib.import_module(f"kerasnmt.cli.{verb}")
         for name, load in (("load_translator", load_once), ("load_run", load_run_once)):
@@ -93,6 +106,33 @@ def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
         return Done(caught.value.code, out, err)
 
     return run
+
+
+@pytest.fixture
+def serve():
+    """Start `kerasnmt serve` in a process of its own; gives it, the model's name and the URL."""
+    started = []
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    del environment["TF_CPP_MIN_LOG_LEVEL"]
+
+    def serve(*arguments):
+        process = subprocess.Popen(
+            [*PROGRAM, "serve", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+            # A shell's background jobs ignore interrupts, and what they start inherits that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        started.append(process)
+        said = process.stderr.readline()
+        return process, *SERVED.fullmatch(said).groups()
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,8 @@
-import os
 import re
 import signal
 import subprocess
 import sys
 
-import pytest
 import requests
 
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
@@ -18,36 +16,6 @@ LINES = [
     "Two  old men read .",
 ]
 TEXT = "".join(f"{line}\n" for line in LINES)
-SERVED = re.compile(
-    r"serving version 1 of (\S+) at (http://\S+?)/v1/models/\1, for development; Ctrl-C stops it\n"
-)
-
-
-@pytest.fixture
-def serve():
-    """Start `kerasnmt serve` in a process of its own; gives it, the model's name and the URL."""
-    started = []
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    del environment["TF_CPP_MIN_LOG_LEVEL"]
-
-    def serve(*arguments):
-        process = subprocess.Popen(
-            [*PROGRAM, "serve", *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            text=True,
-            # A shell's background jobs ignore interrupts, and what they start inherits that.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-        started.append(process)
-        said = process.stderr.readline()
-        return process, *SERVED.fullmatch(said).groups()
-
-    yield serve
-    for process in started:
-        process.kill()
-        process.communicate()
 
 
 def stopped(process, end):

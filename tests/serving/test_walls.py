@@ -13,7 +13,7 @@ WALLS = {
     "export": {"contract", "protocol"},
     "check": {"export", "contract", "protocol"},
     "client": {"contract", "protocol"},
-    "server": {"export", "protocol"},
+    "server": {"export", "contract", "protocol"},
 }
 
 

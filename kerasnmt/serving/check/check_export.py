@@ -11,7 +11,7 @@ import numpy as np
 from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 from kerasnmt.serving.check.session_process import SessionProcess
 from kerasnmt.serving.contract.export_contract import ExportContract, Outputs, Row
-from kerasnmt.serving.contract.kinds import described_contract, likeliest_contract
+from kerasnmt.serving.contract.kinds import contract_of, declared_contract
 from kerasnmt.serving.contract.translation_contract import TranslationContract
 from kerasnmt.serving.export.version_folder import (
     DESCRIPTION,
@@ -157,10 +157,11 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
     If the description has no examples, the rows are those of the contract, without answers.
     """
     description = read_description(version)
-    contract = described_contract(description)
-    if contract is None:
+    if description:
+        contract = contract_of(description["inputs"])
+    else:
         default = MetaGraph.from_saved_model(version).signatures.get("serving_default")
-        contract = likeliest_contract(default.inputs if default else ())
+        contract = declared_contract(default.inputs if default else ())
     rows, answers = contract.described_examples(description)
     return contract, rows or contract.example_rows, answers
 

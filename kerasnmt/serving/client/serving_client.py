@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kerasnmt.serving.contract.kinds import likeliest_contract
+from kerasnmt.serving.contract.kinds import declared_contract
 from kerasnmt.serving.protocol.meta_graph import Signature
 from kerasnmt.tasks.served_model import ServedModel
 
@@ -72,7 +72,7 @@ class ServingClient(ServedModel, abc.ABC):
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
         default = declared.get("serving_default")
-        self.contract = likeliest_contract(default.inputs if default else ())
+        self.contract = declared_contract(default.inputs if default else ())
         if problems := self.contract.signature_problems(declared):
             raise self._refused(f"a model that is not an export of kerasnmt: {problems[0]}")
         self.fields = tuple(self.contract.inputs)

@@ -1,42 +1,35 @@
 """The kinds of exports, and how to find the kind of a given export."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from kerasnmt.serving.contract.caption_contract import CaptionContract
 from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.contract.story_contract import StoryContract
 from kerasnmt.serving.contract.translation_contract import ContextContract, TranslationContract
 
-CONTRACTS = (TranslationContract(), StoryContract(), ContextContract(), CaptionContract())
+CONTRACTS = (TranslationContract(), ContextContract(), CaptionContract(), StoryContract())
 
 
-def described_contract(description: Mapping[str, Any]) -> ExportContract | None:
-    """Find the kind of an export from the names of the examples in its description.
+def contract_of(inputs: Collection[str]) -> ExportContract | None:
+    """Return the contract of the exports whose signatures take these inputs, in any order.
 
     Args:
-        description: The export's description, as `read_description` returns it.
+        inputs: The names of the inputs; an export's description lists them as `inputs`.
 
     Returns:
-        The contract of the kind; None if there are no examples, or if their names are unknown.
+        The contract; None if no kind of export takes these inputs.
     """
-    names = description.get("examples", {}).keys()
-    return next((one for one in CONTRACTS if one.example_names == names), None)
+    return next((one for one in CONTRACTS if one.inputs.keys() == {*inputs}), None)
 
 
-def contract_of(fields: Collection[str]) -> ExportContract:
-    """Return the contract of a task, by the names of its fields, which are its inputs."""
-    return next(one for one in CONTRACTS if {*one.inputs} == {*fields})
-
-
-def likeliest_contract(inputs: Collection[str]) -> ExportContract:
-    """Find the kind of an export without a description.
+def declared_contract(inputs: Collection[str]) -> ExportContract:
+    """Return the contract for a SavedModel without a description.
 
     Args:
         inputs: The names of the inputs of `serving_default`.
 
     Returns:
-        The contract that has most of these inputs. In a tie it is the first one, which is the
-        contract of translation.
+        The contract of these inputs; for inputs of no kind the contract of translation, which says
+        in its `signature_problems` what it expects.
     """
-    return max(CONTRACTS, key=lambda one: len(one.inputs.keys() & {*inputs}))
+    return contract_of(inputs) or CONTRACTS[0]

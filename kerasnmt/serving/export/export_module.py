@@ -66,6 +66,7 @@ class ExportModule(tf.Module, ServedModel):
         """Facts for JSON that a client cannot read from the signatures."""
         return {
             "task": self._task.name,
+            "inputs": [*self.fields],
             **self._task.description,
             "weights": self._weights.kind,
         }

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.serving.contract.kinds import described_contract
+from kerasnmt.serving.contract.kinds import contract_of
 from kerasnmt.serving.export.unfinished_folder import remove_abandoned, unfinished_folder
 
 DESCRIPTION = Path("assets.extra", "kerasnmt.json")
@@ -121,9 +121,10 @@ def read_description(version: Path) -> dict[str, Any]:
         version: The folder of a version.
 
     Returns:
-        The `description` of the `ExportModule`. The key `examples`
-        holds a few inputs with the model's answers: a list for each of the `example_names` of the
-        export's `ExportContract`. Empty for a SavedModel that kerasnmt did not write.
+        The `description` of the `ExportModule`. Its `inputs` give the kind of the export, see
+        `contract_of`. The key `examples` holds a few inputs with the model's answers: a list for
+        each of the `example_names` of the contract. Empty for a SavedModel that kerasnmt did not
+        write.
 
     Raises:
         ValueError: If the file exists but is not such a description.
@@ -133,10 +134,12 @@ def read_description(version: Path) -> dict[str, Any]:
         return {}
     try:
         description = json.loads(path.read_bytes())
-        columns = [*description.get("examples", {}).values()]
-        known = "examples" not in description or described_contract(description) is not None
-        whole = known and len({*map(len, columns)}) <= 1 and all(map(_are_strings, columns))
-    except (ValueError, AttributeError, TypeError):
+        names = contract_of(description["inputs"]).example_names
+        examples = description.get("examples", {name: [] for name in names})
+        columns = [*examples.values()]
+        whole = examples.keys() == names and len({*map(len, columns)}) <= 1
+        whole = whole and all(map(_are_strings, columns))
+    except (ValueError, KeyError, AttributeError, TypeError):
         whole = False
     if not whole:
         raise ValueError(

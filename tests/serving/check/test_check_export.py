@@ -26,7 +26,7 @@ contract = TranslationContract()
 ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
 ALL_ROWS += ["description", "expected", "latency", "memory"]
-DESCRIPTION = {"model": "reverser", "beam_size": 2}
+DESCRIPTION = {"inputs": ["text"], "model": "reverser", "beam_size": 2}
 
 
 def reverser(fault=""):

@@ -277,21 +277,29 @@ def test_what_an_answer_may_hold(connect, rest_app):
     assert Translator(client).translate(["x", "y"]) == ["\ufffd", "é"]
 
 
-def test_an_export_that_does_not_translate(start):
-    strings = {
-        name: TensorInfo(f"{name}:0", "string", [-1]) for name in ("story", "question", "answer")
-    }
+def test_an_export_that_answers_questions(connect):
+    names = ("story", "question", "answer")
+    strings = {name: TensorInfo(f"{name}:0", "string", [-1]) for name in names}
     outputs = {"answer": strings.pop("answer"), "score": TensorInfo("score:0", "float32", [-1])}
 
     class Stories:
         signatures = {"serving_default": Signature(strings, outputs)}  # noqa: RUF012
 
-    message = (
-        "Received: an export of a memory network, which answers questions, where an export that "
-        "translates is expected"
-    )
-    with pytest.raises(ValueError, match=message):
-        RestClient(start(RestApp(Stories(), "qa", 1)), "qa")
+        def run(self, signature, inputs):
+            told = zip(inputs["story"], inputs["question"], strict=True)
+            answers = [story.split(b"\n")[-1] + question for story, question in told]
+            return {
+                "answer": np.array(answers, object),
+                "score": np.float32([len(answer) for answer in answers]),
+            }
+
+    translator = Translator(connect(RestApp(Stories(), "qa", 1), "qa"))
+    stories = [["a", "b  c"], ["d"]]
+    assert translator.answer(stories, ["x", "yé"]) == ["b cx", "dyé"]
+    found = translator.ask({"story": ["a\nb", "d"], "question": ["x", "yé"]})
+    assert found == [("bx", 2.0), ("dyé", 4.0)]
+    with pytest.raises(ValueError, match=r"with story and question, .* Received: text\."):
+        translator.translate(["two dogs"])
 
 
 def test_what_is_no_export_of_kerasnmt(start, served_session):

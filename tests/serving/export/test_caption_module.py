@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.serving import ExportModule, RestApp, check_export, load_export
+from kerasnmt.serving import ExportModule, RestApp, Translator, check_export, load_export
 from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.tasks.decoded_images import decoded_images
@@ -163,11 +163,15 @@ def test_check_passes(exported):
     assert details["warmup"] == "12 requests answered, of serving_default, attention"
 
 
-def test_what_takes_translations_alone_says_so(exported):
-    with pytest.raises(
-        ValueError, match=r"that translates\. Received: an export that captions images"
-    ):
-        load_export(exported / "1")
+def test_it_is_loaded_and_asked(exported, model):
+    translator = Translator(load_export(exported / "1"))
+    captions = model.caption(IMAGES, **OPTIONS)
+    assert translator.caption(IMAGES) == captions
+    found = translator.ask({"image": [FILES[1], b"two dogs", FILES[0]]})
+    assert [caption for caption, _ in found] == [captions[1], "", captions[0]]
+    assert found[1][1] == 0.0 and found[0][1] < 0
+    with pytest.raises(ValueError, match=r"with image, which .* Received: text\."):
+        translator.translate(["two dogs"])
 
 
 def test_options_out_of_range(model):

@@ -12,8 +12,10 @@ from kerasnmt.serving import (
     check_export,
     export_lite,
     load_export,
+    load_lite,
 )
 from kerasnmt.serving.contract.translation_contract import ContextContract
+from kerasnmt.tasks import task_of
 from kerasnmt.text import WordTokenizer
 
 OPTIONS = {"beam_size": 3, "max_length": 5, "min_length": 3}
@@ -176,6 +178,14 @@ def test_a_long_context_is_cut(served):
     np.testing.assert_array_equal(found[0]["score"], found[1]["score"])
 
 
-def test_not_for_lite(model, tmp_path):
-    with pytest.raises(ValueError, match=r"Expected a model that reads only a source, for LiteRT"):
-        export_lite(model, tmp_path / "lite", **OPTIONS)
+@pytest.mark.thorough("converts a model; the words are those of test_litert.py")
+def test_lite_translates_as_the_model(model, tmp_path):
+    translator = Translator(load_lite(export_lite(model, tmp_path / "lite", **OPTIONS)))
+    expected = Translator(task_of(model, **OPTIONS)).best(TEXTS, contexts=CONTEXTS)
+    found = translator.best(TEXTS, contexts=CONTEXTS)
+    assert [text for text, _ in found] == [text for text, _ in expected]
+    np.testing.assert_allclose(
+        [score for _, score in found], [score for _, score in expected], atol=1e-4
+    )
+    with pytest.raises(ValueError, match="Expected contexts, one for each text"):
+        translator.translate(TEXTS)

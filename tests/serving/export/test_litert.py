@@ -99,7 +99,7 @@ def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path
 def test_a_model_that_reads_images_is_refused(tmp_path):
     tokenizer = WordTokenizer(["a", "dog"])
     model = zoo.show_attend_tell_lstm(tokenizer, image_size=32, embedding_dim=4, units=3)
-    with pytest.raises(ValueError, match=r"only a source, for LiteRT.*show_attend_tell_lstm"):
+    with pytest.raises(ValueError, match=r"that translates, for LiteRT.*lstm, which reads image"):
         export_lite(model, tmp_path / "lite")
     assert not (tmp_path / "lite").exists()
 
@@ -123,6 +123,8 @@ def test_the_folder(lite, word_model):
     assert os.listdir(lite.parent) == [lite.name]
     assert lite.stat().st_mode & 0o777 == 0o755
     assert json.loads((lite / "kerasnmt.json").read_text()) == {
+        "task": "translation",
+        "inputs": ["text"],
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,

@@ -9,7 +9,14 @@ import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kerasnmt import zoo
-from kerasnmt.serving import ExportModule, RestApp, check_export, export_next_version, load_export
+from kerasnmt.serving import (
+    ExportModule,
+    RestApp,
+    Translator,
+    check_export,
+    export_next_version,
+    load_export,
+)
 from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.text import PlainWordTokenizer
 
@@ -121,6 +128,8 @@ def test_signature_and_description(exported, session):
     written = json.loads((exported / "1" / "assets.extra" / "kerasnmt.json").read_text())
     examples = written.pop("examples")
     assert written == {
+        "task": "answering",
+        "inputs": ["story", "question"],
         "model": "memory_network",
         "max_sentences": 3,
         "max_words": 100,
@@ -171,9 +180,17 @@ def test_versions_and_smaller_weights(model, exported, expected):
     np.testing.assert_allclose(served["score"], expected["score"], atol=0.05)
 
 
-def test_what_takes_translations_alone_says_so(exported):
-    with pytest.raises(ValueError, match=r"that translates\. Received: an export of a memory"):
-        load_export(exported / "1")
+def test_it_is_loaded_and_asked(exported, expected):
+    translator = Translator(load_export(exported / "1"))
+    answers = translator.answer([story.split("\n") for story in STORIES], QUESTIONS, batch_size=3)
+    assert answers == [answer.decode() for answer in expected["answer"]]
+    found = translator.ask({"question": QUESTIONS, "story": STORIES})
+    assert [answer for answer, _ in found] == answers
+    np.testing.assert_allclose([score for _, score in found], expected["score"], atol=1e-5)
+    with pytest.raises(ValueError, match=r"with story and question, .* Received: text\."):
+        translator.translate(QUESTIONS)
+    with pytest.raises(ValueError, match=r"with story and question, .* Received: image\."):
+        translator.caption([b"an image"])
 
 
 def test_check_passes(exported):

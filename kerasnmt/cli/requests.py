@@ -1,0 +1,154 @@
+"""Requests from the files that a command names."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby, islice, repeat
+from pathlib import Path
+from typing import Any
+
+from kerasnmt.cli.lines import read_chunks
+
+# How each field of a request is given on the command line.
+_GIVEN = {
+    "text": "texts",
+    "context": "--context FILE",
+    "image": "--image FILES",
+    "story": "--story FILE",
+    "question": "questions",
+}
+
+
+def check_fields(read: Sequence[str] | None, given: Sequence[str]) -> None:
+    """Check that a model reads the fields that are given.
+
+    Args:
+        read: The fields that the model reads; None if they are unknown.
+        given: The fields of the requests.
+
+    Raises:
+        ValueError: If it reads others. The error names the options of the command line.
+    """
+    if read is not None and {*read} != {*given}:
+        expected, received = (
+            " and ".join(_GIVEN[field] for field in fields) for fields in (read, given)
+        )
+        raise ValueError(f"Expected {expected}, which this model reads. Received: {received}.")
+
+
+def read_contexts(path: Path | None, number: int) -> list[str] | None:
+    """Read the contexts of this number of texts.
+
+    Args:
+        path: A file with a context per line, plain or .gz; or None.
+        number: The number of texts.
+
+    Returns:
+        The contexts; None without a file.
+
+    Raises:
+        ValueError: If the file cannot be read, or has another number of lines.
+    """
+    if path is None:
+        return None
+    from kerasnmt.data import read_parallel
+    from kerasnmt.training import texts
+
+    contexts, _ = texts(read_parallel(path, path))
+    if len(contexts) != number:
+        raise ValueError(
+            f"Expected a line of --context for each of {number:,} texts. Received: {path} with "
+            f"{len(contexts):,} lines."
+        )
+    return contexts
+
+
+class RequestFiles:
+    """The files that hold the fields of requests.
+
+    Args:
+        text: File of texts, one per line; None for standard input.
+        context: File of contexts, one for each text; or None.
+        image: Image files; empty if the requests have none.
+        story: File of stories, a sentence per line and an empty line between stories; or None. If
+            it holds one story, all questions are about it.
+        question: File of questions, one per line; None for standard input.
+
+    Attributes:
+        fields: The names of the fields of the requests, as models have them.
+
+    Raises:
+        ValueError: If the files are of several kinds of requests.
+    """
+
+    def __init__(
+        self,
+        text: Path | None = None,
+        context: Path | None = None,
+        image: Sequence[Path] | None = None,
+        story: Path | None = None,
+        question: Path | None = None,
+    ) -> None:
+        kinds = [(text, context), (image or None,), (story, question)]
+        if sum(any(one is not None for one in kind) for kind in kinds) > 1:
+            raise ValueError(
+                "Expected one kind of request: texts, images, or stories and questions. Received: "
+                "options of several kinds."
+            )
+        if question is not None and story is None:
+            raise ValueError("Expected --story FILE with --question. Received: --question alone.")
+        self._lines, self._images = question or text, image or ()
+        self._beside = context or story
+        if image:
+            self.fields = ("image",)
+        elif story is not None:
+            self.fields = ("question", "story")
+        else:
+            self.fields = ("text", "context")[: 1 + (context is not None)]
+
+    @property
+    def typed(self) -> bool:
+        """Whether the lines come from standard input."""
+        return self._lines is None and not self._images
+
+    def chunks(self, size: int) -> Iterator[dict[str, list[Any]]]:
+        """Yield requests of at most `size` rows, a column for each field.
+
+        Raises:
+            ValueError: If a file is not UTF-8, or has fewer contexts or stories than lines.
+            OSError: If a file cannot be read.
+        """
+        if self._images:
+            for start in range(0, len(self._images), size):
+                yield {"image": [one.read_bytes() for one in self._images[start : start + size]]}
+            return
+        field, *others = self.fields
+        columns = {other: _READERS[other](self._beside) for other in others}
+        done = 0
+        for lines in read_chunks(self._lines, size):
+            request = {field: lines}
+            for other, column in columns.items():
+                request[other] = [*islice(column, len(lines))]
+                if len(request[other]) < len(lines):
+                    raise ValueError(
+                        f"Expected a {other} for each {field}. Received: {self._beside} with "
+                        f"{done + len(request[other])}, for more lines."
+                    )
+            done += len(lines)
+            yield request
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file."""
+    return chain.from_iterable(read_chunks(path, 1000))
+
+
+def _stories(path: Path) -> Iterator[str]:
+    """Yield the stories of a file, each with its sentences in lines; a single one for ever."""
+    stories = [
+        "\n".join(group)
+        for blank, group in groupby(_lines(path), lambda line: not line.strip())
+        if not blank
+    ]
+    return repeat(*stories) if len(stories) == 1 else iter(stories)
+
+
+_READERS = {"context": _lines, "story": _stories}
