@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import check_one_beam_size, load_run
+from kerasnmt.cli.loading import load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
 
 
@@ -41,12 +41,9 @@ def export(
     """Write a version of a SavedModel for TF Serving, whole or not at all."""
     with progress_console().status("exporting"):
         # First, because it loads TensorFlow without messages.
-        check_one_beam_size(beam_size, search)
-        model, options = load_run(run, with_run, search, translates=lite)
+        model, options = load_run(run, with_run, search, beam_size=beam_size, translates=lite)
         from kerasnmt.serving import export_lite, export_model, export_next_version
 
-        if beam_size is not None:
-            options["beam_size"] = beam_size
         if lite and options.pop("replace_unknown", False):
             raise ValueError(
                 "Expected a recipe without search.replace_unknown for LiteRT, which has no "

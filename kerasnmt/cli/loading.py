@@ -14,6 +14,7 @@ def load_run(
     others: Sequence[Path] | None = None,
     search: Sequence[str] | None = None,
     *,
+    beam_size: int | None = None,
     translates: bool = True,
 ) -> tuple[Any, dict[str, Any]]:
     """Load the model of a run, or an ensemble of several.
@@ -22,6 +23,7 @@ def load_run(
         directory: A folder that `kerasnmt train` wrote.
         others: Further runs, whose models form an ensemble with the first.
         search: Changes to the search options, such as `beam_size=8`.
+        beam_size: Beam size instead of the recipe's.
         translates: Whether the model must translate. Otherwise it may also caption images or
             answer questions.
 
@@ -31,14 +33,29 @@ def load_run(
 
     Raises:
         ValueError: If a folder has no model, or one that is damaged or of another kind; if the
-            models do not fit together; or if a search option is unknown or out of range.
+            models do not fit together; or if a search option is unknown, out of range or given
+            twice, or the model does not search.
     """
+    for option in search or []:
+        if beam_size is not None and option.startswith("beam_size="):
+            raise ValueError(
+                f"Expected one beam size. Received: --beam-size {beam_size} and --search {option}."
+            )
     model, options = _load_one(directory, search or [], translates or bool(others))
     if others:
         from kerasnmt.models import Ensemble
 
         members = [model, *(_load_one(other, [], True)[0] for other in others)]
         model = Ensemble(members, name="ensemble")
+    if beam_size is not None:
+        from kerasnmt.models import SearchModel
+
+        if not isinstance(model, SearchModel):
+            raise ValueError(
+                f"Expected no --beam-size, as {model.name} does not search. Received: --beam-size "
+                f"{beam_size}."
+            )
+        options["beam_size"] = beam_size
     return model, options
 
 
@@ -90,19 +107,6 @@ def refuse_run(directory: Path) -> None:
         )
 
 
-def check_one_beam_size(beam_size: int | None, search: Sequence[str] | None) -> None:
-    """Raise an error if the beam size is given twice.
-
-    Raises:
-        ValueError: If both --beam-size and --search set the beam size.
-    """
-    for option in search or []:
-        if beam_size is not None and option.startswith("beam_size="):
-            raise ValueError(
-                f"Expected one beam size. Received: --beam-size {beam_size} and --search {option}."
-            )
-
-
 def load_run_translator(directory: Path, others: Sequence[Path] | None = None) -> Any:
     """Load a run, or an ensemble of several, to score or align given translations.
 
@@ -149,10 +153,9 @@ def load_translator(
     from kerasnmt.training import RunFolder
 
     if RunFolder(directory).model.exists():
-        check_one_beam_size(beam_size, search)
-        model, options = load_run(directory, others, search, translates=translates)
-        if beam_size is not None:
-            options["beam_size"] = beam_size
+        model, options = load_run(
+            directory, others, search, beam_size=beam_size, translates=translates
+        )
         from kerasnmt.tasks import Translator, task_of
 
         return Translator(task_of(model, **options))

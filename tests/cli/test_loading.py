@@ -100,10 +100,15 @@ def test_a_model_that_does_not_translate(tmp_path):
     for load in (load_run, load_translator):
         with pytest.raises(ValueError, match=re.escape(str(tmp_path / message))):
             load(tmp_path)
+    with pytest.raises(ValueError, match=r"no --beam-size, as memory_network does not search\."):
+        load_translator(tmp_path, beam_size=2, translates=False)
     model.export(tmp_path / "qa" / "1")
-    message = "expected an export that translates. Received: an export of a memory network"
+    message = "expected an export that translates. Received: one that reads story and question."
     with pytest.raises(ValueError, match=message):
         load_translator(tmp_path / "qa")
+    for folder in (tmp_path, tmp_path / "qa"):
+        translator = load_translator(folder, translates=False)
+        assert translator.answer([["mary home"]], ["mary"])[0] in ("mary", "home", "⁇")
 
 
 def test_a_run_that_captions_images(run_folder, tmp_path):

@@ -143,24 +143,6 @@ def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator
     assert done.lines == translator.translate(["no"] * 3 + [LONG[:50], "no"])
 
 
-def test_contexts(kerasnmt, monkeypatch, tmp_path):
-    class Echo:
-        description = {"beam_size": 1}  # noqa: RUF012
-
-        def best(self, texts, contexts, batch_size, first_number):
-            return [(f"{one}|{other}", 0.0) for one, other in zip(texts, contexts, strict=True)]
-
-    monkeypatch.setattr("kerasnmt.cli.translate.load_translator", lambda *_, **__: Echo())
-    contexts = tmp_path / "contexts"
-    contexts.write_text("a\n\nc", encoding="utf-8")
-    options = ("--context", contexts, "--batch-size", 2)
-    done = kerasnmt("translate", tmp_path, *options, stdin="x\ny\nz\n")
-    assert (done.lines, done.err) == (["x|a", "y|", "z|c"], "")
-    done = kerasnmt("translate", tmp_path, *options, stdin="x\ny\nz\nw\n")
-    assert done.code == 2 and "Expected a line of --context for each text" in done.err
-    assert done.lines[:2] == ["x|a", "y|"]
-
-
 def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
     path = tmp_path / "latin1"
     path.write_bytes(b"no\nhe\nZo\xeb\nno\n")
