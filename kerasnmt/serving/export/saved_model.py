@@ -106,9 +106,8 @@ class _LoadedExport(ServedModel):
 
     def __init__(self, loaded: Any, description: dict[str, Any]) -> None:
         self.signatures = loaded.signatures
-        _, fields = loaded.signatures["serving_default"].structured_input_signature
-        self.fields = tuple(fields)
-        if "text" in fields:
+        self.fields = tuple(description["inputs"])
+        if "text" in self.fields:
             self.source_lengths = loaded.source_lengths.get_concrete_function()
         self.description = description
         self._loaded = loaded  # its variables live only as long as this object

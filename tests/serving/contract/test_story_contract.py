@@ -15,6 +15,7 @@ ROWS = ["saved_model", "ops", "load", "signatures", "requests", "batch_of_one", 
 ROWS += ["warmup", "python", "description", "expected", "latency", "memory"]
 STORIES = ["Mary left.\nJohn came.", "one line", ""]
 QUESTIONS = ["Where?", "", "Who?"]
+WITHOUT_EXAMPLES = {"inputs": ["story", "question"], "model": "toy"}
 ANSWERS = ["John came. Where?", "one line ", " Who?"]
 
 
@@ -47,8 +48,8 @@ def export(folder, fault="", description=None):
         module.serve = tf.function(lambda story: module.answer(story, story), inputs[:1])
     else:
         module.serve = tf.function(module.answer, inputs)
-    made_with = {"model": "toy"}
-    module.description = tf.function(lambda: tf.constant(json.dumps(made_with)), input_signature=[])
+    made_with = json.dumps(WITHOUT_EXAMPLES)
+    module.description = tf.function(lambda: tf.constant(made_with), input_signature=[])
     tf.saved_model.save(module, str(folder), signatures={"serving_default": module.serve})
     if description is not None:
         (folder / "assets.extra").mkdir()
@@ -58,7 +59,7 @@ def export(folder, fault="", description=None):
 
 def described(**changed):
     examples = {"stories": STORIES, "questions": QUESTIONS, "answers": ANSWERS, **changed}
-    return {"model": "toy", "examples": examples}
+    return {**WITHOUT_EXAMPLES, "examples": examples}
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +110,11 @@ def test_without_a_description_its_inputs_tell_the_kind(tmp_path, quick):
     assert failed(report) == {"description": f"{missing} is missing; export again"}
     assert details(report)["requests"] == "1 signature answered 5 questions"
     assert details(report)["expected"].startswith("not compared with the model: ")
-    # Where the question is missing too.
+    # No kind has these inputs: the check says what translation would take.
     assert failed(check_export(export(tmp_path / "2", "question"))) == {
-        "signatures": "serving_default input: names ['story'] where ['question', 'story'] are "
-        "expected"
+        "signatures": "serving_default input: names ['story'] where ['text'] are expected; "
+        "serving_default output: names ['answer', 'score'] where ['score', 'translation'] are "
+        "expected; no signature 'n_best'"
     }
 
 
@@ -157,8 +159,7 @@ def test_broken_examples_fail_the_row_of_answers(good, tmp_path, changed):
 
 
 def test_scores_that_depend_on_the_batch_fail_their_rows(tmp_path, quick):
-    without_examples = {"model": "toy"}
-    wrong = failed(check_export(export(tmp_path / "1", "batch", without_examples)))
+    wrong = failed(check_export(export(tmp_path / "1", "batch", WITHOUT_EXAMPLES)))
     assert wrong.keys() == {"batch_of_one", "odd_inputs"}
     assert wrong["batch_of_one"] == "score of question 0: -54 where -58 is expected"
     assert wrong["odd_inputs"].startswith(
@@ -171,7 +172,7 @@ def test_odd_inputs_fail_their_row(tmp_path, quick):
     assert wrong.keys() == {"odd_inputs"}
     # Bytes that are not UTF-8 are the sixth of the odd stories.
     assert wrong["odd_inputs"].startswith("serving_default: answer of question 5 is not UTF-8: b")
-    wrong = failed(check_export(export(tmp_path / "2", "finite", {"model": "toy"})))
+    wrong = failed(check_export(export(tmp_path / "2", "finite", WITHOUT_EXAMPLES)))
     # 909 words of 11 characters and a last one come to 10,000.
     assert wrong == {"odd_inputs": "serving_default: score of question 2 is not finite: -inf"}
 
