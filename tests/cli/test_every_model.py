@@ -1,5 +1,7 @@
 """Every model of the zoo: trained, asked, exported, checked, and asked at its export and server."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ search: {beam_size: 2, max_length: 6}
 """
 STORIES = [["ann went home", "bob went out"], ["zoe slept"], ["ann slept", "bob slept"]]
 QUESTIONS = ["where is ann", "where is zoe", "where is bob"]
-ALWAYS = ("context_attention_gru", "luong_dot_lstm", "memory_network", "show_attend_tell_lstm")
+ALWAYS = ("luong_dot_lstm", "memory_network", "show_attend_tell_lstm")
 NAMES = [
     pytest.param(
         name,
@@ -109,6 +111,9 @@ def test_from_training_to_a_server(name, trained, kerasnmt, serve, tmp_path):
     assert (exported.code, exported.lines) == (0, [str(tmp_path / "served" / "tiny" / "1")])
     checked = kerasnmt("check", *exported.lines)
     assert checked.code == 0, checked.out
+    (signatures,) = re.findall(r"^\S+ +signatures +(.*)$", checked.out, re.MULTILINE)
+    attends = not name.startswith(("encoder_decoder", "memory"))
+    assert ("attention" in signatures) == attends
     _, served, url = serve(tmp_path / "served" / "tiny", "--port", 0)
     server = ("--server", url, "--model", served)
     for where in (exported.lines, server):

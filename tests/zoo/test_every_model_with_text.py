@@ -1,4 +1,4 @@
-"""Every model of the zoo that translates is trained, saved and loaded; some are exported."""
+"""Every model of the zoo that translates is trained, saved and loaded."""
 
 import keras
 import numpy as np
@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 from keras import tree
 
-from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from tests.zoo.tiny_models import INPUTS, NAMES, SOURCE, TARGET_IDS, TARGETS, make, thorough
 
@@ -28,30 +27,6 @@ def test_fit_save_and_load(name, eagerly, tmp_path):
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     tree.map_structure(np.testing.assert_array_equal, copy(inputs), model(inputs))
-
-
-# One of each family, but Bahdanau's (tests/serving/test_export.py) and those that copy
-# (tests/serving/test_check.py).
-@pytest.mark.parametrize(
-    "name",
-    [
-        "encoder_decoder_gru",
-        pytest.param("history_attention_gru", marks=thorough),
-        pytest.param("luong_local_p_lstm", marks=thorough),
-        pytest.param("transformer_tiny", marks=thorough),
-    ],
-)
-def test_export(name, tmp_path):
-    model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
-    texts = ["a b unheard", "", "g"]
-    translations = model.translate(texts, beam_size=2, max_length=8)
-    assert len(translations) == 3 and translations[1] == ""
-    model.export(tmp_path / "export" / "1", beam_size=2, max_length=8)
-    served = load_export(tmp_path / "export")
-    assert Translator(served).translate(texts) == translations
-    assert ("attention" in served.signatures) == model.has_attention
-    report = check_export(tmp_path / "export")
-    assert report.passed, report
 
 
 @pytest.mark.parametrize("name", ["encoder_decoder_gru", "encoder_decoder_lstm"])
