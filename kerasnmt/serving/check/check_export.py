@@ -410,7 +410,7 @@ def _check_expected(served: _Served, expected: Sequence[str]) -> str:
     wanted = np.array([answer.encode() for answer in expected], object)
     received = served.ask("serving_default", served.rows)[contract.answer]
     _refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
-    return f"{len(expected)} {contract.answers} as expected"
+    return f"{len(expected)} {contract.answer}s as expected"
 
 
 class _Load(NamedTuple):

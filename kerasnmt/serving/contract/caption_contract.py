@@ -55,8 +55,7 @@ class CaptionContract(ExportContract):
     because JSON has no bytes.
     """
 
-    kind = "an export that captions images"
-    inputs: ClassVar = {"image": "images"}
+    inputs = ("image",)
     outputs: ClassVar = {
         "serving_default": {"caption": ("string", ("batch",)), "score": ("float32", ("batch",))},
         "attention": {
@@ -65,7 +64,6 @@ class CaptionContract(ExportContract):
         },
     }
     answer = "caption"
-    answers = "captions"
     row = "image"
     # Several sizes, a grey image, a single pixel, and no image.
     example_rows = (

@@ -45,12 +45,9 @@ class ExportContract:
     empty if nothing is.
 
     Attributes:
-        kind: A phrase for messages that says what such an export is.
-        inputs: The inputs of the signatures. Each maps to the name under which the export's
-            description lists examples of this input.
+        inputs: The names of the inputs of all signatures, in order.
         outputs: The outputs of each signature with their dtypes and axes, batch first.
         answer: The output of `serving_default` that is compared with the model's own answer.
-        answers: The name under which the description lists these answers.
         row: The input whose name stands for a row in messages.
         example_rows: The rows that the check uses if the description holds no examples. The first
             is an ordinary row, which is also used to fill the other inputs of odd rows.
@@ -59,11 +56,9 @@ class ExportContract:
         optional_outputs: The outputs that a signature may lack.
     """
 
-    kind: str
-    inputs: ClassVar[Mapping[str, str]]
+    inputs: tuple[str, ...]
     outputs: ClassVar[Mapping[str, Mapping[str, tuple[str, Sequence[str]]]]]
     answer: str
-    answers: str
     row: str
     example_rows: tuple[Row, ...]
     odd_values: ClassVar[Mapping[str, Mapping[str, bytes]]]
@@ -73,12 +68,7 @@ class ExportContract:
     @property
     def rows(self) -> str:
         """The word for several rows in messages."""
-        return self.inputs[self.row]
-
-    @property
-    def example_names(self) -> set[str]:
-        """The names under which a description lists its examples."""
-        return {*self.inputs.values(), self.answers}
+        return f"{self.row}s"
 
     @property
     def odd_rows(self) -> dict[str, Row]:
@@ -107,9 +97,11 @@ class ExportContract:
         Returns:
             The rows, and the answer to each. Both are empty if the description has no examples.
         """
-        examples = description.get("examples", {name: [] for name in self.example_names})
-        columns = [map(self.from_json, examples[name]) for name in self.inputs.values()]
-        return tuple(zip(*columns, strict=True)), examples[self.answers]
+        if "examples" not in description:
+            return (), []
+        examples = description["examples"]
+        columns = [map(self.from_json, examples[name]) for name in self.inputs]
+        return tuple(zip(*columns, strict=True)), examples[self.answer]
 
     def to_json(self, value: str | bytes) -> str:
         """Return a value of an input as a description lists it. A text stays as it is."""

@@ -19,7 +19,7 @@ def contract_of(inputs: Collection[str]) -> ExportContract | None:
     Returns:
         The contract; None if no kind of export takes these inputs.
     """
-    return next((one for one in CONTRACTS if one.inputs.keys() == {*inputs}), None)
+    return next((one for one in CONTRACTS if {*one.inputs} == {*inputs}), None)
 
 
 def declared_contract(inputs: Collection[str]) -> ExportContract:

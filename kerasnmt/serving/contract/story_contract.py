@@ -12,13 +12,11 @@ _LINE = "John went to the hallway.\n"
 class StoryContract(ExportContract):
     """The contract of exports that answer questions about stories: answers and their scores."""
 
-    kind = "an export of a memory network, which answers questions"
-    inputs: ClassVar = {"story": "stories", "question": "questions"}
+    inputs = ("story", "question")
     outputs: ClassVar = {
         "serving_default": {"answer": ("string", ("batch",)), "score": ("float32", ("batch",))}
     }
     answer = "answer"
-    answers = "answers"
     row = "question"
     # Several lengths, for padding; an empty story, an empty question, both empty; sentences without
     # words; characters that no vocabulary holds.

@@ -27,8 +27,7 @@ _WARMUP_LENGTHS = (1, 8, 32)  # words
 class TranslationContract(ExportContract):
     """The contract of exports that translate: the best translations, and the attention."""
 
-    kind = "an export that translates"
-    inputs: ClassVar = {"text": "texts"}
+    inputs = ("text",)
     outputs: ClassVar = {
         "serving_default": {
             "translation": ("string", ("batch",)),
@@ -46,7 +45,6 @@ class TranslationContract(ExportContract):
         },
     }
     answer = "translation"
-    answers = "translations"
     row = "text"
     example_rows = tuple((text,) for text in EXAMPLE_TEXTS)
     odd_values: ClassVar = {"text": ODD_TEXTS}
@@ -147,8 +145,7 @@ _STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
 class ContextContract(TranslationContract):
     """The contract of exports that translate texts which each have a context."""
 
-    kind = "an export that reads a context"
-    inputs: ClassVar = {"text": "texts", "context": "contexts"}
+    inputs = ("text", "context")
     outputs: ClassVar = {
         "serving_default": _DEFAULT,
         "n_best": _N_BEST,

@@ -76,11 +76,8 @@ class ExportModule(tf.Module, ServedModel):
         contract = self.contract
         columns = contract.columns([*contract.example_rows, *contract.further_examples()])
         answers = self.function("serving_default")(**columns)[contract.answer].numpy()
-        examples = {
-            contract.inputs[name]: [*map(contract.to_json, values)]
-            for name, values in columns.items()
-        }
-        return {**examples, contract.answers: [answer.decode() for answer in answers]}
+        examples = {name: [*map(contract.to_json, one)] for name, one in columns.items()}
+        return {**examples, contract.answer: [answer.decode() for answer in answers]}
 
     def warmup_requests(self) -> Iterator[WarmupRequest]:
         """Yield requests of several sizes, which a server runs before it reports ready."""

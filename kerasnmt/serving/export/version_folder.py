@@ -122,9 +122,8 @@ def read_description(version: Path) -> dict[str, Any]:
 
     Returns:
         The `description` of the `ExportModule`. Its `inputs` give the kind of the export, see
-        `contract_of`. The key `examples` holds a few inputs with the model's answers: a list for
-        each of the `example_names` of the contract. Empty for a SavedModel that kerasnmt did not
-        write.
+        `contract_of`. The key `examples` holds a few rows: a list for each input, and one for the
+        model's answers. Empty for a SavedModel that kerasnmt did not write.
 
     Raises:
         ValueError: If the file exists but is not such a description.
@@ -134,11 +133,11 @@ def read_description(version: Path) -> dict[str, Any]:
         return {}
     try:
         description = json.loads(path.read_bytes())
-        names = contract_of(description["inputs"]).example_names
+        contract = contract_of(description["inputs"])
+        names = {*contract.inputs, contract.answer}
         examples = description.get("examples", {name: [] for name in names})
-        columns = [*examples.values()]
-        whole = examples.keys() == names and len({*map(len, columns)}) <= 1
-        whole = whole and all(map(_are_strings, columns))
+        whole = examples.keys() == names and len({*map(len, examples.values())}) == 1
+        whole = whole and all(map(_are_strings, examples.values()))
     except (ValueError, KeyError, AttributeError, TypeError):
         whole = False
     if not whole:

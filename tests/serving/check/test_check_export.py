@@ -594,7 +594,7 @@ def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, c
     assert [row.name for row in report.rows] == ALL_ROWS
     details = {row.name: row.detail for row in report.rows}
     assert details["attention"] == f"weights sum to at most 1 over the source{detail}, 0 on padding"
-    assert read_description(tmp_path / "1")["examples"]["translations"] == expected[1:]
+    assert read_description(tmp_path / "1")["examples"]["translation"] == expected[1:]
 
 
 def test_encoding_problems():

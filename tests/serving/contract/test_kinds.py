@@ -29,7 +29,7 @@ def test_inputs_give_the_kind(inputs, kind):
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.row)
 def test_a_contract_is_whole(contract):
     """What `ExportContract` relies on in each."""
-    assert contract.odd_values.keys() == contract.inputs.keys()
+    assert [*contract.odd_values] == [*contract.inputs]
     assert contract.row in contract.inputs
     assert contract.outputs["serving_default"][contract.answer] == ("string", ("batch",))
     assert contract.further_checks().keys() <= contract.outputs.keys()
@@ -42,10 +42,8 @@ def test_a_contract_is_whole(contract):
     columns = contract.columns(rows)
     assert list(columns) == list(contract.inputs)
     assert tuple(zip(*columns.values(), strict=True)) == rows
-    examples = {
-        contract.inputs[name]: [*map(contract.to_json, values)] for name, values in columns.items()
-    }
-    examples[contract.answers] = ["an answer"] * len(rows)
+    examples = {name: [*map(contract.to_json, values)] for name, values in columns.items()}
+    examples[contract.answer] = ["an answer"] * len(rows)
     description = json.loads(json.dumps({"examples": examples}))
     assert contract_of(contract.inputs) is contract
     assert contract.described_examples(description) == (rows, ["an answer"] * len(rows))

@@ -58,7 +58,7 @@ def export(folder, fault="", description=None):
 
 
 def described(**changed):
-    examples = {"stories": STORIES, "questions": QUESTIONS, "answers": ANSWERS, **changed}
+    examples = {"story": STORIES, "question": QUESTIONS, "answer": ANSWERS, **changed}
     return {**WITHOUT_EXAMPLES, "examples": examples}
 
 
@@ -137,14 +137,14 @@ def test_texts_are_for_exports_that_translate(good, quick):
 
 def test_wrong_answers_fail_their_row(tmp_path, quick):
     wrong = ["John came. Where?", "another", " Who?"]
-    version = export(tmp_path / "1", description=described(answers=wrong))
+    version = export(tmp_path / "1", description=described(answer=wrong))
     assert failed(check_export(version)) == {
         "expected": "answer of question 1: 'one line ' where 'another' is expected"
     }
 
 
 @pytest.mark.parametrize(
-    "changed", [{"answers": ANSWERS[:2]}, {"questions": QUESTIONS[0]}, {"stories": [1, 2, 3]}]
+    "changed", [{"answer": ANSWERS[:2]}, {"question": QUESTIONS[0]}, {"story": [1, 2, 3]}]
 )
 def test_broken_examples_fail_the_row_of_answers(good, tmp_path, changed):
     (tmp_path / "assets.extra").mkdir()

@@ -136,10 +136,10 @@ def test_signatures_and_description(exported, session):
     examples = written.pop("examples")
     assert written["image_shape"] == [8, 8, 3] and written["grid"] == [2, 2]
     assert (written["model"], written["min_length"]) == ("show_attend_tell_lstm", 3)
-    files = [base64.b64decode(image) for image in examples["images"]]
+    files = [base64.b64decode(image) for image in examples["image"]]
     assert {file[:4] for file in files} == {b"\x89PNG", b"\xff\xd8\xff\xe0", b""}
     found = session.run("serving_default", {"image": files})
-    assert [caption.decode() for caption in found["caption"]] == examples["captions"]
+    assert [caption.decode() for caption in found["caption"]] == examples["caption"]
 
 
 def test_rows_of_a_rest_request(model, session):

@@ -117,12 +117,12 @@ def test_check_compares_with_the_translations_written_with_it(tampered, word_mod
     description = json.loads(path.read_text())
     texts = ["two dogs run ."]
     description["examples"] = {
-        "texts": texts,
-        "translations": word_model.translate(texts, **OPTIONS),
+        "text": texts,
+        "translation": word_model.translate(texts, **OPTIONS),
     }
     path.write_text(json.dumps(description))
     assert expected_row(copy) == (True, "1 translations as expected")
-    description["examples"]["translations"] = ["another"]
+    description["examples"]["translation"] = ["another"]
     path.write_text(json.dumps(description))
     passed, detail = expected_row(copy)
     assert not passed
@@ -143,10 +143,13 @@ def test_check_says_where_there_was_nothing_to_compare_with(tampered, expected_r
     [
         "{bro",
         "[1]",
-        '{"examples": null}',
-        '{"examples": {"texts": ["a"]}}',
-        '{"examples": {"texts": ["a"], "translations": []}}',
-        '{"examples": {"texts": ["a"], "translations": [1]}}',
+        '{"model": "x"}',
+        '{"inputs": ["words"]}',
+        '{"inputs": ["text"], "examples": null}',
+        '{"inputs": ["text"], "examples": {"text": ["a"]}}',
+        '{"inputs": ["text"], "examples": {"text": ["a"], "translation": []}}',
+        '{"inputs": ["text"], "examples": {"text": ["a"], "translation": [1]}}',
+        '{"inputs": ["text"], "examples": {"text": ["a"], "answer": ["a"]}}',
         b"\xff",
     ],
 )
@@ -201,11 +204,11 @@ def test_folder_holds_no_more_than_it_should(exported, word_model):
         "source_kind": "words",
         "target_kind": "characters",
         "examples": {
-            "texts": list(EXAMPLE_TEXTS),
-            "translations": word_model.translate(EXAMPLE_TEXTS, **OPTIONS),
+            "text": list(EXAMPLE_TEXTS),
+            "translation": word_model.translate(EXAMPLE_TEXTS, **OPTIONS),
         },
     }
-    assert any(description["examples"]["translations"])
+    assert any(description["examples"]["translation"])
     extra = {"kerasnmt.json", "tf_serving_warmup_requests"}
     assert {*os.listdir(exported / "assets.extra")} == extra
     # A server that runs as somebody else can read it.

@@ -138,9 +138,9 @@ def test_signature_and_description(exported, session):
         "target_kind": "words",
     }
     found = session.run(
-        "serving_default", {"story": examples["stories"], "question": examples["questions"]}
+        "serving_default", {"story": examples["story"], "question": examples["question"]}
     )
-    assert [answer.decode() for answer in found["answer"]] == examples["answers"]
+    assert [answer.decode() for answer in found["answer"]] == examples["answer"]
 
 
 def test_warmup_requests_are_read_by_the_classes_of_the_server(exported, session):
