@@ -19,7 +19,6 @@ from kerasnmt.data import batches, builtin_corpus, describe_batches
 from kerasnmt.serving import Translator, check_export, load_export
 from kerasnmt.text import SentencePieceTokenizer
 from kerasnmt.training import AttentionImages, Throughput, translation_scores
-from kerasnmt.viz import attention_figure
 from kerasnmt.zoo import bahdanau_gru
 
 small = os.environ.get("KERASNMT_SMALL") == "1"
@@ -105,6 +104,18 @@ scores = translation_scores(translations, [pair.target for pair in test])
 print(f"BLEU {scores['bleu']:.1f}  ({scores['bleu_signature']})")
 
 # %% [markdown]
+# ## Where it looks
+# `attention` translates a text and keeps the attention weights. In a notebook the result is a
+# picture, here a table: each row is a token of the translation, and its darkest cells stand below
+# the words that the model read for it.
+
+# %%
+attended = model.attention(sources[0], beam_size=5)
+print(attended)
+attended.figure().savefig(folder / "attention.png")
+print(folder / "attention.png")
+
+# %% [markdown]
 # ## Export and check
 # `export` writes a version folder for TF Serving, whole or not at all. `check_export` loads it in a
 # process without Python's TensorFlow, through the C API that the server itself uses.
@@ -117,16 +128,14 @@ assert report.passed
 
 # %% [markdown]
 # ## What the server answers
-# Three signatures: `serving_default` (translation and score), `n_best`, and `attention`, from which
-# comes the picture: each row is a token of the translation, and shows where the model looked.
+# Three signatures: `serving_default` (translation and score), `n_best`, and `attention`, with the
+# weights of the table above.
 
 # %%
 served = Translator(load_export(version))
 print(served.n_best(sources[:1])[0][:3])
-(attended,) = served.attention(sources[:1])
-figure = attention_figure(attended.weights, attended.source_tokens, attended.target_tokens)
-figure.savefig(folder / "attention.png")
-print(folder / "attention.png")
+(attended_there,) = served.attention(sources[:1])
+assert attended_there.target_tokens == attended.target_tokens
 
 # %% [markdown]
 # The model itself goes to one file, tokenizers included, and comes back the same.

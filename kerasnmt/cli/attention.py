@@ -31,8 +31,6 @@ def attention(
     """Translate a sentence and draw the attention of each word of the translation."""
     from matplotlib.figure import Figure
 
-    from kerasnmt.viz import attention_figure
-
     formats = Figure().canvas.get_supported_filetypes()
     if output.suffix[1:].lower() not in formats:
         raise ValueError(
@@ -64,13 +62,7 @@ def attention(
         raise ValueError(f"Expected a text with at least one token. Received: text={text!r}")
     if not pieces:
         attended = attended.by_words(*kinds)
-    figure = attention_figure(
-        attended.weights,
-        attended.source_tokens,
-        attended.target_tokens,
-        generate_probability=attended.generate_probability,
-    )
     output.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(output)
+    attended.figure().savefig(output)
     print(target)
     print(output)

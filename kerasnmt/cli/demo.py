@@ -114,7 +114,6 @@ def _translate_with(version: str, shown: list[str], expected: list[str], picture
     """Translate with the export, draw its attention, and count the expected translations."""
     from kerasnmt.serving import load_export
     from kerasnmt.tasks import Translator
-    from kerasnmt.viz import attention_figure
 
     served = Translator(load_export(version))
     translations = served.translate(shown)
@@ -122,13 +121,7 @@ def _translate_with(version: str, shown: list[str], expected: list[str], picture
     attended = attended.by_words(
         served.description["source_kind"], served.description["target_kind"]
     )
-    figure = attention_figure(
-        attended.weights,
-        attended.source_tokens,
-        attended.target_tokens,
-        generate_probability=attended.generate_probability,
-    )
-    figure.savefig(picture)
+    attended.figure().savefig(picture)
     for source, translation in zip(shown, translations, strict=True):
         print(f"{source}\n  -> {translation}")
     print()

@@ -9,7 +9,7 @@ from kerasnmt.models.text_model import TextModel
 
 
 class TranslationModel(TextModel, SearchModel):
-    """Translate, score and align texts.
+    """Translate, score and align texts, and show their attention.
 
     `Seq2Seq` and `Ensemble` are such models. The methods on text need tokenizers, and Keras on
     TensorFlow.
@@ -72,6 +72,47 @@ class TranslationModel(TextModel, SearchModel):
         return translator.translate(
             texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size
         )
+
+    def attention(
+        self,
+        texts: str | Sequence[str],
+        *,
+        contexts: str | Sequence[str] | None = None,
+        batch_size: int = 64,
+        **options,
+    ) -> Any:
+        """Translate texts, and return the attention weights of the translations.
+
+        The result shows itself: as a picture in a notebook, as shaded cells in a terminal.
+
+        ```python
+        model.attention("two dogs run .")  # shows a table
+        model.attention("two dogs run .").figure().savefig("attention.png")
+        ```
+
+        Args:
+            texts: The sentences, or one sentence.
+            contexts: The context of each text, if the model reads contexts; one string if `texts`
+                is one.
+            batch_size: Number of texts in a batch.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            For each text a `kerasnmt.tasks.SentenceAttention`, with the tokens of the text and of
+            its best translation, and the weights between them. One object if `texts` is one string.
+            `by_words` merges its pieces or characters into words.
+
+        Raises:
+            ValueError: If the model has no attention, and as in `translate`.
+        """
+        if isinstance(texts, str):
+            contexts = None if contexts is None else [contexts]
+            return self.attention([texts], contexts=contexts, batch_size=batch_size, **options)[0]
+        self._need_tokenizers()
+        self._need_attention()
+        SearchOptions.from_keywords(options)  # refuses all other keywords
+        translator = self._translator(**options)
+        return translator.attention(texts, contexts=contexts, batch_size=batch_size)
 
     def score(
         self,

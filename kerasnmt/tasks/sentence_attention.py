@@ -1,15 +1,24 @@
 """The attention weights of one sentence."""
 
+from __future__ import annotations
+
+import io
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kerasnmt.text.word_indices import word_indices
+from kerasnmt.viz import attention_figure, attention_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class SentenceAttention(NamedTuple):
     """The tokens of a sentence and its translation, and the attention weights between them.
+
+    It shows itself: as a picture in a notebook, as shaded cells in a terminal.
 
     Attributes:
         source_tokens: The tokens of the source, the end token included.
@@ -17,45 +26,103 @@ class SentenceAttention(NamedTuple):
         weights: The attention weights, float32 `[target tokens, source tokens]`.
         generate_probability: The probability that each target token was generated rather than
             copied, float32 `[target tokens]`; `None` if the model is not a pointer-generator.
+        context_tokens: The tokens of the context, the end token included; `None` if the model reads
+            no context.
+        context_weights: The attention weights of the context, float32 `[target tokens, context
+            tokens]`; `None` likewise.
     """
 
     source_tokens: list[str]
     target_tokens: list[str]
     weights: np.ndarray
     generate_probability: np.ndarray | None = None
+    context_tokens: list[str] | None = None
+    context_weights: np.ndarray | None = None
 
     @classmethod
-    def of_batch(cls, outputs: Mapping[str, np.ndarray]) -> "list[SentenceAttention]":
+    def of_batch(cls, outputs: Mapping[str, np.ndarray]) -> list[SentenceAttention]:
         """Return one object for each row of a batch.
 
         Args:
             outputs: The outputs of the signature `attention`: `source_tokens`, UTF-8 `bytes`
                 `[batch, source_length]`, padded with empty strings; `target_tokens`, `bytes`
                 `[batch, target_length]`; `weights`, float32 `[batch, target_length,
-                source_length]`; and, for a pointer-generator, `generate_probability`, float32
-                `[batch, target_length]`.
+                source_length]`; for a pointer-generator, `generate_probability`, float32 `[batch,
+                target_length]`; and, for a model that reads a context, `context_tokens` and
+                `context_weights`, of the form of the source's.
 
         Returns:
             The attention of each row, without padding.
         """
-        probabilities = outputs.get("generate_probability")
         found = []
         for row, weights in enumerate(outputs["weights"]):
-            source = [decode(token) for token in outputs["source_tokens"][row] if token]
-            target = [decode(token) for token in outputs["target_tokens"][row] if token]
-            probability = None if probabilities is None else probabilities[row, : len(target)]
-            found.append(cls(source, target, weights[: len(target), : len(source)], probability))
+            source, target = (_tokens(outputs[f"{side}_tokens"][row]) for side in _SIDES)
+            attended = cls(source, target, weights[: len(target), : len(source)])
+            if "generate_probability" in outputs:
+                probability = outputs["generate_probability"][row, : len(target)]
+                attended = attended._replace(generate_probability=probability)
+            if "context_tokens" in outputs:
+                context = _tokens(outputs["context_tokens"][row])
+                of_context = outputs["context_weights"][row, : len(target), : len(context)]
+                attended = attended._replace(context_tokens=context, context_weights=of_context)
+            found.append(attended)
         return found
 
-    def by_words(self, source_kind: str, target_kind: str) -> "SentenceAttention":
+    def __repr__(self) -> str:
+        """Return a table of shaded cells; see `kerasnmt.viz.attention_text`."""
+        weights, columns = self._table()
+        return attention_text(
+            weights, columns, self.target_tokens, generate_probability=self.generate_probability
+        )
+
+    def _repr_png_(self) -> bytes | None:
+        """Return a notebook's picture; `None`, for its text, if the translation is empty."""
+        if not self.target_tokens:
+            return None
+        picture = io.BytesIO()
+        self.figure().savefig(picture, format="png")
+        return picture.getvalue()
+
+    def figure(self, title: str | None = None) -> Figure:
+        """Draw the weights; see `kerasnmt.viz.attention_figure`.
+
+        The tokens of a context follow those of the source.
+
+        Args:
+            title: Title of the figure.
+
+        Returns:
+            A Matplotlib figure: `figure.savefig(path)` writes it.
+
+        Raises:
+            ValueError: If the translation has no tokens.
+        """
+        weights, columns = self._table()
+        return attention_figure(
+            weights,
+            columns,
+            self.target_tokens,
+            title,
+            generate_probability=self.generate_probability,
+            source_label="source" if self.context_tokens is None else "source, context",
+        )
+
+    def _table(self) -> tuple[np.ndarray, list[str]]:
+        """Return the weights of source and context, `[target tokens, columns]`, and the columns."""
+        if self.context_tokens is None:
+            return self.weights, self.source_tokens
+        weights = np.concatenate([self.weights, self.context_weights], axis=1)
+        return weights, [*self.source_tokens, *self.context_tokens]
+
+    def by_words(self, source_kind: str, target_kind: str) -> SentenceAttention:
         """Merge tokens into words.
 
         Weights are summed over the tokens of a source word and averaged over the tokens of a target
         word. A single space belongs to the word after it. End tokens stay.
 
         Args:
-            source_kind: The kind of the source's tokens: `"sentencepiece"`, `"words"` or
-                `"characters"`.
+            source_kind: The kind of the tokens of source and context: `"sentencepiece"`, `"words"`
+                or `"characters"`.
             target_kind: The kind of the translation's tokens, one of the same three.
 
         Returns:
@@ -64,13 +131,27 @@ class SentenceAttention(NamedTuple):
         source, source_words = _merged(self.source_tokens, source_kind)
         target, target_words = _merged(self.target_tokens, target_kind)
         means = target_words / target_words.sum(axis=1, keepdims=True)
-        probability = self.generate_probability
-        return SentenceAttention(
-            source,
-            target,
-            (means @ self.weights @ source_words.T).astype("float32"),
-            None if probability is None else (means @ probability).astype("float32"),
-        )
+
+        def between(weights: np.ndarray, words: np.ndarray) -> np.ndarray:
+            return (means @ weights @ words.T).astype("float32")
+
+        attended = SentenceAttention(source, target, between(self.weights, source_words))
+        if self.generate_probability is not None:
+            probability = (means @ self.generate_probability).astype("float32")
+            attended = attended._replace(generate_probability=probability)
+        if self.context_tokens is not None:
+            context, context_words = _merged(self.context_tokens, source_kind)
+            of_context = between(self.context_weights, context_words)
+            attended = attended._replace(context_tokens=context, context_weights=of_context)
+        return attended
+
+
+_SIDES = ("source", "target")
+
+
+def _tokens(padded: np.ndarray) -> list[str]:
+    """Return the tokens of a row, UTF-8 `bytes` padded with empty strings."""
+    return [decode(token) for token in padded if token]
 
 
 def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:

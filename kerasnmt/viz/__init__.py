@@ -1,4 +1,4 @@
-"""Attention figures, word alignments and their error rate, IBM model 1, learning curves.
+"""Attention figures and tables, word alignments and their error rate, IBM model 1, learning curves.
 
 The inputs are NumPy arrays; the outputs are text, numbers and Matplotlib figures. Matplotlib is
 imported when a figure is drawn.
@@ -7,6 +7,7 @@ imported when a figure is drawn.
 from kerasnmt.viz.alignment_error_rate import alignment_error_rate
 from kerasnmt.viz.attention_figure import attention_figure
 from kerasnmt.viz.attention_heads_figure import attention_heads_figure
+from kerasnmt.viz.attention_text import attention_text
 from kerasnmt.viz.figure_to_image import figure_to_image
 from kerasnmt.viz.ibm_model_1 import IBMModel1
 from kerasnmt.viz.image_attention_figure import image_attention_figure
@@ -20,6 +21,7 @@ __all__ = [
     "alignment_error_rate",
     "attention_figure",
     "attention_heads_figure",
+    "attention_text",
     "figure_to_image",
     "format_pharaoh",
     "image_attention_figure",

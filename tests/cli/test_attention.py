@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from kerasnmt import viz
+from kerasnmt.tasks import sentence_attention
 
 TEXT = "Anna sees two dogs ."
 RECIPE = """\
@@ -64,14 +64,12 @@ def pointer_run(tmp_path_factory):
 def test_generate_probability_is_drawn(kerasnmt, pointer_run, tmp_path, monkeypatch, target):
     drawn = []
 
-    def attention_figure(weights, source_tokens, target_tokens, *, generate_probability):
-        drawn.append((weights, source_tokens, target_tokens, generate_probability))
-        return draw(
-            weights, source_tokens, target_tokens, generate_probability=generate_probability
-        )
+    def attention_figure(weights, source_tokens, target_tokens, *further, **named):
+        drawn.append((weights, source_tokens, target_tokens, named["generate_probability"]))
+        return draw(weights, source_tokens, target_tokens, *further, **named)
 
-    draw = viz.attention_figure
-    monkeypatch.setattr(viz, "attention_figure", attention_figure)
+    draw = sentence_attention.attention_figure
+    monkeypatch.setattr(sentence_attention, "attention_figure", attention_figure)
     run, model = pointer_run
     options = [] if target is None else ["--target", target]
     picture = tmp_path / "picture.png"

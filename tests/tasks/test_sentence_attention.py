@@ -1,6 +1,7 @@
 import numpy as np
 
-from kerasnmt.tasks.sentence_attention import SentenceAttention
+from kerasnmt.tasks import SentenceAttention
+from kerasnmt.viz import attention_text
 
 WEIGHTS = np.array(
     [
@@ -50,3 +51,94 @@ def test_bare_spaces_belong_to_a_word():
     words = nothing.by_words("sentencepiece", "sentencepiece")
     assert words.source_tokens == ["", "</s>"]
     np.testing.assert_allclose(words.weights, [[0.25, 0.75]])
+
+
+def outputs(**further):
+    """A batch of the signature `attention`: one whole row, one shorter one, one empty one."""
+    weights = np.stack([WEIGHTS, np.zeros_like(WEIGHTS), np.zeros_like(WEIGHTS)])
+    weights[1, 0, :2] = [0.25, 0.75]
+    return {
+        "source_tokens": np.array(
+            [[b"two", b"old", b"dogs", b"</s>"], [b"dog", b"</s>", b"", b""], [b"</s>", *[b""] * 3]]
+        ),
+        "target_tokens": np.array(
+            [[b"Hunde", "schön".encode(), b"</s>"], [b"</s>", b"", b""], [b"", b"", b""]]
+        ),
+        "weights": weights,
+        **further,
+    }
+
+
+def test_a_batch_loses_its_padding():
+    whole, short, empty = SentenceAttention.of_batch(outputs())
+    assert whole.source_tokens == ["two", "old", "dogs", "</s>"]
+    assert whole.target_tokens == ["Hunde", "schön", "</s>"]
+    np.testing.assert_array_equal(whole.weights, WEIGHTS)
+    assert (short.source_tokens, short.target_tokens) == (["dog", "</s>"], ["</s>"])
+    np.testing.assert_array_equal(short.weights, [[0.25, 0.75]])
+    assert (empty.source_tokens, empty.target_tokens) == (["</s>"], [])
+    assert empty.weights.shape == (0, 1)
+    for one in (whole, short, empty):
+        assert one.generate_probability is one.context_tokens is one.context_weights is None
+
+
+def test_it_shows_itself():
+    whole, _, empty = SentenceAttention.of_batch(
+        outputs(generate_probability=np.array([[0.9, 0.6, 0.0]] * 3, "float32"))
+    )
+    assert repr(whole).split("\n") == [
+        "       two  old  dogs  </s>  p_gen",
+        "Hunde  ░░░  ░░░  ▒▒▒▒  ▒▒▒▒  █████",
+        "schön       ▓▓▓  ▒▒▒▒  ▒▒▒▒  ▓▓▓▓▓",
+        "</s>   ███",
+    ]
+    assert str(whole) == repr(whole)
+    assert whole._repr_png_().startswith(b"\x89PNG\r\n")
+    axes, _ = whole.figure("two old dogs").axes
+    assert axes.get_title(loc="left") == "two old dogs"
+    drawn, gate = axes.images
+    np.testing.assert_array_equal(drawn.get_array(), WEIGHTS)
+    np.testing.assert_allclose(gate.get_array(), [[0.9], [0.6], [0.0]], rtol=1e-6)
+    # A text without a translation has no picture.
+    assert repr(empty).strip() == "</s>  p_gen"
+    assert empty._repr_png_() is None
+
+
+def test_a_context_follows_the_source():
+    of_context = np.array([[[0.5, 0.5], [0.0, 1.0], [0.0, 0.0]]] * 3, "float32")
+    batch = outputs(context_tokens=np.array([[b"cats", b"</s>"]] * 3), context_weights=of_context)
+    whole, short, _ = SentenceAttention.of_batch(batch)
+    assert whole.context_tokens == ["cats", "</s>"]
+    np.testing.assert_array_equal(short.context_weights, [[0.5, 0.5]])
+    assert repr(whole).split("\n")[:2] == [
+        "       two  old  dogs  </s>  cats  </s>",
+        "Hunde  ░░░  ░░░  ▒▒▒▒  ▒▒▒▒  ▓▓▓▓  ▓▓▓▓",
+    ]
+    axes, _ = whole.figure().axes
+    assert [label.get_text() for label in axes.get_xticklabels()][4:] == ["cats", "</s>"]
+    assert axes.get_xlabel() == "source, context"
+    pieces = SentenceAttention(
+        ["▁two", "</s>"],
+        ["▁Hun", "de"],
+        WEIGHTS[:2, :2],
+        context_tokens=["▁c", "ats", "</s>"],
+        context_weights=WEIGHTS[:2, :3],
+    )
+    words = pieces.by_words("sentencepiece", "sentencepiece")
+    assert words.context_tokens == ["cats", "</s>"]
+    np.testing.assert_allclose(words.context_weights, [[0.4, 0.275]], rtol=1e-6)
+
+
+def test_a_wide_table_is_continued_below():
+    text = attention_text(np.eye(3), ["aaaa", "bb", "cccc"], ["x", "yy", "z"], width=12)
+    assert text.split("\n") == [
+        *("    aaaa  bb", "x   ████", "yy        ██", "z"),
+        "",
+        *("    cccc", "x", "yy", "z   ████"),
+    ]
+
+
+def test_characters_take_their_width():
+    # Two places each, none for the accent; a line break would break the table.
+    text = attention_text([[1.0, 0.0], [0.0, 0.3]], ["犬", "e\u0301"], ["走る", "a\nb"], width=80)
+    assert text.split("\n") == ["      犬  e\u0301", "走る  ██", "a�b       ▒"]

@@ -52,6 +52,44 @@ def test_attention(translator, sentences):
     assert found[3].target_tokens == []
 
 
+def test_model_attends_the_same(word_model, translator):
+    texts = ["two dogs run .", "a man reads ."]
+    expected = translator.attention(texts)
+    found = word_model.attention(texts, beam_size=3, max_length=12)
+    assert isinstance(found, list)
+    for one, wanted in zip(found, expected, strict=True):
+        assert one[:2] == wanted[:2]
+        np.testing.assert_allclose(one.weights, wanted.weights, atol=1e-6)
+    alone = word_model.attention(texts[1], beam_size=3, max_length=12)
+    assert repr(alone) == repr(expected[1])
+    assert repr(alone).split("\n")[0].split() == ["a", "man", "reads", ".", "</s>"]
+
+
+def test_attention_needs_a_model_with_attention_and_known_options(word_model):
+    from kerasnmt.text import WordTokenizer
+    from kerasnmt.zoo import encoder_decoder_gru
+
+    plain = encoder_decoder_gru(WordTokenizer(["a", "dog"]), embedding_dim=6, units=5)
+    with pytest.raises(ValueError, match=r"model with attention\. Received: encoder_decoder_gru"):
+        plain.attention("a dog")
+    with pytest.raises(ValueError, match="beam_sise"):
+        word_model.attention("a dog", beam_sise=3)
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_attention_to_a_context(make_pointer_model):
+    model = make_pointer_model("context_attention_gru")
+    many = model.attention(["two dogs", "dog"], contexts=["a man reads .", ""], max_length=5)
+    one = model.attention("two dogs", contexts="a man reads .", max_length=5)
+    assert one.context_tokens == many[0].context_tokens == ["a", "man", "reads", ".", "</s>"]
+    assert many[1].context_tokens == ["</s>"]
+    assert one.context_weights.shape == (len(one.target_tokens), 5)
+    np.testing.assert_allclose(one.context_weights, many[0].context_weights, atol=1e-6)
+    np.testing.assert_allclose(one.context_weights.sum(-1), 1, atol=1e-5)
+    with pytest.raises(ValueError, match="contexts, one for each text"):
+        model.attention("two dogs", max_length=5)
+
+
 @pytest.mark.usefixtures("eagerly")
 def test_attention_of_a_pointer_generator(make_pointer_model):
     model = make_pointer_model("pointer_generator_gru", seed=178)

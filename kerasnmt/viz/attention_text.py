@@ -1,0 +1,93 @@
+"""The attention of one translation as text."""
+
+import shutil
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+_SHADES = (" ", "░", "▒", "▓", "█")
+_LEAST = (0.05, 0.25, 0.5, 0.75)  # the smallest weight of each shade but the first
+_GAP = "  "
+
+
+def attention_text(
+    weights: np.ndarray,
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str],
+    *,
+    generate_probability: Sequence[float] | None = None,
+    width: int | None = None,
+) -> str:
+    """Draw attention weights as text: a row for each target token, a column for each source token.
+
+    A cell is shaded by its weight: blank below 0.05, ░ from 0.05, ▒ from 0.25, ▓ from 0.5 and █
+    from 0.75. A table that is wider than the terminal is continued below.
+
+    ```text
+            two  dogs  run   .  </s>
+    zwei    ███
+    Hunde        ▓▓▓▓  ░░░
+    laufen             ███
+    .                        █
+    </s>                        ████
+    ```
+
+    Args:
+        weights: Float `[target_length, source_length]`.
+        source_tokens: Labels of the columns.
+        target_tokens: Labels of the rows.
+        generate_probability: For a pointer-generator, p_gen of each target token, float
+            `[target_length]`, as a last column.
+        width: Number of characters of a line; None for the width of the terminal.
+
+    Returns:
+        The lines, joined by line breaks.
+    """
+    width = width or shutil.get_terminal_size().columns
+    columns, cells = [*map(_shown, source_tokens)], np.asarray(weights)
+    if generate_probability is not None:
+        columns = [*columns, "p_gen"]
+        cells = np.concatenate([cells, np.asarray(generate_probability)[:, None]], axis=1)
+    shades = np.searchsorted(_LEAST, cells, side="right")
+    names = _aligned(["", *map(_shown, target_tokens)])
+    tables = []
+    for some in _pages(columns, width - _width(names[0])):
+        widths = [*map(_width, columns[some])]
+        rows = [columns[some]]
+        for row in shades[:, some]:
+            rows.append([_SHADES[one] * width for one, width in zip(row, widths, strict=True)])
+        lines = (_GAP.join([name, *row]).rstrip() for name, row in zip(names, rows, strict=True))
+        tables.append("\n".join(lines))
+    return "\n\n".join(tables)
+
+
+def _pages(columns: Sequence[str], width: int) -> Iterator[slice]:
+    """Yield the columns that fit into a line, at least one at a time."""
+    start, taken = 0, 0
+    for place, column in enumerate(columns):
+        needed = len(_GAP) + _width(column)
+        if place > start and taken + needed > width:
+            yield slice(start, place)
+            start, taken = place, 0
+        taken += needed
+    yield slice(start, len(columns))
+
+
+def _shown(token: str) -> str:
+    """Return a token without characters that would break a line, and at least one wide."""
+    return "".join(one if one.isprintable() else "�" for one in token) or " "
+
+
+def _aligned(names: Sequence[str]) -> list[str]:
+    """Pad names on the right to one width."""
+    widest = max(map(_width, names))
+    return [name + " " * (widest - _width(name)) for name in names]
+
+
+def _width(text: str) -> int:
+    """Return the number of places that a terminal takes for a text."""
+    return sum(
+        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        for one in text
+    )
