@@ -78,6 +78,49 @@ def eagerly(monkeypatch):
     tf.config.run_functions_eagerly(False)
 
 
+@pytest.fixture(scope="session")
+def forms():
+    """Functions that put texts into a list, an array and so on, all of which hold texts."""
+    import pandas
+    import tensorflow as tf
+
+    return {
+        "list": list,
+        "tuple": tuple,
+        "array": np.array,
+        "tensor": tf.constant,
+        "series": pandas.Series,
+        "generator": lambda texts: (text for text in texts),
+    }
+
+
+@pytest.fixture(params=["list", "tuple", "array", "tensor", "series", "generator"])
+def holding(forms, request):
+    """One of these functions."""
+    return forms[request.param]
+
+
+# What holds no texts, as an argument that should; and what the error says of it.
+NO_TEXTS = {
+    "none": (None, "=None, of type NoneType"),
+    "bytes": (b"dog", "=b'dog', of type bytes"),
+    "number": (7, "=7, of type int"),
+    "string": ("dog", "='dog', one string"),
+    "dict": ({"dog": 1}, "={'dog': 1}, of type dict"),
+    "array of one": (np.array("dog"), "='dog', one string"),
+    "list of bytes": (["dog", b"dog"], " whose item 2 is b'dog', of type bytes"),
+    "list of numbers": ([7], " whose item 1 is 7, of type int"),
+    "array of numbers": (np.ones(2), " whose item 1 is np.float64(1.0), of type float64"),
+    "pairs": ([("dog", "dog")], " whose item 1 is ('dog', 'dog'), of type tuple"),
+}
+
+
+@pytest.fixture(params=NO_TEXTS)
+def no_texts(request):
+    """An argument that holds no texts, and the end of the error for it."""
+    return NO_TEXTS[request.param]
+
+
 # The search options of the one export that most tests share.
 SERVED_OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 

@@ -10,6 +10,7 @@ from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
+from kerasnmt.text.columns import as_texts
 from kerasnmt.text.rows import rows
 from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
@@ -29,7 +30,7 @@ def batches(
     target_tokenizer: Tokenizer | None = None,
     *,
     alignments: Sequence[Iterable[tuple[int, int]]] | None = None,
-    contexts: tf.data.Dataset | Sequence[str] | None = None,
+    contexts: tf.data.Dataset | Iterable[str] | None = None,
     tokens_per_batch: int = 4096,
     batch_size: int | None = None,
     max_length: int = 100,
@@ -69,17 +70,18 @@ def batches(
     Args:
         pairs: A dataset of `(source, target)` string scalars, as `read_parallel` returns; an
             iterable of tuples of `str` that begin with both, as `builtin_corpus` returns; a tuple
-            of two lists, `(sources, targets)`; an array of strings `[n, 2]`; a pandas DataFrame; an
-            iterable of dicts; or a function that returns one of these. The function is called again
-            for each epoch, and its pairs are read one by one.
+            of two columns, `(sources, targets)`, such as lists or pandas Series; an array or a
+            tensor of strings `[n, 2]`; a pandas DataFrame; an iterable of dicts; or a function that
+            returns one of these. The function is called again for each epoch, and its pairs are
+            read one by one.
         source_tokenizer: Tokenizer of the sources.
         target_tokenizer: Tokenizer of the targets; None for `source_tokenizer`.
         alignments: For guided attention, the links (source word, target word) of each pair, with
             words counted from 0. They are in the order of the pairs, so do not shuffle the pairs
             beforehand.
         contexts: For models that read a context, the context of each pair, in the same order: a
-            dataset of string scalars, or `str`. A context may be empty, and is padded to its own
-            width.
+            dataset of string scalars, or a list, an array or another iterable of `str`. A context
+            may be empty, and is padded to its own width.
         tokens_per_batch: Maximum number of positions of the longest side of a batch. The number of
             sentences follows from it, and is at least 1.
         batch_size: Fixed number of sentences of a batch, instead of `tokens_per_batch`.
@@ -177,7 +179,7 @@ def batches(
 def _examples(
     pairs: tf.data.Dataset,
     alignments: Sequence[Iterable[tuple[int, int]]] | None,
-    contexts: tf.data.Dataset | Sequence[str] | None,
+    contexts: tf.data.Dataset | Iterable[str] | None,
 ) -> tf.data.Dataset:
     """Return a dataset of dicts: each pair with its links and its context."""
     examples = {"pair": pairs}
@@ -255,15 +257,11 @@ def _links(
     return tf.data.Dataset.from_tensor_slices(links)
 
 
-def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Sequence[str]) -> tf.data.Dataset:
+def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str]) -> tf.data.Dataset:
     """Return a dataset of the context of each pair."""
     if not isinstance(contexts, tf.data.Dataset):
-        if isinstance(contexts, str) or not all(isinstance(one, str) for one in contexts):
-            raise ValueError(
-                "Expected a tf.data.Dataset of string scalars, or a list of str, as contexts. "
-                f"Received: contexts={contexts!r:.200}."
-            )
-        contexts = tf.data.Dataset.from_tensor_slices(tf.constant([*contexts], tf.string))
+        contexts = tf.constant(as_texts("contexts", contexts), tf.string)
+        contexts = tf.data.Dataset.from_tensor_slices(contexts)
     counts = int(pairs.cardinality()), int(contexts.cardinality())
     if min(counts) >= 0 and counts[0] != counts[1]:
         raise ValueError(

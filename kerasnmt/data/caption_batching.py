@@ -8,6 +8,7 @@ import tensorflow as tf
 from kerasnmt.data.rows import batches_of_rows
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
+from kerasnmt.text.columns import as_list
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 
 
@@ -67,7 +68,7 @@ def caption_batches(
 
 def _columns(pairs: Sequence[tuple[np.ndarray, str]]) -> tuple[tf.Tensor, list[str]]:
     images, captions = [], []
-    for pair in pairs:
+    for pair in as_list("pairs", pairs, "pairs"):
         image, caption = pair[:2] if isinstance(pair, tuple | list) else (None, None)
         if not (hasattr(image, "shape") and len(image.shape) == 3 and isinstance(caption, str)):
             raise ValueError(

@@ -8,6 +8,7 @@ from kerasnmt.data.babi import StoryQuestion
 from kerasnmt.data.rows import batches_of_rows
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
+from kerasnmt.text.columns import as_list, as_texts
 from kerasnmt.text.stories import story_ids
 from kerasnmt.text.targets import padded
 
@@ -90,15 +91,15 @@ def _columns(
     questions: Sequence[StoryQuestion],
 ) -> tuple[list[Sequence[str]], list[str], list[str]]:
     columns: tuple[list, list, list] = [], [], []
-    for question in questions:
-        story, asked, answer = question[:3]
-        texts = [asked, answer, *story] if isinstance(story, list | tuple) else [None]
-        if not all(isinstance(text, str) for text in texts):
+    for number, question in enumerate(as_list("questions", questions, "questions"), start=1):
+        parts = question[:3] if isinstance(question, tuple | list) else ()
+        if len(parts) != 3 or not all(isinstance(text, str) for text in parts[1:]):
             raise ValueError(
                 "Expected tuples of a story (a list of sentences), a question and an answer, as "
                 f"read_babi returns them. Received: {question!r:.200}."
             )
-        for column, value in zip(columns, (story, asked, answer), strict=True):
+        story = as_texts(f"the story of question {number}", parts[0])
+        for column, value in zip(columns, (story, *parts[1:]), strict=True):
             column.append(value)
     if not columns[0]:
         raise ValueError("Expected at least one question. Received: questions with none.")

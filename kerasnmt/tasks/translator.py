@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.tasks.requests import as_texts, check_same_length
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ServedModel
+from kerasnmt.text.columns import as_list, as_texts, check_same_length
 from kerasnmt.text.word_indices import word_indices
 from kerasnmt.viz.word_alignment import word_alignment
 
@@ -246,7 +246,7 @@ class Translator:
         Raises:
             ValueError: If an image has another form, or the model does not caption images.
         """
-        given = {"image": [image_file(image) for image in images]}
+        given = {"image": [image_file(image) for image in as_list("images", images, "images")]}
         return [caption for caption, _ in self.ask(given, batch_size=batch_size)]
 
     def answer(
@@ -267,7 +267,10 @@ class Translator:
                 the model does not answer questions.
         """
         questions = as_texts("questions", questions)
-        stories = [as_texts("stories", story) for story in stories]
+        stories = [
+            as_texts(f"the story of question {number}", story)
+            for number, story in enumerate(as_list("stories", stories, "stories"), start=1)
+        ]
         check_same_length("stories", stories, "questions", len(questions))
         # A sentence becomes one line, even if it contains line breaks.
         lines = ["\n".join(" ".join(one.split()) for one in story) for story in stories]

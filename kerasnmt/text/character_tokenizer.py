@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.vocabulary import VocabularyTokenizer, check_entries
+from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -29,8 +29,9 @@ class CharacterTokenizer(VocabularyTokenizer):
     kind = "characters"
 
     def __init__(self, characters: Sequence[str], counts: Sequence[int] | None = None) -> None:
-        characters = list(characters)
-        check_entries("characters", characters)
+        if isinstance(characters, str):
+            characters = [*characters]
+        characters = checked_entries("characters", characters)
         for character in characters:
             if len(character) != 1:
                 raise ValueError(

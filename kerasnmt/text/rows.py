@@ -1,10 +1,11 @@
 """Read the rows of a corpus of any type."""
 
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+
+from kerasnmt.text.columns import as_texts, check_same_length, is_data_frame, without_tensor
 
 _WAYS = (
     "Give two columns as a tuple, (sources, targets) with a list each, or pairs as a list of "
@@ -17,8 +18,9 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
 
     Args:
         corpus: One of
-            - a tuple of two lists (or arrays with one axis), the sources and the targets;
-            - an array of pairs, string `[n, 2]`, or of sentences, string `[n]`;
+            - a tuple of two columns, the sources and the targets: lists, arrays or tensors with one
+              axis, pandas Series or generators;
+            - an array or a tensor of pairs, string `[n, 2]`, or of sentences, string `[n]`;
             - a pandas DataFrame with the columns `source_key` and `target_key`;
             - an iterable of dicts with these keys;
             - any other iterable. Its elements are returned as they are: `(source, target)` tuples,
@@ -33,8 +35,8 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
         ValueError: If columns differ in length or are missing, an array has another shape, or two
             lists could be either two columns or two pairs.
     """
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(corpus, pandas.DataFrame):
+    corpus = without_tensor(corpus)
+    if is_data_frame(corpus):
         columns = [*corpus.columns]
         if not {source_key, target_key} <= {*columns}:
             raise ValueError(
@@ -64,22 +66,18 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
 
 
 def _is_column(side: Any) -> bool:
-    """Return whether this is a list, tuple or array of strings."""
+    """Return whether this holds a text of each row, unlike a row, which holds texts of its own."""
+    if isinstance(side, tuple | list):
+        return all(isinstance(text, str) for text in side)
     if isinstance(side, np.ndarray):
         return side.ndim == 1
-    return isinstance(side, tuple | list) and all(isinstance(text, str) for text in side)
+    return isinstance(side, Iterable) and not isinstance(side, str | bytes | Mapping)
 
 
-def _pairs_of_columns(sources: Any, targets: Any) -> list[tuple[Any, Any]]:
-    if len(sources) != len(targets):
-        raise ValueError(
-            "Expected as many targets as sources. "
-            f"Received: {len(sources)} sources and {len(targets)} targets."
-        )
-    columns = (
-        side.tolist() if isinstance(side, np.ndarray) else side for side in (sources, targets)
-    )
-    return [*zip(*columns, strict=True)]
+def _pairs_of_columns(sources: Any, targets: Any) -> list[tuple[str, str]]:
+    sources, targets = as_texts("sources", sources), as_texts("targets", targets)
+    check_same_length("targets", targets, "sources", len(sources))
+    return [*zip(sources, targets, strict=True)]
 
 
 def _row(row: Any, source_key: str, target_key: str) -> Any:

@@ -1,7 +1,7 @@
 """Read and sample the sentences of a corpus, to train a vocabulary."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -14,8 +14,8 @@ def sentences(dataset: Any) -> Iterator[str]:
 
     Args:
         dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; an
-            iterable of `str`; or pairs in a form that `rows` accepts: tuples of `str`, which may
-            have more entries, two columns, an array or a DataFrame.
+            iterable of `str`; or what `rows` accepts: tuples of `str`, which may have more entries,
+            two columns, an array, a tensor or a DataFrame.
 
     Yields:
         The sentences as `str`. Bytes that are not UTF-8 become U+FFFD.
@@ -81,7 +81,7 @@ def _from_dataset(dataset: tf.data.Dataset) -> Iterator[str]:
 
 
 def _flat(corpus: Iterable) -> Iterator[str]:
-    if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):
+    if isinstance(corpus, str | bytes | Mapping) or not isinstance(corpus, Iterable):
         raise ValueError(
             "Expected a dataset or an iterable of strings or of (source, target) strings. "
             f"Received: dataset={corpus!r}."

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import Any, Self
 
 import tensorflow as tf
 
+from kerasnmt.text.columns import as_texts
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 
@@ -95,13 +96,13 @@ def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> li
     return [0, counts.total() - sum(known), 0, sentences, *known]
 
 
-def check_entries(name: str, entries: Sequence[str]) -> None:
-    """Check that `entries`, the argument called `name`, are distinct strings, at least one."""
-    if isinstance(entries, str) or not all(isinstance(entry, str) for entry in entries):
-        raise ValueError(f"Expected a list of strings. Received: {name}={entries!r:.80}.")
+def checked_entries(name: str, entries: Any) -> list[str]:
+    """Return `entries`, the argument called `name`; they must be distinct, and at least one."""
+    entries = as_texts(name, entries)
     repeated = [entry for entry, count in Counter(entries).items() if count > 1]
     if repeated or not entries:
         raise ValueError(
             f"Expected at least one entry, and no duplicates. Received: {name} with "
             + (f"{repeated[0]!r} repeated." if repeated else "no entries.")
         )
+    return entries

@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.text.vocabulary import VocabularyTokenizer, check_entries
+from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 
 _RESERVED = ("<pad>", "<unk>", "<s>", "</s>")
 
@@ -34,7 +34,7 @@ class WordTokenizer(VocabularyTokenizer):
     kind = "words"
 
     def __init__(self, words: Sequence[str], counts: Sequence[int] | None = None) -> None:
-        check_entries("words", words)
+        words = checked_entries("words", words)
         for word in words:
             if word in _RESERVED or [word.encode()] != word.encode().split():
                 raise ValueError(
@@ -42,7 +42,7 @@ class WordTokenizer(VocabularyTokenizer):
                     f"Received: words with {word!r}."
                 )
         super().__init__(words, counts)
-        self._words = list(words)
+        self._words = words
         with tf.init_scope():
             self._ids = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(

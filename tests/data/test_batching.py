@@ -413,7 +413,11 @@ COLUMNS = [list(side) for side in zip(*ROWS, strict=True)]
     [
         (tuple(COLUMNS), {}),
         (tuple(map(np.array, COLUMNS)), {}),
+        (tuple(map(pandas.Series, COLUMNS)), {}),
+        (tuple(map(tf.constant, COLUMNS)), {}),
+        (tuple(map(iter, COLUMNS)), {}),
         (np.array(ROWS), {}),
+        (tf.constant(ROWS), {}),
         (np.array(ROWS, object), {}),
         ([list(row) for row in ROWS], {}),
         ([dict(zip(("source", "target"), row, strict=True)) for row in ROWS], {}),
@@ -447,7 +451,7 @@ def test_two_lists_that_could_be_columns_or_pairs_are_refused():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ((["a", "b"], ["0"]), "as many targets as sources. Received: 2 sources and 1 targets"),
+        ((["a", "b"], ["0"]), "as many targets as sources. Received: 2 sources, 1 targets"),
         (np.array([["a"]]), r"strings \[n, 2\]. Received: an array of shape \(1, 1\)"),
         ([{"source": "a", "de": "0"}], r"keys 'source' and 'target'. Received: .*'de'"),
         (pandas.DataFrame({"en": ["a"]}), r"columns 'source' and 'target'.*with \['en'\]"),
@@ -599,11 +603,18 @@ def test_contexts_of_many_shapes_by_tokens():
     assert found == {(2, 2), (12, 2)}
 
 
+def test_contexts_in_whatever_holds_them(holding):
+    words = WordTokenizer(["a", "b"])
+    options = {"batch_size": 2, "shuffle": False}
+    ((inputs, *_),) = batches([("a", "b")] * 2, words, contexts=holding(["b a", "a"]), **options)
+    assert inputs["context_ids"].numpy()[:, :4].tolist() == [[5, 4, 3, 0], [4, 3, 0, 0]]
+
+
 def test_contexts_that_do_not_fit():
     words = WordTokenizer(["a", "b"])
     for contexts, message in (
         (["a"], r"Expected as many contexts as pairs. Received: 1 contexts, 2 pairs"),
-        ("ab", r"Expected a tf.data.Dataset of string scalars, or a list of str, as contexts"),
+        ("ab", r"Expected a list of texts. Received: contexts='ab', one string"),
     ):
         with pytest.raises(ValueError, match=message):
             batches([("a", "b")] * 2, words, contexts=contexts)

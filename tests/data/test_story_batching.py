@@ -93,8 +93,14 @@ def test_rows_that_several_devices_add_weigh_nothing():
     ("questions", "options", "message"),
     [
         ([], {}, "at least one question"),
-        ([("Mary went.", "Where?", "home")], {}, r"Received: \('Mary went.', 'Where\?', 'home'\)"),
-        ([(["Mary went."], "Where?", 3)], {}, "Expected tuples of a story"),
+        ([("Mary went.", "Where?", "home")], {}, "story of question 1='Mary went.', one string"),
+        (
+            [(["Mary went."], "Where?", 3)],
+            {},
+            r"a story .* Received: .*, 'Where\?', 3\)",
+        ),
+        ([(["Mary went."], "Where?")], {}, "Expected tuples of a story"),
+        ("Where?", {}, "Expected a list of questions. Received: questions='Where[?]', one string"),
         ([(["Mary went."], "Where?", "living room")], {}, "'living room', which has 2"),
         ([(["Mary went."], "Where?", "?")], {}, r"answer='\?', which has 0"),
         (QUESTIONS, {"batch_size": 0}, "batch_size to be at least 1. Received: batch_size=0"),

@@ -205,6 +205,9 @@ def test_fit_save_load_and_caption(tmp_path):
     files = [tf.io.encode_png(image).numpy() for image in IMAGES]
     assert copy.caption([*files, b"none"], batch_size=1, **options) == [*expected, ""]
     assert copy.caption([], **options) == []
+    # In whatever holds images.
+    for images in (tuple(files), tf.constant(IMAGES), iter(IMAGES)):
+        assert copy.caption(images, **options) == expected
 
 
 def small_backbone():
@@ -256,6 +259,9 @@ def test_what_does_not_fit(tmp_path):
         model({**INPUTS, "images": IMAGES[:, :4]})
     with pytest.raises(ValueError, match=r"array uint8 \[height, width, channels\]. Received: nda"):
         make(WordTokenizer(["a"])).caption(IMAGES.astype("float32"), max_length=3)
+    for images in (None, b"png", "image.png", 7):
+        with pytest.raises(ValueError, match=r"Expected a list of images\. Received: images="):
+            make(WordTokenizer(["a"])).caption(images, max_length=3)
     copying = zoo.pointer_generator_gru(13, embedding_dim=6, units=5).decoder
     with pytest.raises(ValueError, match=r"that does not copy, as an image has no words"):
         CaptionModel(model.encoder, model.bridge, copying)

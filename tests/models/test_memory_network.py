@@ -254,15 +254,26 @@ def test_no_answer_is_a_reserved_id():
 @pytest.mark.parametrize(
     ("stories", "questions", "options", "message"),
     [
-        (["Mary went."], ["Where?"], {}, "Expected lists"),
-        ([["Mary went."]], "Where?", {}, "Expected lists"),
-        ([["Mary went."]], [], {}, "1 stories, 0 questions"),
+        (["Mary went."], ["Where?"], {}, "story of question 1='Mary went.', one string"),
+        ([["Mary went."]], "Where?", {}, "of texts. Received: questions='Where[?]', one str"),
+        ("Mary went.", ["Where?"], {}, "list of stories. Received: stories='Mary went.', one str"),
+        (None, ["Where?"], {}, "Received: stories=None, of type NoneType"),
+        ([None], ["Where?"], {}, "Received: the story of question 1=None, of type NoneType"),
+        ([["Mary went.", 7]], ["Where?"], {}, "question 1 whose item 2 is 7, of type int"),
+        ([["Mary went."]], [], {}, "0 questions, 1 stories"),
         ([["Mary went."]], ["Where?"], {"batch_size": 0}, "Expected batch_size >= 1"),
     ],
 )
 def test_bad_texts(text_model, stories, questions, options, message):
     with pytest.raises(ValueError, match=message):
         text_model.answer(stories, questions, **options)
+
+
+def test_stories_and_questions_may_be_in_whatever_holds_them(text_model, forms):
+    stories, questions = TEXTS
+    expected = text_model.answer(stories, questions)
+    for form in forms.values():
+        assert text_model.answer(map(form, stories), form(questions)) == expected
 
 
 def test_without_tokenizers():

@@ -1,10 +1,11 @@
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 from kerasnmt.serving import ExportModule, Translator
-from kerasnmt.tasks import ServedModel
+from kerasnmt.tasks import ServedModel, Task
 from kerasnmt.tasks.translator import _most_tokens
 from kerasnmt.text import SentencePieceTokenizer
 
@@ -77,17 +78,18 @@ def test_attention_needs_a_model_with_attention_and_known_options(word_model):
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_attention_to_a_context(make_pointer_model):
-    model = make_pointer_model("context_attention_gru")
-    many = model.attention(["two dogs", "dog"], contexts=["a man reads .", ""], max_length=5)
-    one = model.attention("two dogs", contexts="a man reads .", max_length=5)
+def test_attention_to_a_context(context_model):
+    options = {"max_length": 5, "beam_size": 1}
+    contexts = ["a man reads .", ""]
+    many = context_model.attention(["two dogs", "dog"], contexts=contexts, **options)
+    one = context_model.attention("two dogs", contexts="a man reads .", **options)
     assert one.context_tokens == many[0].context_tokens == ["a", "man", "reads", ".", "</s>"]
     assert many[1].context_tokens == ["</s>"]
     assert one.context_weights.shape == (len(one.target_tokens), 5)
     np.testing.assert_allclose(one.context_weights, many[0].context_weights, atol=1e-6)
     np.testing.assert_allclose(one.context_weights.sum(-1), 1, atol=1e-5)
     with pytest.raises(ValueError, match="contexts, one for each text"):
-        model.attention("two dogs", max_length=5)
+        context_model.attention("two dogs", **options)
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -148,9 +150,84 @@ def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_mo
         translator.translate(["\ufdfa"])
 
 
-def test_one_string_is_refused(translator):
-    with pytest.raises(ValueError, match=r"list of texts\. Received: texts='a dog', one string"):
-        translator.translate("a dog")
+def test_texts_may_be_in_whatever_holds_them(translator, word_model, sentences, forms):
+    texts, targets, prefixes = sentences[:3], ["bad", "a", "ace"], ["b", "", "ac"]
+    options = {"beam_size": 3, "max_length": 12}
+    expected = translator.translate(texts)
+    shown = [*map(repr, translator.attention(texts))]
+    prefixed = word_model.translate(texts, prefixes=prefixes, **options)
+    assert prefixed[0].startswith("b") and prefixed[1] == expected[1]
+    scores = word_model.score(texts, targets)
+    links = word_model.align(texts, targets)
+    # One test for all forms: TensorFlow makes a graph ready again after each seed.
+    for form in forms.values():
+        assert translator.translate(form(texts)) == expected
+        assert [text for text, _ in translator.best(form(texts))] == expected
+        assert [ranked[0][0] for ranked in translator.n_best(form(texts))] == expected
+        assert [*map(repr, word_model.attention(form(texts), **options))] == shown
+        again = word_model.translate(form(texts), prefixes=form(prefixes), **options)
+        assert again == prefixed
+        assert word_model.score(form(texts), form(targets)) == pytest.approx(scores)
+        assert word_model.align(form(texts), form(targets)) == links
+
+
+@pytest.fixture(scope="module")
+def unasked_model(make_translator_model):
+    """A model without any graph of its translators."""
+    return make_translator_model()
+
+
+@pytest.fixture(scope="module")
+def context_model(make_pointer_model):
+    return make_pointer_model("context_attention_gru")
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_contexts_may_be_in_whatever_holds_them(context_model, forms):
+    texts, contexts = ["two dogs", "dog"], ["a man reads .", "run"]
+    options = {"max_length": 5, "beam_size": 1}
+    expected = context_model.translate(texts, contexts=contexts, **options)
+    assert expected != context_model.translate(texts, contexts=["", ""], **options)
+    for form in forms.values():
+        assert context_model.translate(texts, contexts=form(contexts), **options) == expected
+
+
+# Each verb, with the name of the argument in the error. The other arguments are as they should be.
+VERBS = {
+    "translate": (lambda model, values: model.translate(values), "texts"),
+    "prefixes": (lambda model, values: model.translate(["dog"], prefixes=values), "prefixes"),
+    "score": (lambda model, values: model.score(values, ["a"]), "sources"),
+    "targets": (lambda model, values: model.score(["dog"], values), "targets"),
+    "align": (lambda model, values: model.align(["dog"], values), "targets"),
+    "attention": (lambda model, values: model.attention(values), "texts"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_holds_no_texts_is_refused_before_a_graph_is_made(
+    unasked_model, monkeypatch, no_texts, verb
+):
+    def function(task, name):
+        raise AssertionError(f"the graph of {name} is asked for")
+
+    monkeypatch.setattr(Task, "function", function)
+    ask, name = VERBS[verb]
+    values, message = no_texts
+    one_text = verb == "attention" and isinstance(values, str)
+    no_prefixes = verb == "prefixes" and values is None
+    if one_text or no_prefixes:
+        with pytest.raises(AssertionError, match="is asked for"):
+            ask(unasked_model, values)
+        return
+    with pytest.raises(ValueError, match=re.escape(f"list of texts. Received: {name}{message}")):
+        ask(unasked_model, values)
+
+
+def test_contexts_that_hold_no_texts(context_model, no_texts):
+    values, message = no_texts
+    wanted = "contexts, one for each text" if values is None else f"Received: contexts{message}"
+    with pytest.raises(ValueError, match=re.escape(wanted)):
+        context_model.translate(["dog"], contexts=values)
 
 
 def test_batch_size_is_positive(translator):

@@ -64,8 +64,8 @@ def test_the_signs_of_the_four_ids_are_no_words():
         (["a", "b c"], "Expected words without whitespace, .* words with 'b c'"),
         (["a", ""], "words with ''"),
         (["</s>"], "words with '</s>'"),
-        ("abc", "Expected a list of strings. Received: words='abc'"),
-        ([1], r"Expected a list of strings. Received: words=\[1\]"),
+        ("abc", "Expected a list of texts. Received: words='abc', one string"),
+        ([1], "Expected a list of texts. Received: words whose item 1 is 1, of type int"),
     ],
 )
 def test_what_is_no_list_of_words_is_refused(words, message):

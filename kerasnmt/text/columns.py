@@ -1,0 +1,99 @@
+"""Columns of texts, from whatever holds them."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def as_texts(name: str, values: Any) -> list[str]:
+    """Return the texts that an argument holds.
+
+    Args:
+        name: Name of the argument, for the error.
+        values: A list, a tuple, an array, a tensor, a pandas Series, a generator or another
+            iterable of strings.
+
+    Returns:
+        A list of `str`.
+
+    Raises:
+        ValueError: If it is one string, or holds something other than text.
+    """
+    texts = as_list(name, values, "texts")
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise ValueError(
+                f"Expected a list of texts. Received: {name} whose item {number} is "
+                f"{_shown(text)}, of type {type(text).__name__}."
+            )
+    return [*map(str, texts)]  # the strings of an array have a type of their own
+
+
+def as_list(name: str, values: Any, content: str) -> list[Any]:
+    """Return the rows that an argument holds.
+
+    Args:
+        name: Name of the argument, for the error.
+        values: An iterable, but not a string, bytes, a dict or a DataFrame.
+        content: What the rows should be, for the error, such as "texts".
+
+    Returns:
+        The rows, the strings of a tensor as `str`.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    values = without_tensor(values)
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        values = values.item()
+    is_one = isinstance(values, str | bytes | Mapping) or is_data_frame(values)
+    if is_one or not isinstance(values, Iterable):
+        what = ", one string" if isinstance(values, str) else f", of type {type(values).__name__}"
+        raise ValueError(f"Expected a list of {content}. Received: {name}={_shown(values)}{what}.")
+    return [*values]
+
+
+def check_same_length(name: str, values: Sequence[Any], others: str, count: int) -> None:
+    """Check that a column has as many rows as the first one.
+
+    Args:
+        name: Name of the column.
+        values: The column.
+        others: Name of the first column.
+        count: Number of its rows.
+
+    Raises:
+        ValueError: If it has not.
+    """
+    if len(values) != count:
+        raise ValueError(
+            f"Expected as many {name} as {others}. Received: {count} {others}, {len(values)} "
+            f"{name}."
+        )
+
+
+def without_tensor(values: Any) -> Any:
+    """Return a tensor as an array, strings as `str`, and anything else as it is.
+
+    Bytes that are not UTF-8 become U+FFFD.
+    """
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None or not isinstance(values, tensorflow.Tensor):
+        return values
+    if values.dtype != tensorflow.string:
+        return values.numpy()
+    decoded = np.vectorize(lambda text: text.decode("utf-8", "replace"), otypes=[object])
+    return np.asarray(decoded(values.numpy()))
+
+
+def is_data_frame(values: Any) -> bool:
+    """Return whether this is a pandas DataFrame."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, pandas.DataFrame)
+
+
+def _shown(value: Any) -> str:
+    """Return the beginning of the representation of a value, in one line."""
+    return " ".join(repr(value).split())[:60]
