@@ -16,6 +16,20 @@ def translator_of(model: keras.Model, **options: Any) -> Any:
     return Translator(task_of(model, **options))
 
 
+def holds_texts(values: Any) -> bool:
+    """Return whether values are texts or rows of texts; see `kerasnmt.text.columns`."""
+    from kerasnmt.text.columns import holds_texts
+
+    return holds_texts(values)
+
+
+def batches(*args: Any, **options: Any) -> Any:
+    """Return batches of pairs of texts; see `kerasnmt.data.batches`."""
+    from kerasnmt.data import batches
+
+    return batches(*args, **options)
+
+
 def export(model: keras.Model, directory: str, **options: Any) -> str:
     """Write an export; see `kerasnmt.serving.export_model`."""
     from kerasnmt.serving import export_model

@@ -27,7 +27,7 @@ ROOMS = {
 # Modules beside the rooms, for all.
 COMMON = {"atomic_write", "hooks", "ids", "lazy_names", "nearest_name", "time_cache", "version"}
 # The one module through which models call the rooms above them, inside its functions.
-HOOKS = {"text", "tasks", "training", "serving"}
+HOOKS = {"text", "data", "tasks", "training", "serving"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}
 # Rooms that run on any backend of Keras.
 PURE = {"layers", "decoding", "models", "zoo"}

@@ -40,6 +40,9 @@ class CaptionModel(EncoderDecoder, TextModel):
             there are embeddings.
     """
 
+    takes_requests = "model.caption"
+    makes_batches = "caption_batches"
+
     def __init__(
         self,
         encoder: keras.layers.Layer,

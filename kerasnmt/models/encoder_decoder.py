@@ -1,7 +1,7 @@
 """The base of models with an encoder, a bridge and a decoder."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -48,6 +48,9 @@ class EncoderDecoder(SearchModel):
             as `kerasnmt.layers.BackwardStateBridge`; None if the decoder takes no states.
         decoder: A `kerasnmt.layers.Decoder`.
     """
+
+    # The function of `kerasnmt.data` that makes batches for `fit`, for errors.
+    makes_batches: ClassVar[str] = "batches"
 
     def __init__(
         self,
@@ -358,7 +361,8 @@ class EncoderDecoder(SearchModel):
         if not is_dict or any(name not in inputs for name in names):
             given = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
             raise ValueError(
-                f"Expected a dict with {', '.join(names)} as inputs. Received: {given}."
+                f"Expected a dict with {', '.join(names)} as inputs. Received: {given}. "
+                f"kerasnmt.data.{self.makes_batches} makes batches of such inputs."
             )
 
     def _check_ids(self, inputs: dict[str, Any]) -> None:

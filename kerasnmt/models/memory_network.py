@@ -47,6 +47,7 @@ class MemoryNetwork(TextModel):
     """
 
     takes_arrays = "model.answer_ids"
+    takes_requests = "model.answer"
 
     def __init__(
         self,
@@ -184,6 +185,19 @@ class MemoryNetwork(TextModel):
         if weighted_metrics is None:
             weighted_metrics = [keras.metrics.SparseCategoricalAccuracy("accuracy")]
         super().compile(optimizer=optimizer, loss=loss, weighted_metrics=weighted_metrics, **kwargs)
+
+    def fit(self, x: Any = None, *args: Any, **kwargs) -> keras.callbacks.History:
+        """Train; see `keras.Model.fit`. `kerasnmt.data.story_batches` makes batches of stories.
+
+        Raises:
+            ValueError: If `x` is a list of questions.
+        """
+        if isinstance(x, list | tuple):
+            raise ValueError(
+                "Expected batches, or a dict with story_ids, question_ids as inputs. Received: a "
+                f"{type(x).__name__}. Make batches with kerasnmt.data.story_batches."
+            )
+        return super().fit(x, *args, **kwargs)
 
     def compile_from_config(self, config: dict) -> None:
         """Compile with the arguments of `get_compile_config`."""

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import numpy as np
 
+from kerasnmt import hooks
 from kerasnmt.models.checks import check_vocabulary
 from kerasnmt.models.encoder_decoder import EncoderDecoder
 from kerasnmt.models.translation_model import TranslationModel
@@ -71,6 +72,64 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         self.share_embeddings = share_embeddings
         self._check_tokenizers()
         self.make_weights()
+
+    def fit(
+        self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
+    ) -> keras.callbacks.History:
+        """Train on batches, on arrays of ids, or on pairs of texts; see `keras.Model.fit`.
+
+        Texts are batched by `kerasnmt.data.batches` with the model's tokenizers and its defaults.
+        Batches that you make yourself can be limited, cached, repeated and given alignments.
+
+        ```python
+        model.fit([("two dogs", "zwei Hunde"), ("a cat", "eine Katze")])
+        model.fit((sources, targets), epochs=10, validation_data=(more_sources, more_targets))
+        ```
+
+        Args:
+            x: Batches, a dict of arrays, or pairs of texts in a form that `batches` takes, such as
+                a list of pairs or `(sources, targets)`. Or the sources, with the targets in `y`.
+            y: The targets of arrays or of sources.
+            *args: As in Keras.
+            validation_data: Of any of these forms, arrays and sources with their targets in a
+                tuple.
+            **kwargs: As in Keras. For texts, `batch_size` and `validation_batch_size` replace the
+                number of tokens in a batch.
+
+        Returns:
+            The history of Keras.
+
+        Raises:
+            ValueError: If texts are given to a model without tokenizers or one that reads a
+                context, they are not pairs, or arrays of ids do not suit the model.
+        """
+        if hooks.holds_texts(x):
+            x, y = self._text_batches(x, y, batch_size=kwargs.pop("batch_size", None)), None
+            kwargs["shuffle"] = False  # the batches are shuffled
+        if hooks.holds_texts(validation_data):
+            size = kwargs.pop("validation_batch_size", None)
+            validation_data = self._text_batches(validation_data, batch_size=size, shuffle=False)
+        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
+        """Measure loss and metrics; see `keras.Model.evaluate`. It takes texts as `fit` does."""
+        if hooks.holds_texts(x):
+            size = kwargs.pop("batch_size", None)
+            x, y = self._text_batches(x, y, batch_size=size, shuffle=False), None
+        return super().evaluate(x, y, *args, **kwargs)
+
+    def _text_batches(self, pairs: Any, targets: Any = None, **options) -> Any:
+        """Return batches of pairs of texts, or of sources and targets."""
+        self._need_tokenizers()
+        if self.reads_context:
+            raise ValueError(
+                "Expected batches with contexts, which this model reads. Received: texts. Make "
+                "them with kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)."
+            )
+        if targets is not None:
+            pairs = pairs, targets
+        tokenizers = self.source_tokenizer, self.target_tokenizer
+        return hooks.batches(pairs, *tokenizers, extended_vocabulary=self.copies, **options)
 
     def _check_tokenizers(self) -> None:
         """Check that the tokenizers suit the embeddings and what the model does."""

@@ -17,8 +17,9 @@ class TextModel(Composite, keras.Model):
 
     source_tokenizer: Any = None
     target_tokenizer: Any = None
-    # The method that takes arrays, for the error of a model without tokenizers.
+    # The methods that take arrays and requests, for errors.
     takes_arrays: ClassVar[str] = "model.search"
+    takes_requests: ClassVar[str] = "model.translate"
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -44,6 +45,19 @@ class TextModel(Composite, keras.Model):
         """
         self._need_tokenizers()
         return hooks.export(self, directory, weights=weights, **options)
+
+    def predict(self, x: Any, *args: Any, **kwargs) -> Any:
+        """Return the outputs of `call` for arrays of ids; see `keras.Model.predict`.
+
+        Raises:
+            ValueError: If `x` holds texts.
+        """
+        if hooks.holds_texts(x):
+            raise ValueError(
+                "Expected arrays, as the inputs of the model, for predict. Received: texts. Call "
+                f"{self.takes_requests}, which takes text."
+            )
+        return super().predict(x, *args, **kwargs)
 
     def _translator(self, **options) -> Any:
         """Return a `kerasnmt.tasks.Translator` with these options, made once for each of them."""

@@ -55,6 +55,24 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
     return [*values]
 
 
+def holds_texts(values: Any) -> bool:
+    """Return whether these are texts or rows of texts, rather than ids or batches.
+
+    The first item of a list or tuple decides. Iterators are not looked into.
+    """
+    while isinstance(values, list | tuple) and values:
+        values = values[0]
+    tensorflow, pandas = sys.modules.get("tensorflow"), sys.modules.get("pandas")
+    if tensorflow is not None and isinstance(values, tensorflow.data.Dataset):
+        specs = tensorflow.nest.flatten(values.element_spec)
+        return all(spec.dtype == tensorflow.string for spec in specs)
+    if pandas is not None and isinstance(values, pandas.DataFrame | pandas.Series):
+        return True
+    values = without_tensor(values)
+    strings = isinstance(values, np.ndarray) and values.dtype.kind in "OUT"
+    return strings or isinstance(values, str)
+
+
 def check_same_length(name: str, values: Sequence[Any], others: str, count: int) -> None:
     """Check that a column has as many rows as the first one.
 

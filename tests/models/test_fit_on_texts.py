@@ -1,0 +1,148 @@
+import warnings
+
+import keras
+import numpy as np
+import pandas
+import pytest
+import tensorflow as tf
+
+from kerasnmt import zoo
+from kerasnmt.data import batches
+from kerasnmt.models.encoder_decoder import EncoderDecoder
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
+
+PAIRS = [("two dogs run", "abc"), ("a man", "c"), ("a dog", "b a"), ("man", "dd"), ("zzz", "e")]
+WORDS = ["a", "dog", "dogs", "man", "run", "two"]
+SIZES = {"embedding_dim": 6, "units": 5, "dropout": 0.0}
+MAKE = {
+    "bahdanau_gru": (WordTokenizer(WORDS), CharacterTokenizer("abcde ")),
+    "pointer_generator_gru": (WordTokenizer(WORDS),),  # copies, so the ids are extended
+}
+
+
+def make(name="bahdanau_gru"):
+    keras.utils.set_random_seed(3)
+    model = getattr(zoo, name)(*MAKE[name], **SIZES)
+    model.compile(keras.optimizers.SGD(0.5), run_eagerly=True)
+    return model
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A model that no test changes."""
+    return make()
+
+
+def columns():
+    return tuple(list(side) for side in zip(*PAIRS, strict=True))
+
+
+FORMS = {
+    "pairs": lambda: (PAIRS,),
+    "columns": lambda: (columns(),),
+    "series": lambda: (tuple(map(pandas.Series, columns())),),
+    "frame": lambda: (pandas.DataFrame(PAIRS, columns=["source", "target"]),),
+    "array": lambda: (np.array(PAIRS),),
+    "dataset": lambda: (tf.data.Dataset.from_tensor_slices(columns()),),
+    "sources and targets": columns,
+}
+
+
+@pytest.fixture(scope="module", params=MAKE)
+def name(request):
+    return request.param
+
+
+def test_texts_train_as_their_batches_do(name):
+    model, other = make(name), make(name)
+    # The whole corpus in one batch: its order within an epoch changes nothing.
+    data = batches(PAIRS, *MAKE[name], extended_vocabulary=model.copies, batch_size=5)
+    expected = other.fit(data, epochs=1, verbose=0, shuffle=False, validation_data=data).history
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*shuffle")
+        sizes = {"batch_size": 5, "validation_batch_size": 5}
+        found = model.fit(PAIRS, epochs=1, verbose=0, validation_data=PAIRS, **sizes).history
+    assert found.keys() == expected.keys() and "val_perplexity" in found
+    for key, values in found.items():
+        np.testing.assert_allclose(values, expected[key], rtol=1e-5, err_msg=key)
+    for one, wanted in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_allclose(one, wanted, atol=1e-5)
+    evaluated = model.evaluate(*columns(), batch_size=5, verbose=0, return_dict=True)
+    assert evaluated["loss"] == pytest.approx(found["val_loss"][-1], rel=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_pairs(form, model, monkeypatch):
+    fitted = []
+    monkeypatch.setattr(
+        EncoderDecoder, "fit", lambda model, *given, **kw: fitted.append((given, kw))
+    )
+    given = FORMS[form]()
+    validation = given if len(given) == 2 else given[0]
+    sizes = {"batch_size": 3, "validation_batch_size": 5}
+    model.fit(*given, epochs=2, validation_data=validation, **sizes)
+    (((trained, y), options),) = fitted
+    validated = options.pop("validation_data")
+    assert (y, options) == (None, {"epochs": 2, "shuffle": False})
+    expected = batches(PAIRS, *MAKE["bahdanau_gru"], batch_size=5, shuffle=False)
+    for batch, wanted in zip(validated, expected, strict=True):
+        tf.nest.map_structure(np.testing.assert_array_equal, batch, wanted)
+    rows = [targets.numpy() for _, targets, _ in trained]
+    assert [len(some) for some in rows] == [3, 2] or [len(some) for some in rows] == [2, 3]
+    assert {*map(tuple, np.concatenate(rows))} == {*map(tuple, wanted[1].numpy())}
+
+
+def test_by_default_a_batch_has_a_number_of_tokens(model, monkeypatch):
+    asked = []
+    monkeypatch.setattr(EncoderDecoder, "fit", lambda *given, **options: None)
+    monkeypatch.setattr("kerasnmt.hooks.batches", lambda *given, **options: asked.append(options))
+    model.fit(PAIRS, validation_data=PAIRS)
+    assert asked == [
+        {"extended_vocabulary": False, "batch_size": None},
+        {"extended_vocabulary": False, "batch_size": None, "shuffle": False},
+    ]
+
+
+def refused(method, *args):
+    with pytest.raises(ValueError) as caught:
+        method(*args)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_what_cannot_be_is_said_in_one_line(model):
+    ids = zoo.bahdanau_gru(9, 9, **SIZES)
+    ids.compile("sgd")
+    assert "Expected a model with tokenizers, for text" in refused(ids.fit, PAIRS)
+    context = zoo.context_attention_gru(*MAKE["pointer_generator_gru"], **SIZES)
+    context.compile("sgd")
+    message = refused(context.fit, PAIRS)
+    assert "contexts, which this model reads. Received: texts" in message
+    assert "kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)" in message
+    assert "Received: pairs='two dogs'" in refused(model.fit, "two dogs")
+    assert "Received: a row 'two dogs'" in refused(model.fit, ["two dogs", "a man", "a dog"])
+    assert "Received: 2 sources, 1 targets" in refused(model.fit, ["a", "dog"], ["a"])
+    assert "kerasnmt.data.batches makes batches" in refused(model.fit, [[4, 5], [6]])
+
+
+def test_captions_and_stories_name_their_batches():
+    captions = zoo.show_attend_tell_lstm(CharacterTokenizer("ab"), image_size=32, **SIZES)
+    captions.compile("sgd")
+    pairs = [(np.zeros([32, 32, 3], "uint8"), "ab")]
+    assert "kerasnmt.data.caption_batches makes" in refused(captions.fit, pairs)
+    stories = zoo.memory_network(WordTokenizer(WORDS), embedding_dim=6)
+    stories.compile("sgd")
+    message = refused(stories.fit, [(["a man"], "a dog", "man")])
+    assert message.endswith("Received: a list. Make batches with kerasnmt.data.story_batches.")
+    assert "Call model.answer, which" in refused(stories.predict, ["a dog"])
+    assert "Call model.caption, which" in refused(captions.predict, ["a dog"])
+
+
+def test_predict_takes_ids_only(model, forms):
+    texts = ["two dogs", "a man"]
+    for name, form in forms.items():
+        if name != "generator":
+            assert "Call model.translate, which takes text" in refused(model.predict, form(texts))
+    assert "Call model.translate" in refused(model.predict, "two dogs")
+    inputs = {"source_ids": np.array([[4, 5, 3]]), "target_ids": np.array([[2, 4]])}
+    np.testing.assert_allclose(model.predict(inputs, verbose=0), model(inputs), atol=1e-6)
