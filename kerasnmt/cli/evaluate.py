@@ -23,25 +23,51 @@ def evaluate(
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN2",
+            help="Another run or export, with its own search options: test whether the scores "
+            "differ by chance, by sacreBLEU's paired bootstrap.",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Translate a file and score it: sacreBLEU and chrF with their signatures."""
+    """Translate a file and score it: sacreBLEU and chrF with their signatures.
+
+    With --baseline, each line also has the score of the baseline and p, the probability of a
+    difference this large between equal systems.
+    """
     load_tensorflow()
     from kerasnmt.data import read_parallel
-    from kerasnmt.training import texts, translation_scores
+    from kerasnmt.training import compared_scores, texts, translation_scores
 
     sources, references = texts(read_parallel(source, reference))
     contexts = read_contexts(context, len(sources))
     console = progress_console()
     with console.status("loading the model"):
-        translator = load_translator(model, beam_size, others=with_run, search=search)
-    check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
-    translations = translate_chunks(translator, sources, contexts, batch_size, console)
-    results = {**translation_scores(translations, references), "sentences": len(sources)}
+        translators = [load_translator(model, beam_size, others=with_run, search=search)]
+        if baseline is not None:
+            translators.append(load_translator(baseline))
+    for translator in translators:
+        check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
+    translations = [
+        translate_chunks(translator, sources, contexts, batch_size, console)
+        for translator in translators
+    ]
+    score = translation_scores if baseline is None else compared_scores
+    results = {**score(*translations, references), "sentences": len(sources)}
     if as_json:
         print(json.dumps(results))
         return
     for name, label in (("bleu", "BLEU"), ("chrf", "chrF")):
-        print(f"{label}  {results[name]:.2f}  {results[f'{name}_signature']}")
+        columns = [label, f"{results[name]:.2f}"]
+        if baseline is not None:
+            columns += [
+                f"baseline {results[f'baseline_{name}']:.2f}",
+                f"p = {results[f'{name}_p_value']:.4f}",
+            ]
+        print(*columns, results[f"{name}_signature"], sep="  ")
     print(f"on {len(sources):,} sentences")

@@ -27,7 +27,7 @@ __all__, __getattr__ = lazy_names(
         "recipe": ["Recipe"],
         "run_folder": ["RunFolder"],
         "schedules": ["InverseSquareRoot", "learning_rate_schedule"],
-        "scoring": ["translation_scores"],
+        "scoring": ["compared_scores", "translation_scores"],
         "training": ["train"],
     },
 )

@@ -1,6 +1,7 @@
 """BLEU and chrF of translations."""
 
 from collections.abc import Sequence
+from typing import Any
 
 
 def translation_scores(
@@ -20,17 +21,66 @@ def translation_scores(
     Raises:
         ValueError: The numbers of translations and references differ, or there are none.
     """
+    _check_lengths(translations, references)
+    scores = {}
+    for name, metric in _metrics().items():
+        scores[name] = metric.corpus_score(list(translations), [list(references)]).score
+        scores[f"{name}_signature"] = str(metric.get_signature())
+    return scores
+
+
+def compared_scores(
+    translations: Sequence[str], baseline: Sequence[str], references: Sequence[str]
+) -> dict[str, float | str]:
+    """Score the translations of two systems, and test whether the scores differ by chance.
+
+    The test is sacreBLEU's paired bootstrap with 1,000 samples (Koehn, 2004, "Statistical
+    significance tests for machine translation evaluation"). Its seed is sacreBLEU's, 12345, or
+    `SACREBLEU_SEED` in the environment.
+
+    Args:
+        translations: Translations of the system.
+        baseline: Translations of the other system, of the same sources.
+        references: Their references, in the same order.
+
+    Returns:
+        `bleu` and `chrf` of the system; `baseline_bleu` and `baseline_chrf`; `bleu_p_value` and
+        `chrf_p_value`, the probability of a difference this large between equal systems, 1 for
+        equal scores; and `bleu_signature` and `chrf_signature`, with the number of samples and the
+        seed.
+
+    Raises:
+        ValueError: The numbers of translations and references differ, or there are none.
+    """
+    from sacrebleu.significance import PairedTest
+
+    for some in (translations, baseline):
+        _check_lengths(some, references)
+    systems = [("baseline", list(baseline)), ("system", list(translations))]
+    test = PairedTest(systems, _metrics(), [list(references)], test_type="bs", n_samples=1000)
+    signatures, results = test()
+    scores = {}
+    for name, label in (("bleu", "BLEU"), ("chrf", "chrF2")):
+        other, own = results[label]
+        scores[name] = own.score
+        scores[f"baseline_{name}"] = other.score
+        # SacreBLEU does not attribute equal scores to chance: it gives them the smallest p.
+        scores[f"{name}_p_value"] = 1.0 if own.score == other.score else own.p_value
+        scores[f"{name}_signature"] = str(signatures[label])
+    return scores
+
+
+def _metrics() -> dict[str, Any]:
+    """Return the metrics of sacreBLEU by name."""
     from sacrebleu.metrics import BLEU, CHRF
 
+    # Without force, sacreBLEU warns of text that looks tokenized, as short sentences may.
+    return {"bleu": BLEU(force=True), "chrf": CHRF()}
+
+
+def _check_lengths(translations: Sequence[str], references: Sequence[str]) -> None:
     if len(translations) != len(references) or not translations:
         raise ValueError(
             "Expected a reference for each translation, and at least one of them. "
             f"Received: {len(translations)} translations and {len(references)} references"
         )
-    # Without force, sacreBLEU warns of text that looks tokenized, as short sentences may.
-    metrics = {"bleu": BLEU(force=True), "chrf": CHRF()}
-    scores = {}
-    for name, metric in metrics.items():
-        scores[name] = metric.corpus_score(list(translations), [list(references)]).score
-        scores[f"{name}_signature"] = str(metric.get_signature())
-    return scores

@@ -84,3 +84,61 @@ def test_bad_input(kerasnmt, export_folder, files, tmp_path):
     done = kerasnmt("evaluate", export_folder, *options(files), "--beam-size", 4)
     assert done.code == 2
     assert done.err.startswith("error: Expected the beam size that is fixed in the export, 3.")
+
+
+@pytest.fixture
+def many(tmp_path, translator):
+    """Forty sources, and references that lack a word of each third translation of a model."""
+    people, ends = ("Anna", "He", "Men", "Dogs", "She"), ("a dog", "two dogs", "him", "a man")
+    verbs = ("see", "sees")
+    sources = [f"{one} {verb} {end} ." for one in people for verb in verbs for end in ends]
+    references = [
+        text if place % 3 else text.partition(" ")[2]
+        for place, text in enumerate(translator.translate(sources))
+    ]
+    (tmp_path / "source").write_text("".join(f"{text}\n" for text in sources))
+    (tmp_path / "reference").write_text("".join(f"{text}\n" for text in references))
+    return tmp_path / "source", tmp_path / "reference"
+
+
+def test_a_broken_model_against_a_good_one(
+    kerasnmt, run_folder, export_folder, other_run_folder, many
+):
+    def scores(*arguments):
+        done = kerasnmt("evaluate", *arguments, *options(many), "--json")
+        assert (done.code, done.err) == (0, "")
+        return json.loads(done.out)
+
+    good, broken = scores(export_folder), scores(other_run_folder)
+    same = scores(export_folder, "--baseline", run_folder)
+    better = scores(export_folder, "--baseline", other_run_folder)
+    for name in ("bleu", "chrf"):
+        assert same[name] == same[f"baseline_{name}"] == better[name] == good[name]
+        assert better[f"baseline_{name}"] == broken[name] < good[name]
+        assert same[f"{name}_p_value"] == 1.0
+        assert better[f"{name}_p_value"] < 0.05
+    assert better["sentences"] == 40
+
+    done = kerasnmt("evaluate", export_folder, *options(many), "--baseline", other_run_folder)
+    lines = [
+        f"{label}  {better[name]:.2f}  baseline {better[f'baseline_{name}']:.2f}  "
+        f"p = {better[f'{name}_p_value']:.4f}  {better[f'{name}_signature']}"
+        for name, label in (("bleu", "BLEU"), ("chrf", "chrF"))
+    ]
+    assert done == (0, "\n".join([*lines, "on 40 sentences"]) + "\n", "")
+    assert "|bs:1000|seed:12345|" in lines[0] and "|bs:1000|seed:12345|" in lines[1]
+
+
+def test_search_options_against_those_of_the_recipe(kerasnmt, run_folder, many):
+    """The options of the command line change the model alone."""
+    arguments = (*options(many), "--json", "--baseline", run_folder)
+    found = json.loads(kerasnmt("evaluate", run_folder, *arguments, "--search", "max_length=3").out)
+    assert found["chrf"] < found["baseline_chrf"] and found["chrf_p_value"] < 0.05
+
+
+def test_a_baseline_that_cannot_be_loaded(kerasnmt, export_folder, files, tmp_path):
+    none = tmp_path / "none"
+    done = kerasnmt("evaluate", export_folder, *options(files), "--baseline", none)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected the folder of a run") and str(none) in done.err
+    assert done.err.count("\n") == 1

@@ -1,6 +1,6 @@
 import pytest
 
-from kerasnmt.training import translation_scores
+from kerasnmt.training import compared_scores, translation_scores
 
 REFERENCES = ["Zwei Hunde laufen im Gras.", "Ein Mann liest."]
 
@@ -24,3 +24,45 @@ def test_numbers_that_differ(translations, references):
     message = f"Received: {len(translations)} translations and {len(references)} references"
     with pytest.raises(ValueError, match=message):
         translation_scores(translations, references)
+
+
+SENTENCES = [f"Der {noun} sieht {count} alte {other} im Garten." for noun, count, other in zip(
+    ["Hund", "Mann", "Vogel", "Baum", "Koch"] * 6,
+    ["zwei", "drei", "vier", "fünf", "sechs", "sieben"] * 5,
+    ["Hunde", "Katzen", "Frauen"] * 10,
+    strict=True,
+)]  # fmt: skip
+BROKEN = [" ".join(sentence.split()[::-1]) for sentence in SENTENCES]
+
+
+def test_a_system_against_itself_and_against_a_broken_one(monkeypatch):
+    # Every fifth sentence lacks a word, so that the scores are below 100.
+    system = [one[4:] if place % 5 == 0 else one for place, one in enumerate(SENTENCES)]
+    same = compared_scores(system, system, SENTENCES)
+    assert same["bleu_p_value"] == same["chrf_p_value"] == 1.0
+    better = compared_scores(system, BROKEN, SENTENCES)
+    worse = compared_scores(BROKEN, system, SENTENCES)
+    alone, broken = (translation_scores(some, SENTENCES) for some in (system, BROKEN))
+    for name in ("bleu", "chrf"):
+        assert same[name] == same[f"baseline_{name}"] == better[name] == alone[name] < 100
+        assert better[f"baseline_{name}"] == worse[name] == broken[name] < alone[name]
+        # No sample of 1,000 differs as much from the mean: p = (0 + 1) / (1000 + 1).
+        assert better[f"{name}_p_value"] == pytest.approx(1 / 1001)
+        assert worse[f"{name}_p_value"] == pytest.approx(1 / 1001)
+    assert better["bleu_signature"].startswith("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no")
+    assert better["chrf_signature"].startswith("nrefs:1|bs:1000|seed:12345|case:mixed|eff:yes")
+    assert compared_scores(system, BROKEN, SENTENCES) == better
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    assert "|seed:7|" in compared_scores(system, BROKEN, SENTENCES)["bleu_signature"]
+
+
+def test_one_sentence_of_many_is_chance():
+    system = [SENTENCES[0][4:], *SENTENCES[1:]]
+    found = compared_scores(SENTENCES, system, SENTENCES)
+    assert found["bleu"] > found["baseline_bleu"]
+    assert found["bleu_p_value"] > 0.05 and found["chrf_p_value"] > 0.05
+
+
+def test_a_baseline_of_another_length():
+    with pytest.raises(ValueError, match="Received: 1 translations and 30 references"):
+        compared_scores(SENTENCES, ["a"], SENTENCES)
