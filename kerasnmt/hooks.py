@@ -46,5 +46,4 @@ def register_tokenizers() -> None:
 
 def register_optimizers() -> None:
     """Register the optimizers of `kerasnmt.training`, so that Keras finds them by name."""
-    if keras.backend.backend() == "tensorflow":
-        from kerasnmt.training import ReplicaAdam  # noqa: F401
+    from kerasnmt.training import ReplicaAdam  # noqa: F401

@@ -15,7 +15,7 @@ ROOMS = {
     "tasks": {"text", "decoding", "models", "viz"},
     "text": set(),
     "data": {"text"},
-    "training": {"models", "zoo", "text", "data", "decoding", "viz"},
+    "training": {"models", "zoo", "tasks", "text", "data", "decoding", "viz"},
     "viz": set(),
     "serving": {"tasks", "text", "decoding"},
     "zoo": {"models", "layers"},
@@ -25,7 +25,16 @@ ROOMS = {
     },
 }
 # Modules beside the rooms, for all.
-COMMON = {"atomic_write", "hooks", "ids", "lazy_names", "nearest_name", "time_cache", "version"}
+COMMON = {
+    "atomic_write",
+    "backends",
+    "hooks",
+    "ids",
+    "lazy_names",
+    "nearest_name",
+    "time_cache",
+    "version",
+}
 # The one module through which models call the rooms above them, inside its functions.
 HOOKS = {"text", "data", "tasks", "training", "serving"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.quiet import load_tensorflow, without_talk
 
 
 def load_run(
@@ -91,6 +91,18 @@ def _load_one(
     return in_float32(model), options
 
 
+def check_writes_exports() -> None:
+    """Raise an error if Keras runs on a backend that writes no exports.
+
+    Raises:
+        ValueError: If it does. The error names the backend to set.
+    """
+    with without_talk():
+        from kerasnmt.backends import need_export_backend
+
+    need_export_backend()
+
+
 def refuse_run(directory: Path) -> None:
     """Raise an error if a folder is a run instead of an export.
 
@@ -101,9 +113,12 @@ def refuse_run(directory: Path) -> None:
 
     if RunFolder(directory).model.exists():
         command = shlex.join(["kerasnmt", "export", str(directory), "saved_models/NAME"])
+        with without_talk():
+            import keras
+        on_tensorflow = keras.backend.backend() == "tensorflow"
         raise ValueError(
             f"Expected the folder of an export. Received: {directory}, a run. Export it first: "
-            f"{command}"
+            f"{'' if on_tensorflow else 'KERAS_BACKEND=tensorflow '}{command}"
         )
 
 

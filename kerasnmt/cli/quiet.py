@@ -16,6 +16,8 @@ def load_tensorflow() -> None:
         import tensorflow as tf
         import tensorflow_text  # noqa: F401
 
+        import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
+
         tf.config.list_logical_devices()
 
 

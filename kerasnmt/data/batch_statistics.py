@@ -12,8 +12,8 @@ class BatchStatistics:
 
     Attributes:
         batches: Number of batches.
-        sentences: Number of pairs. The difference from the cardinality of the pairs is the number
-            that `batches` left out.
+        sentences: Number of pairs, without rows of padding. The difference from the cardinality of
+            the pairs is the number that `batches` left out.
         source_tokens: Number of source tokens, including end tokens, without padding.
         target_tokens: Number of target tokens, including end tokens, without padding.
         source_padding: Fraction of the source positions that are padding, from 0 to 1.
@@ -51,10 +51,11 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
     Raises:
         ValueError: If the dataset is empty.
     """
-    shapes, source_tokens, target_tokens = Counter(), 0, 0
+    shapes, sentences, source_tokens, target_tokens = Counter(), 0, 0, 0
     for inputs, targets, _ in dataset.as_numpy_iterator():
         source = inputs["source_ids"]
         shapes[(*source.shape, targets.shape[1])] += 1
+        sentences += int((targets != 0).any(axis=1).sum())
         source_tokens += int((source != 0).sum())
         target_tokens += int((targets != 0).sum())
     if not shapes:
@@ -65,7 +66,7 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
     sizes = list(shapes.items())
     return BatchStatistics(
         batches=shapes.total(),
-        sentences=sum(batch * count for (batch, _, _), count in sizes),
+        sentences=sentences,
         source_tokens=source_tokens,
         target_tokens=target_tokens,
         source_padding=1 - source_tokens / sum(b * s * count for (b, s, _), count in sizes),

@@ -7,7 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
-from kerasnmt.data.buckets import Buckets
+from kerasnmt.data.buckets import Buckets, growing_widths
+from kerasnmt.data.filling import Filling
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.columns import as_texts
@@ -39,6 +40,7 @@ def batches(
     seed: int | None = None,
     cache: bool = False,
     few_shapes: bool = True,
+    fill: bool = False,
     extended_vocabulary: bool = False,
     subword_sampling: float | None = None,
     first_epoch: int | None = None,
@@ -94,6 +96,10 @@ def batches(
         few_shapes: Whether batches have few shapes. Use it with XLA, which compiles each shape: on
             a GPU, with JAX and with `jit_compile=True`. Elsewhere False saves more time, by less
             padding; it holds up to 512 batches, and 16 of each width, in memory.
+        fill: Whether to pad the same batches further, to about ten shapes: widths that grow by 1/4
+            (8, 10, 13, 17, …), and rows of padding, so that all batches of a width have equally
+            many rows. Rows of padding do not change losses, weights or perplexity. Use it with JAX,
+            which compiles each shape for seconds.
         extended_vocabulary: Whether words outside the vocabulary have extended ids in each pair and
             its context, for models that copy; see `Tokenizer.tokenize_source`. Both sides need one
             tokenizer.
@@ -142,6 +148,7 @@ def batches(
         _check_one_tokenizer(*tokenizers)
     codec = TranslationCodec(*tokenizers, extended_vocabulary)
     to_ids = partial(_to_ids, codec, subword_sampling, max_length)
+    filling = Filling(growing_widths(max_length, 1, 4), tokens_per_batch, batch_size)
     buckets = Buckets(
         max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
     )
@@ -157,7 +164,10 @@ def batches(
             pairs = pairs.shuffle(shuffle_buffer, seed, reshuffle_each_iteration=again)
         if alignments is not None:
             pairs = pairs.map(partial(_with_alignments, *tokenizers), tf.data.AUTOTUNE)
-        windows = buckets.batches(pairs).map(partial(_for_fit, tokenizers[1].vocabulary_size))
+        windows = buckets.batches(pairs)
+        if fill:
+            windows = windows.map(filling.fill)
+        windows = windows.map(partial(_for_fit, tokenizers[1].vocabulary_size))
         if shuffle:
             # Batches of a window are in order, and the rests of the buckets come at the end of the
             # epoch, shortest first: shuffle these too.

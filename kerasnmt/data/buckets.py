@@ -39,8 +39,8 @@ class Buckets:
         self.few_shapes = few_shapes
         self.with_contexts = with_contexts
         # With contexts the widths are fewer, because each combination of two widths is a bucket.
-        widths = _widths(max_length, 2, 10) if with_contexts else _widths(max_length, 1, 20)
-        self.widths = tf.constant(widths)
+        least, parts = (2, 10) if with_contexts else (1, 20)
+        self.widths = tf.constant(growing_widths(max_length, least, parts))
 
     @property
     def mixed(self) -> int:
@@ -139,7 +139,7 @@ def _lengths(ids: tf.Tensor) -> tf.Tensor:
     return tf.math.count_nonzero(ids, axis=1, dtype=tf.int32)
 
 
-def _widths(max_length: int, least: int, parts: int) -> list[int]:
+def growing_widths(max_length: int, least: int, parts: int) -> list[int]:
     """Return widths up to `max_length` that grow by 1/`parts`, and by at least `least`."""
     widths = [min(8, max_length)]
     while widths[-1] < max_length:

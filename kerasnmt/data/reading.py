@@ -8,6 +8,7 @@ import os
 
 import tensorflow as tf
 
+import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 from kerasnmt.data.lines import checked_lines, is_gzip
 
 

@@ -3,43 +3,15 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from inspect import Parameter, Signature
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import keras
-import numpy as np
 import tensorflow as tf
-from keras import tree
 
+from kerasnmt.backends import need_text_backend
+from kerasnmt.tasks.on_jax import StepsOnJax
 from kerasnmt.tasks.served_model import ServedModel
-
-
-class Steps(NamedTuple):
-    """One way to answer a request, in three steps.
-
-    TensorFlow makes the first and the last, Keras the one between.
-
-    Attributes:
-        fields: The names of the fields of the request, in order.
-        read: A function from the fields, strings `[batch]`, to a structure of arrays for `run`, and
-            anything that `write` needs besides.
-        run: A function from this structure of arrays to another one, by the model.
-        write: A function from both to the outputs by name, `[batch, ...]`.
-    """
-
-    fields: tuple[str, ...]
-    read: Callable[..., tuple[Any, Any]]
-    run: Callable[[Any], Any]
-    write: Callable[[Any, Any], dict[str, tf.Tensor]]
-
-    def __call__(self, *fields: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Make all steps in one graph, where Keras runs on TensorFlow."""
-        given, kept = self.read(*fields)
-        return self.write(self.run(given), kept)
-
-    @property
-    def signature(self) -> list[tf.TensorSpec]:
-        """The tensors that `read` takes."""
-        return [tf.TensorSpec([None], tf.string, name=name) for name in self.fields]
+from kerasnmt.tasks.steps import Steps
 
 
 class Task(ServedModel):
@@ -101,20 +73,6 @@ class Task(ServedModel):
         return function.get_concrete_function()
 
 
-def need_text_backend() -> None:
-    """Check that Keras runs on a backend that takes text.
-
-    Raises:
-        ValueError: If it does not.
-    """
-    if keras.backend.backend() not in ("tensorflow", "jax"):
-        raise ValueError(
-            "Expected Keras to run on TensorFlow or JAX, for text. Received: "
-            f"backend={keras.backend.backend()!r}. Set KERAS_BACKEND=tensorflow, or pass token ids "
-            "to model.search or model.attend."
-        )
-
-
 def compiled(name: str, steps: Steps, model: keras.Model) -> Callable[..., Mapping[str, Any]]:
     """Compile steps for the backend of Keras.
 
@@ -128,7 +86,7 @@ def compiled(name: str, steps: Steps, model: keras.Model) -> Callable[..., Mappi
         name.
     """
     if keras.backend.backend() == "jax":
-        return _CompiledByJax(steps, model)
+        return StepsOnJax(steps, model)
 
     def function(*values: tf.Tensor, **named: tf.Tensor) -> dict[str, tf.Tensor]:
         fields = {**dict(zip(steps.fields, values, strict=False)), **named}
@@ -139,55 +97,3 @@ def compiled(name: str, steps: Steps, model: keras.Model) -> Callable[..., Mappi
     parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in steps.fields]
     function.__signature__ = Signature(parameters)
     return tf.function(function, input_signature=steps.signature, autograph=False)
-
-
-class _CompiledByJax:
-    """Steps whose middle one is compiled by JAX, for arrays of a few shapes."""
-
-    def __init__(self, steps: Steps, model: keras.Model) -> None:
-        import jax
-
-        self._fields = steps.fields
-        # Functions of their own: TensorFlow counts how often a method is traced.
-        self._read = tf.function(
-            lambda *fields: steps.read(*fields), input_signature=steps.signature, autograph=False
-        )
-        self._write = tf.function(
-            lambda found, kept: steps.write(found, kept), autograph=False, reduce_retracing=True
-        )
-        self._model = model
-
-        def run(values: list[Any], given: Any) -> Any:
-            state = zip(model.variables, values, strict=True)
-            with keras.StatelessScope(state_mapping=list(state)):
-                return steps.run(given)
-
-        self._run = jax.jit(run)
-
-    def __call__(self, **fields: Any) -> Mapping[str, Any]:
-        texts = [tf.constant(fields[name], tf.string) for name in self._fields]
-        given, kept = self._read(*texts)
-        rows = len(texts[0])
-        values = [variable.value for variable in self._model.variables]
-        found = self._run(values, tree.map_structure(_widened, given))
-        found = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), found)
-        return self._write(found, kept)
-
-
-def _widened(tensor: tf.Tensor) -> np.ndarray:
-    """Pad the rows, and all axes of ids, to one of a few sizes, for each of which JAX compiles."""
-    array = np.asarray(tensor)
-    ids = np.issubdtype(array.dtype, np.integer)
-    widths = [
-        _next_size(size) if ids or not axis else size for axis, size in enumerate(array.shape)
-    ]
-    return np.pad(
-        array, [(0, width - size) for size, width in zip(array.shape, widths, strict=True)]
-    )
-
-
-def _next_size(size: int) -> int:
-    """Return the next size of 1, 2, 4, 8, 16, 24, 32, 48, 64, and so on."""
-    power = 1 << max(size - 1, 0).bit_length()
-    between = power * 3 // 4
-    return between if power > 16 and size <= between else power

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import tensorflow as tf
 
+import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from kerasnmt.data import BatchStatistics, batches, describe_batches, split_evenly, word_dropout
@@ -84,6 +85,7 @@ class RecipeBatches:
                 batch_size=training.batch_size,
                 max_length=self.recipe.data.max_length,
                 few_shapes=training.few_shapes,
+                fill=keras.backend.backend() == "jax",
                 extended_vocabulary=self.model.copies,
                 contexts=self.corpora.contexts.get(split),
                 **options,

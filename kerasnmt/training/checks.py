@@ -6,6 +6,8 @@ import warnings
 from types import NoneType
 from typing import Any, get_args
 
+import keras
+
 from kerasnmt import zoo
 from kerasnmt.models import Seq2Seq
 from kerasnmt.nearest_name import unknown_name_message
@@ -65,6 +67,23 @@ def check_warmup(recipe: Recipe, pairs: int) -> None:
         raise ValueError(
             f"Expected fewer training.warmup_steps than the {most} pairs of all epochs. "
             f"Received: training.warmup_steps={recipe.training.warmup_steps}"
+        )
+
+
+def check_devices(devices: int) -> None:
+    """Refuse several devices where Keras does not run on TensorFlow.
+
+    Args:
+        devices: Number of devices that share each batch.
+
+    Raises:
+        ValueError: There are several.
+    """
+    if devices > 1 and keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            f"training.devices: expected 1 where Keras runs on {keras.backend.backend()}. "
+            f"Received: training.devices={devices}. Set KERAS_BACKEND=tensorflow to share batches "
+            "among devices, or train with training.devices=1"
         )
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import keras
 from rich.console import Console
 
+from kerasnmt.backends import need_text_backend
 from kerasnmt.data import split_evenly
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
 from kerasnmt.training.callbacks.training_progress import working
-from kerasnmt.training.checks import check_abilities, check_model, check_warmup
+from kerasnmt.training.checks import check_abilities, check_devices, check_model, check_warmup
 from kerasnmt.training.corpora import Corpora, texts
 from kerasnmt.training.devices import precision, sharing_strategy
 from kerasnmt.training.optimizers import Adam, ReplicaAdam
@@ -65,12 +66,13 @@ def train(
 
     Raises:
         ValueError: The recipe does not suit the data or the zoo, `output` already holds a run,
-            there is none to resume, its data have changed, another training uses `output`, or
-            `init_from` is another model.
+            there is none to resume, its data have changed, another training uses `output`,
+            `init_from` is another model, or Keras runs on a backend other than TensorFlow and JAX.
         FloatingPointError: The training diverges. The best model so far stays.
         KeyboardInterrupt: At SIGINT.
         Terminated: At SIGTERM, from the first step on.
     """
+    need_text_backend()
     run, console = RunFolder(output), console or Console(quiet=True)
     if resume:
         start = ResumedStart(recipe, run, console)
@@ -119,6 +121,7 @@ class Training:
         """Read the data and make the model; nothing is written."""
         with self.recipe.named_in_errors():
             check_model(self.recipe.model.name, self.recipe.model.keywords)
+            check_devices(self.recipe.training.devices)
         weights = self.start.weights()
         keras.utils.set_random_seed(self.recipe.training.seed)
         self.corpora = Corpora(self.recipe.data)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SERVING = Path(__file__).parents[2] / "kerasnmt" / "serving"
-# The sub-packages that each one may import. `tensorflow_backend` is beside them, for all.
+# The sub-packages that each one may import.
 WALLS = {
     "protocol": set(),
     "contract": {"protocol"},
@@ -19,12 +19,12 @@ WALLS = {
 
 def test_every_folder_has_walls():
     assert {path.parent.name for path in SERVING.glob("*/__init__.py")} == set(WALLS)
-    assert {path.name for path in SERVING.glob("*.py")} == {"__init__.py", "tensorflow_backend.py"}
+    assert {path.name for path in SERVING.glob("*.py")} == {"__init__.py"}
 
 
 @pytest.mark.parametrize("name", WALLS)
 def test_arrows(name):
-    allowed = WALLS[name] | {name, "tensorflow_backend"}
+    allowed = WALLS[name] | {name}
     for path in (SERVING / name).glob("*.py"):
         text = path.read_text(encoding="utf-8")
         imported = {*re.findall(r"import kerasnmt\.serving\.(\w+)", text)}

@@ -6,10 +6,10 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from kerasnmt.backends import need_export_backend
 from kerasnmt.serving.contract.kinds import contract_of
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.warmup import WarmupRequest
-from kerasnmt.serving.tensorflow_backend import need_tensorflow_backend
 from kerasnmt.tasks import ServedModel, task_of
 
 
@@ -32,7 +32,7 @@ class ExportModule(tf.Module, ServedModel):
 
     def __init__(self, model: keras.Model, *, weights: str = "float32", **options) -> None:
         super().__init__(name=model.name)
-        need_tensorflow_backend()
+        need_export_backend()
         # These are TensorFlow's own variables: a server restores the variables that it finds here,
         # and it finds none through Keras layers. The model itself is not tracked, so its optimizer
         # stays out.

@@ -1,11 +1,14 @@
 """The attention during training: pictures of it in TensorBoard, and how sharp it is."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from kerasnmt.tasks.on_jax import compiled_by_jax
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
 from kerasnmt.viz import attention_figure, figure_to_image
 
@@ -30,16 +33,17 @@ class AttentionImages(TensorBoardRun):
         self, log_dir: str | os.PathLike, batches: tf.data.Dataset, *, sentences: int = 4
     ) -> None:
         super().__init__(log_dir, "attention")
-        self.inputs, self.targets, _ = next(iter(batches.unbatch().padded_batch(sentences)))
+        pairs = batches.unbatch().filter(lambda _, targets, __: tf.reduce_any(targets != 0))
+        self.inputs, self.targets, _ = next(iter(pairs.padded_batch(sentences)))
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Open the event file, and make the graph."""
         super().on_train_begin(logs)
-        self._attend = tf.function(self.model.attend, autograph=False)
+        self._attend = _compiled_attend(self.model)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the pictures."""
-        records = {name: record.numpy() for name, record in self._attend(self.inputs).items()}
+        records = {name: np.asarray(record) for name, record in self._attend(self.inputs).items()}
         pairs = zip(self.inputs["source_ids"], self.targets, strict=True)
         with self.writer.as_default(step=epoch):
             for number, (source_ids, target_ids) in enumerate(pairs):
@@ -84,7 +88,7 @@ class AttentionStatistics(keras.callbacks.Callback):
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Make the graph."""
         inputs, _, _ = self.batches.element_spec
-        self._attend = tf.function(self.model.attend, input_signature=[inputs], autograph=False)
+        self._attend = _compiled_attend(self.model, [inputs])
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the numbers to the logs."""
@@ -93,7 +97,7 @@ class AttentionStatistics(keras.callbacks.Callback):
         words = entropy = overlap = 0.0
         for inputs, targets, _ in self.batches:
             real = targets.numpy() != 0
-            weights = self._attend(inputs)["weights"].numpy().astype("float64")
+            weights = np.asarray(self._attend(inputs)["weights"]).astype("float64")
             before = np.cumsum(weights, axis=1) - weights
             logarithms = np.log(np.where(weights > 0, weights, 1.0))
             words += real.sum()
@@ -101,6 +105,13 @@ class AttentionStatistics(keras.callbacks.Callback):
             overlap += np.minimum(weights, before).sum(axis=-1)[real].sum()
         logs["val_attention_entropy"] = float(entropy / words)
         logs["val_attention_overlap"] = float(overlap / words)
+
+
+def _compiled_attend(model: Any, signature: Any = None) -> Callable[[Any], dict[str, Any]]:
+    """Compile `model.attend` for the backend of Keras, on TensorFlow for a signature."""
+    if keras.backend.backend() == "jax":
+        return compiled_by_jax(model.attend, model)
+    return tf.function(model.attend, input_signature=signature, autograph=False)
 
 
 def _labels(tokenizer: object, ids: tf.Tensor) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.training.callbacks.epoch_history import TrainingClock
+from kerasnmt.training.up_to_date import bring_up_to_date
 
 
 class Place(NamedTuple):
@@ -196,8 +197,7 @@ class Checkpoint(keras.callbacks.Callback):
 
     def _write(self, place: Place) -> None:
         """Write a checkpoint, and delete those that it replaces."""
-        if keras.backend.backend() == "jax":
-            self.model.jax_state_sync()  # during an epoch the variables are not up to date
+        bring_up_to_date(self.model)
         arrays = [_array(variable) for variable in _state(self.model) + _metrics(self.model)]
         clock = (self.clock.seconds, self.clock.cpu_seconds) if self.clock else (0.0, 0.0)
         name = f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"

@@ -30,8 +30,9 @@ class LengthHistograms(keras.callbacks.Callback):
             return
         lengths = {"source": [], "target": []}
         for inputs, targets, _ in self.batches.as_numpy_iterator():
-            lengths["source"].append((inputs["source_ids"] != 0).sum(axis=1))
-            lengths["target"].append((targets != 0).sum(axis=1))
+            real = (targets != 0).any(axis=1)  # not a row of padding
+            lengths["source"].append((inputs["source_ids"][real] != 0).sum(axis=1))
+            lengths["target"].append((targets[real] != 0).sum(axis=1))
         writer = tf.summary.create_file_writer(self.log_dir)
         with writer.as_default(step=0):
             for side, parts in lengths.items():

@@ -9,6 +9,7 @@ from keras import ops
 from kerasnmt.models.inner_optimizer import inner_optimizer
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
 from kerasnmt.training.optimizers import GradientNorm
+from kerasnmt.training.up_to_date import bring_up_to_date
 
 
 class StepScalars(TensorBoardRun):
@@ -67,6 +68,7 @@ class StepScalars(TensorBoardRun):
             self._write()
 
     def _write(self) -> None:
+        bring_up_to_date(self.model)
         model, optimizer = self.model, inner_optimizer(self.model.optimizer)
         with self.writer.as_default(step=self._steps()):
             total, count = self._loss_sums()

@@ -5,6 +5,8 @@ import os
 import keras
 import tensorflow as tf
 
+import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
+
 
 class TensorBoardRun(keras.callbacks.Callback):
     """A callback that writes to a run of its own in TensorBoard's folder.

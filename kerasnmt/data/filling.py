@@ -1,0 +1,37 @@
+"""Batches that are padded to a few shapes."""
+
+import tensorflow as tf
+
+
+class Filling:
+    """Pad batches to a few shapes, for each of which XLA compiles.
+
+    Each axis but the first is padded to one of a few widths. Then all batches of one width get the
+    same number of rows, by rows of padding.
+
+    Args:
+        widths: Widths, ascending. The last one is the maximum number of tokens of a text.
+        tokens_per_batch: Maximum number of positions of the widest side of a batch.
+        batch_size: Number of rows of a batch; None to derive it from `tokens_per_batch`.
+    """
+
+    def __init__(self, widths: list[int], tokens_per_batch: int, batch_size: int | None) -> None:
+        # Batches of a width can be as narrow as one position more than the width before it.
+        narrowest = [widths[0], *(width + 1 for width in widths[:-1])]
+        rows = [batch_size or max(tokens_per_batch // width, 1) for width in narrowest]
+        self.widths = tf.constant(widths)
+        self.rows = tf.constant(rows)
+
+    def fill(self, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """Pad all tensors of a batch, `[rows, width]` or `[rows, width, width]`."""
+        places = {
+            name: tf.searchsorted(self.widths, tf.shape(tensor)[1:])
+            for name, tensor in batch.items()
+        }
+        rows = self.rows[tf.reduce_max(tf.concat([*places.values()], 0))]
+        filled = {}
+        for name, tensor in batch.items():
+            shape = tf.concat([[rows], tf.gather(self.widths, places[name])], 0)
+            missing = shape - tf.shape(tensor)
+            filled[name] = tf.pad(tensor, tf.stack([tf.zeros_like(missing), missing], axis=1))
+        return filled

@@ -1,0 +1,85 @@
+"""Models compiled by JAX, where Keras runs on it; TensorFlow reads and writes text on the CPU."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import tree
+
+from kerasnmt.tasks.steps import Steps
+
+
+def compiled_by_jax(function: Callable[..., Any], model: keras.Model) -> Callable[..., Any]:
+    """Compile a function of a model, once for each shape of its arguments.
+
+    Args:
+        function: A function of structures of arrays, which reads the variables of the model.
+        model: The model. Its variables may change between two calls.
+
+    Returns:
+        A function that takes structures of arrays, or of TensorFlow's tensors, and returns arrays
+        of JAX.
+    """
+    import jax
+
+    @jax.jit
+    def run(values: list[Any], arguments: tuple[Any, ...]) -> Any:
+        state = zip(model.variables, values, strict=True)
+        with keras.StatelessScope(state_mapping=list(state)):
+            return function(*arguments)
+
+    def call(*arguments: Any) -> Any:
+        values = [variable.value for variable in model.variables]
+        return run(values, tree.map_structure(np.asarray, arguments))
+
+    return call
+
+
+class StepsOnJax:
+    """Steps whose middle one is compiled by JAX, for arrays of a few shapes.
+
+    Args:
+        steps: The steps.
+        model: The model that the middle step calls.
+    """
+
+    def __init__(self, steps: Steps, model: keras.Model) -> None:
+        self._fields = steps.fields
+        # Functions of their own: TensorFlow counts how often a method is traced.
+        self._read = tf.function(
+            lambda *fields: steps.read(*fields), input_signature=steps.signature, autograph=False
+        )
+        self._run = compiled_by_jax(steps.run, model)
+        self._write = tf.function(
+            lambda found, kept: steps.write(found, kept), autograph=False, reduce_retracing=True
+        )
+
+    def __call__(self, **fields: Any) -> Mapping[str, Any]:
+        """Return the outputs by name for the fields by name, lists of strings `[batch]`."""
+        texts = [tf.constant(fields[name], tf.string) for name in self._fields]
+        given, kept = self._read(*texts)
+        rows = len(texts[0])
+        found = self._run(tree.map_structure(_widened, given))
+        found = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), found)
+        return self._write(found, kept)
+
+
+def _widened(tensor: tf.Tensor) -> np.ndarray:
+    """Pad the rows, and all axes of ids, to one of a few sizes, for each of which JAX compiles."""
+    array = np.asarray(tensor)
+    ids = np.issubdtype(array.dtype, np.integer)
+    widths = [
+        _next_size(size) if ids or not axis else size for axis, size in enumerate(array.shape)
+    ]
+    return np.pad(
+        array, [(0, width - size) for size, width in zip(array.shape, widths, strict=True)]
+    )
+
+
+def _next_size(size: int) -> int:
+    """Return the next size of 1, 2, 4, 8, 16, 24, 32, 48, 64, and so on."""
+    power = 1 << max(size - 1, 0).bit_length()
+    between = power * 3 // 4
+    return between if power > 16 and size <= between else power

@@ -1,0 +1,285 @@
+"""One recipe on TensorFlow and on JAX: the same losses, files and answers."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from kerasnmt.cli.main import app
+from kerasnmt.data import read_tsv
+from kerasnmt.training import Recipe, RunFolder, StepScalars
+from kerasnmt.training.starts import FurtherStart
+from kerasnmt.training.tokenizers import save_tokenizers, train_tokenizers
+from kerasnmt.training.training import Training
+from kerasnmt.zoo import get_model
+
+pytestmark = [
+    pytest.mark.long("trains a recipe on two backends"),
+    pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed"),
+]
+# All sides have one width, so that JAX compiles each step once.
+RECIPE = """
+model: {name: bahdanau_gru, units: 12, embedding_dim: 12, dropout: 0.0}
+tokenizer: {shared: {kind: words, vocabulary_size: 60}}
+data:
+  train: {pairs: train.tsv}
+  validation: {pairs: validation.tsv}
+  max_length: 8
+training:
+  {epochs: 4, batch_size: 8, learning_rate: 0.02, log_every: 1, checkpoint_every: 5, seed: 3}
+search: {max_length: 8}
+"""
+WORDS = {"one": "eins", "two": "zwei", "three": "drei", "four": "vier", "five": "fünf"}
+# Commands about a run, each with what it prints.
+COMMANDS = {
+    "translate": "translate {run} --input sources.txt --scores --alignments",
+    "score": "score {run} --source sources.txt --target targets.txt",
+    "align": "align {run} --source sources.txt --target targets.txt",
+}
+FURTHER_COMMANDS = {
+    "beam": "translate {run} --input sources.txt --n-best 2 --beam-size 2",
+    "evaluate": "evaluate {run} --source sources.txt --reference targets.txt --json",
+    "attention": "attention {run} two --output attention.svg",
+}
+RESUME = "train recipe.yaml training.epochs=5 --resume --output {run}"
+REFUSED = {
+    "export": "export on_jax exports/toy",
+    "lite": "export on_jax lite --lite",
+    "check": "check on_jax",
+    "serve": "serve on_jax",
+    "demo": "demo --output demo",
+    "devices": "train recipe.yaml training.devices=2 --output refused",
+}
+SCRIPT = """
+import json
+import sys
+
+from tests.system.test_backends import command
+
+said = {name: command(words) for name, words in json.loads(sys.argv[1]).items()}
+import keras
+
+assert keras.backend.backend() == "jax"
+print(json.dumps(said))
+"""
+
+
+def command(words):
+    """What a command prints; if it refuses, its error."""
+    output = io.StringIO()
+    try:
+        with redirect_stdout(output), redirect_stderr(io.StringIO()):
+            app(words.split(), standalone_mode=False)
+    except ValueError as error:
+        return f"error: {error}"
+    return output.getvalue()
+
+
+def write_corpus(folder):
+    """Numbers of one to four digits, in words."""
+    numbers = [digits for size in (1, 2, 3) for digits in product(WORDS, repeat=size)]
+    order = np.random.default_rng(0).permutation(len(numbers))
+    pairs = [
+        (" ".join(numbers[i]), " ".join(WORDS[word] for word in reversed(numbers[i])))
+        for i in order
+    ]
+    for name, part in (("train", pairs[:104]), ("validation", pairs[104:112])):
+        lines = "".join(f"{source}\t{target}\n" for source, target in part)
+        (folder / f"{name}.tsv").write_text(lines, encoding="utf-8")
+    for side, name in enumerate(("sources", "targets")):
+        lines = "".join(f"{pair[side]}\n" for pair in pairs[104:120])
+        (folder / f"{name}.txt").write_text(lines, encoding="utf-8")
+    (folder / "recipe.yaml").write_text(RECIPE, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a corpus and an untrained run, `begun`."""
+    folder = tmp_path_factory.mktemp("backends")
+    write_corpus(folder)
+    begun = RunFolder(folder / "begun")
+    recipe = Recipe.load(folder / "recipe.yaml")
+    tokenizers = train_tokenizers(recipe.tokenizer, read_tsv(folder / "train.tsv"))
+    begun.path.mkdir()
+    recipe.save(begun.recipe)
+    save_tokenizers(begun.tokenizers, tokenizers)
+    get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords).save(begun.model)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def curves(folder):
+    """The curves of a training on TensorFlow that begins with the weights of `begun`."""
+    recipe, console = Recipe.load(folder / "recipe.yaml"), Console(quiet=True)
+    run = RunFolder(folder / "curves")
+    training = Training(
+        recipe, FurtherStart(recipe, run, console, RunFolder(folder / "begun")), console
+    )
+    training.prepare()
+    training.compile()
+    training.fit(training.begin(), [StepScalars(run.logs, every=1)])
+    return run.path
+
+
+@pytest.fixture(scope="module")
+def on_tensorflow(folder):
+    """A run on TensorFlow that begins with the weights of `begun`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        command("train recipe.yaml --init-from begun --output on_tensorflow")
+    return folder / "on_tensorflow"
+
+
+def commands_on_jax(folder, commands):
+    """What commands print in a process where Keras runs on JAX."""
+    environment = {
+        **os.environ,
+        "KERAS_BACKEND": "jax",
+        "JAX_PLATFORMS": "cpu",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(commands)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def on_jax(folder):
+    """What commands print on JAX, and a training on it."""
+    commands = {
+        "train": "train recipe.yaml --init-from begun --output on_jax",
+        **{name: words.format(run="on_jax") for name, words in COMMANDS.items()},
+        **REFUSED,
+    }
+    return commands_on_jax(folder, commands)
+
+
+@pytest.fixture(scope="module")
+def further_on_jax(folder, on_tensorflow):
+    """What further commands print on JAX, and a training of TensorFlow that is resumed on it."""
+    shutil.copytree(on_tensorflow, folder / "resumed_on_jax")
+    commands = {
+        "resume": RESUME.format(run="resumed_on_jax"),
+        **{name: words.format(run="on_tensorflow") for name, words in FURTHER_COMMANDS.items()},
+    }
+    return commands_on_jax(folder, commands)
+
+
+@pytest.fixture
+def in_folder(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def step_scalars(run, tag):
+    events = EventAccumulator(str(run / "logs" / "steps"), size_guidance={"tensors": 0}).Reload()
+    return {e.step: float(tf.make_ndarray(e.tensor_proto)) for e in events.Tensors(tag)}
+
+
+def history(run):
+    return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+
+
+def test_losses_and_gradients_are_those_of_tensorflow(folder, curves, on_jax):
+    for tag in ("loss", "gradient_norm", "learning_rate", "weight_norm"):
+        expected, found = (step_scalars(run, tag) for run in (curves, folder / "on_jax"))
+        assert [*found] == [*expected] == [*range(1, 53)], tag
+        assert found[1] == pytest.approx(expected[1], abs=1e-5), tag
+        assert found[50] == pytest.approx(expected[50], rel=1e-3), tag
+    losses = step_scalars(folder / "on_jax", "loss")
+    assert losses[50] < 0.5 * losses[1]
+
+
+@pytest.mark.thorough("trains on TensorFlow as well")
+def test_both_write_the_same_files(folder, on_tensorflow, on_jax):
+    def files(run):
+        names = (path.relative_to(run) for path in run.rglob("*") if path.is_file())
+        return sorted({str(p).partition("events.out")[0] for p in names})
+
+    assert files(folder / "on_jax") == files(folder / "on_tensorflow")
+    expected, found = (
+        json.loads((folder / f"on_{backend}" / "results.json").read_text())
+        for backend in ("tensorflow", "jax")
+    )
+    assert {*found} == {*expected}
+    assert found["perplexity"] == pytest.approx(expected["perplexity"], rel=1e-3)
+    for one, other in zip(
+        history(folder / "on_jax"), history(folder / "on_tensorflow"), strict=True
+    ):
+        assert {*one} == {*other}
+        for name in ("loss", "perplexity", "val_loss", "val_bleu", "val_attention_entropy"):
+            assert one[name] == pytest.approx(other[name], rel=2e-3), name
+
+
+def numbers_and_words(text):
+    """The words of an output, and its numbers apart."""
+    words, numbers = [], []
+    for word in text.split():
+        try:
+            numbers.append(float(word))
+        except ValueError:
+            words.append(word)
+    return words, numbers
+
+
+def check_answer(words, answer):
+    """Check that a command prints on TensorFlow what it printed on JAX."""
+    expected, found = map(numbers_and_words, (command(words), answer))
+    assert found[0] == expected[0]
+    np.testing.assert_allclose(found[1], expected[1], atol=2e-5)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_run_of_jax_answers_on_both_backends(name, in_folder, on_jax, eagerly):
+    check_answer(COMMANDS[name].format(run="on_jax"), on_jax[name])
+
+
+@pytest.mark.thorough("further commands use the same task")
+@pytest.mark.parametrize("name", FURTHER_COMMANDS)
+def test_a_run_of_tensorflow_answers_on_both_backends(name, in_folder, further_on_jax, eagerly):
+    check_answer(FURTHER_COMMANDS[name].format(run="on_tensorflow"), further_on_jax[name])
+
+
+@pytest.mark.thorough("trains further epochs on two backends")
+def test_a_run_of_tensorflow_resumes_on_jax(in_folder, further_on_jax):
+    shutil.copytree("on_tensorflow", "resumed")
+    command(RESUME.format(run="resumed"))
+    expected, found = history(Path("resumed")), history(Path("resumed_on_jax"))
+    assert found[:4] == expected[:4] and len(found) == len(expected) == 5
+    for name in ("loss", "val_loss"):
+        assert found[4][name] == pytest.approx(expected[4][name], rel=1e-3)
+
+
+@pytest.mark.thorough("trains a further epoch")
+def test_a_run_of_jax_resumes_on_tensorflow(in_folder, on_jax):
+    shutil.copytree("on_jax", "from_jax")
+    command(RESUME.format(run="from_jax"))
+    found = history(Path("from_jax"))
+    assert len(found) == 5 and found[4]["loss"] < found[3]["loss"]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_jax_does_not_do_is_refused_in_one_line(name, folder, on_jax):
+    assert on_jax[name].startswith("error: ")
+    assert "\n" not in on_jax[name]
+    assert "KERAS_BACKEND=tensorflow" in on_jax[name]
+    assert not any((folder / made).exists() for made in ("exports", "lite", "demo", "refused"))
