@@ -44,13 +44,13 @@ class TranslationTask(Task):
       it copies, `context_probability`, float32 `[batch, target_length]`: the probability that a
       word was copied from the context. A model without attention does not have these steps.
 
-    Steps that they do not serve take a further field first:
+    Steps that exports do not serve take a further field first:
 
-    - `forced_prefix` takes `prefix`, the words with which a translation has to begin, empty where
-      any beginning will do, and returns what `serving_default` does.
+    - `forced_prefix` takes `prefix`, the words that a translation begins with, or an empty text for
+      any beginning, and returns the outputs of `serving_default`.
     - `score` takes `target`, given translations, whole texts, and returns `score`, their
       log-probability with the end token, float32 `[batch]`.
-    - `forced_attention` takes `target` and returns what `attention` does.
+    - `forced_attention` takes `target` and returns the outputs of `attention`.
 
     A model that copies writes words outside the vocabulary as the source spells them.
 

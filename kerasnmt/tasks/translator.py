@@ -86,8 +86,8 @@ class Translator:
         Args:
             texts: The sentences.
             contexts: The context of each text, if the model reads contexts.
-            prefixes: The words with which the translation of each text has to begin, empty where
-                any beginning will do; `None` if there are no such words.
+            prefixes: The words that each translation begins with, or an empty text for any
+                beginning; None for no prefixes.
             batch_size: Number of texts in a batch.
             first_number: The number of the first text in warnings.
 
