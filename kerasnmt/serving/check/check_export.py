@@ -160,8 +160,7 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
     if description:
         contract = contract_of(description["inputs"])
     else:
-        default = MetaGraph.from_saved_model(version).signatures.get("serving_default")
-        contract = declared_contract(default.inputs if default else ())
+        contract = declared_contract(MetaGraph.from_saved_model(version).signatures)
     rows, answers = contract.described_examples(description)
     return contract, rows or contract.example_rows, answers
 

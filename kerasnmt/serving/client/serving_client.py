@@ -71,8 +71,7 @@ class ServingClient(ServedModel, abc.ABC):
         self.server, self.model, self.version = server, model, version
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
-        default = declared.get("serving_default")
-        self.contract = declared_contract(default.inputs if default else ())
+        self.contract = declared_contract(declared)
         if problems := self.contract.signature_problems(declared):
             raise self._refused(f"a model that is not an export of kerasnmt: {problems[0]}")
         self.fields = tuple(self.contract.inputs)

@@ -137,7 +137,6 @@ class TranslationContract(ExportContract):
         return self.attention_problems(attention), f"{found}, 0 on padding"
 
 
-_DEFAULT, _N_BEST, _ATTENTION = TranslationContract.outputs.values()
 # The text of the contexts among the examples.
 _STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
 
@@ -147,10 +146,9 @@ class ContextContract(TranslationContract):
 
     inputs = ("text", "context")
     outputs: ClassVar = {
-        "serving_default": _DEFAULT,
-        "n_best": _N_BEST,
+        **TranslationContract.outputs,
         "attention": {
-            **_ATTENTION,
+            **TranslationContract.outputs["attention"],
             "context_tokens": ("string", ("batch", "context_length")),
             "context_weights": ("float32", ("batch", "target_length", "context_length")),
             "context_probability": ("float32", ("batch", "target_length")),
