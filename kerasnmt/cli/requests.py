@@ -17,17 +17,17 @@ _GIVEN = {
 }
 
 
-def check_fields(read: Sequence[str] | None, given: Sequence[str]) -> None:
+def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
     """Check that a model reads the fields that are given.
 
     Args:
-        read: The fields that the model reads; None if they are unknown.
+        read: The fields that the model reads.
         given: The fields of the requests.
 
     Raises:
         ValueError: If it reads others. The error names the options of the command line.
     """
-    if read is not None and {*read} != {*given}:
+    if {*read} != {*given}:
         expected, received = (
             " and ".join(_GIVEN[field] for field in fields) for fields in (read, given)
         )

@@ -11,11 +11,9 @@ from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions
 from kerasnmt.ids import PAD_ID
+from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
-
-# The score of a hypothesis that does not exist. It is finite because JSON has no infinity.
-NO_SCORE = -1e9
 
 # The most tokens of a context, its end token included. A longer context is cut.
 MAX_CONTEXT_LENGTH = 1000
@@ -101,14 +99,12 @@ class TranslationTask(Task):
     @property
     def description(self) -> dict[str, Any]:
         """Facts for JSON that a client cannot read from the signatures."""
-        kind = self.codec.source_tokenizer.kind
         return {
             "model": self.model.name,
             **asdict(self.options),
             "replace_unknown": self.codec.replaces,
-            "source_kind": kind,
+            "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
-            **({"context_kind": kind} if self.model.reads_context else {}),
         }
 
     @property
@@ -225,12 +221,12 @@ class TranslationTask(Task):
         equal = translations[:, :, None] == translations[:, None, :]
         places = tf.range(hypotheses)
         again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
-        absent = again | (scores <= NO_SCORE / 2)
+        absent = again | (scores <= ABSENT_SCORE / 2)
         order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
         translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
-        scores = tf.gather(tf.where(absent, NO_SCORE, scores), order, batch_dims=1)
+        scores = tf.gather(tf.where(absent, ABSENT_SCORE, scores), order, batch_dims=1)
         empty = source.empty[:, None]
-        only_first = tf.constant([[0.0] + [NO_SCORE] * (hypotheses - 1)])
+        only_first = tf.constant([[0.0] + [ABSENT_SCORE] * (hypotheses - 1)])
         return {
             "translations": tf.where(empty, "", translations),
             "scores": tf.where(empty, only_first, scores),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
-from kerasnmt.tasks.served_model import ServedModel
+from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.columns import as_list, as_texts, check_same_length
 from kerasnmt.text.word_indices import word_indices
 from kerasnmt.viz.word_alignment import word_alignment
@@ -27,7 +27,7 @@ class Translator:
 
     Attributes:
         description: Facts about the model, such as `beam_size`; see `ServedModel`.
-        fields: The names of the fields that it reads; None if they are unknown.
+        fields: The names of the fields that it reads.
     """
 
     def __init__(self, served: ServedModel) -> None:
@@ -129,7 +129,7 @@ class Translator:
                 outputs["translations"], outputs["scores"].tolist(), strict=True
             ):
                 ranked = zip(map(decode, translations), scores, strict=True)
-                yield [(text, score) for text, score in ranked if score > -1e9]
+                yield [(text, score) for text, score in ranked if score > ABSENT_SCORE]
 
         given = self._texts("texts", texts, contexts)
         return self._run("n_best", given, rows, batch_size, first_number)
@@ -282,7 +282,7 @@ class Translator:
     ) -> dict[str, list[str]]:
         """Return the fields of requests to translate."""
         given = {"text": as_texts(name, texts)}
-        reads = "context_kind" in self.description
+        reads = "context" in self.fields
         if reads and contexts is None:
             raise ValueError(
                 "Expected contexts, one for each text, as this model reads both. Received: "
@@ -309,10 +309,10 @@ class Translator:
 
     def _function(self, name: str, fields: Iterable[str]) -> Callable:
         """Return the function of a signature, which is looked up once."""
-        if self._served.fields is not None and not {*self._served.fields} <= {*fields}:
+        if {*fields} - {"prefix", "target"} != {*self.fields}:
             raise ValueError(
-                f"Expected a request with {' and '.join(self._served.fields)}, which this model "
-                f"reads. Received: {' and '.join(fields)}."
+                f"Expected a request with {' and '.join(self.fields)}, which this model reads. "
+                f"Received: {' and '.join(fields)}."
             )
         if name not in self._served.signatures:
             raise ValueError(_MISSING[name])

@@ -13,12 +13,11 @@ from kerasnmt.serving.contract.export_contract import (
     Outputs,
     weight_problems,
 )
+from kerasnmt.tasks.served_model import ABSENT_SCORE
 
 # An export holds the translations of these texts for its check: several lengths, for padding;
 # nothing to translate; characters that no vocabulary holds.
 EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
-
-ABSENT_SCORE = -1e9
 
 _WARMUP_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
 _WARMUP_LENGTHS = (1, 8, 32)  # words
