@@ -56,9 +56,11 @@ class Translator:
             A pair (translation, caption or answer; its score) for each row.
 
         Raises:
-            ValueError: If the fields are not those of the model.
+            ValueError: If the fields are not those of the model, a column is one string, or the
+                columns differ in length.
         """
-        return self._run("serving_default", request, _answers, batch_size, first_number)
+        given = {field: as_list(field, column, "rows") for field, column in request.items()}
+        return self._run("serving_default", given, _answers, batch_size, first_number)
 
     def translate(
         self,
