@@ -53,11 +53,6 @@ class AnsweringTask(Task):
         applied: Callable[[Callable], Callable] | None = None,
     ) -> None:
         super().__init__(model, applied)
-        if model.source_tokenizer is None:
-            raise ValueError(
-                "Expected a model with tokenizers, to take text. Received: a model made of "
-                "vocabulary sizes. Make it with tokenizers, or feed ids to model.answer_ids."
-            )
         if max_words < 1:
             raise ValueError(f"Expected max_words >= 1. Received: max_words={max_words}")
         self.max_sentences = model.max_sentences or _MOST_SENTENCES

@@ -24,12 +24,13 @@ class Task(ServedModel):
     A subclass lists its `served` steps, which exports have as signatures, and its `unserved` ones.
 
     Args:
-        model: The model.
+        model: A model of `kerasnmt.models` with tokenizers.
         applied: A function that wraps the functions of the model which the task calls. An export
             wraps them to run on its stored weights.
 
     Raises:
-        ValueError: If Keras runs on a backend other than TensorFlow and JAX.
+        ValueError: If the model has no tokenizers, or Keras runs on a backend other than TensorFlow
+            and JAX.
     """
 
     # The name of the task in the description of an export.
@@ -39,6 +40,11 @@ class Task(ServedModel):
         self, model: keras.Model, applied: Callable[[Callable], Callable] | None = None
     ) -> None:
         need_text_backend()
+        if model.target_tokenizer is None:
+            raise ValueError(
+                f"Expected a model with tokenizers, to take text. Received: {model.name}, made of "
+                "vocabulary sizes. Make it with tokenizers, or pass arrays to its other methods."
+            )
         self.model = model
         self.applied = applied or (lambda function: function)
 

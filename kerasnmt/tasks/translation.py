@@ -79,11 +79,6 @@ class TranslationTask(Task):
         **options,
     ) -> None:
         super().__init__(model, applied)
-        if model.source_tokenizer is None:
-            raise ValueError(
-                "Expected a model with tokenizers, to take text. Received: a model made of "
-                "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
-            )
         self.options = _checked_options(model, options)
         _check_replacement(model, replace_unknown, dictionary)
         self.codec = TranslationCodec(
