@@ -15,9 +15,6 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
-# The most tokens of a context, its end token included. A longer context is cut.
-MAX_CONTEXT_LENGTH = 1000
-
 
 class TranslationTask(Task):
     """Translate texts, and score and align given translations.
@@ -89,7 +86,6 @@ class TranslationTask(Task):
             dictionary=dictionary,
         )
         self.fields = ("text", "context") if model.reads_context else ("text",)
-        self._limits = source_limits(self.options.max_length)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -141,14 +137,12 @@ class TranslationTask(Task):
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
-            lengths = self.codec.source_tokenizer.tokenize(text).row_lengths()
-            return tf.cast(lengths, tf.int32) + 1
+            return self.codec.source_lengths(text)
 
         return source_lengths
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
-        named = dict(zip(("source", "context"), texts, strict=False))
-        return self.codec.encode_source(named, max_lengths=self._limits if cut else None)
+        return self.codec.encode_source(*texts, max_length=self.options.max_length if cut else None)
 
     def _read(self, *texts: tf.Tensor) -> tuple[dict[str, Any], EncodedSource]:
         source = self._encoded(texts)
@@ -257,18 +251,6 @@ class TranslationTask(Task):
         if self.model.reads_context:
             tokens["context_tokens"] = self.codec.source_tokens(source, "context")
         return {**tokens, **records}
-
-
-def source_limits(max_length: int) -> dict[str, int]:
-    """Return the most ids of each text that a model reads.
-
-    Args:
-        max_length: Maximum number of tokens of a source, the end token included.
-
-    Returns:
-        The limits of `source` and `context`, without the end token.
-    """
-    return {"source": max_length - 1, "context": MAX_CONTEXT_LENGTH - 1}
 
 
 def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptions:
