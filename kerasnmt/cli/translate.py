@@ -214,15 +214,10 @@ def _best(
 
 
 def _pharaoh(text: str, translation: str, attended: Any, description: dict[str, Any]) -> str:
-    from kerasnmt.text import word_indices
-    from kerasnmt.viz import format_pharaoh, word_alignment
+    from kerasnmt.viz import format_pharaoh
 
-    def words(side: str, text: str, tokens: list[str]) -> list[int]:
-        return word_indices(tokens, token_kind(description, side, text, tokens))
-
-    links = word_alignment(
-        attended.weights,
-        words("source", text, attended.source_tokens),
-        words("target", translation, attended.target_tokens),
+    kinds = (
+        token_kind(description, "source", text, attended.source_tokens),
+        token_kind(description, "target", translation, attended.target_tokens),
     )
-    return format_pharaoh(links)
+    return format_pharaoh(attended.alignment(*kinds))

@@ -10,8 +10,6 @@ import numpy as np
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.columns import as_list, as_texts, check_same_length
-from kerasnmt.text.word_indices import word_indices
-from kerasnmt.viz.word_alignment import word_alignment
 
 
 class Translator:
@@ -225,15 +223,8 @@ class Translator:
         The arguments are those of `score`; see `kerasnmt.models.TranslationModel.align`.
         """
         attended = self.forced_attention(sources, targets, contexts=contexts, batch_size=batch_size)
-        source_kind, target_kind = self.description["source_kind"], self.description["target_kind"]
-        return [
-            word_alignment(
-                sentence.weights,
-                word_indices(sentence.source_tokens, source_kind),
-                word_indices(sentence.target_tokens, target_kind),
-            )
-            for sentence in attended
-        ]
+        kinds = self.description["source_kind"], self.description["target_kind"]
+        return [sentence.alignment(*kinds) for sentence in attended]
 
     def caption(self, images: Sequence[Any], *, batch_size: int = 64) -> list[str]:
         """Return a caption for each image.
