@@ -34,6 +34,11 @@ def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
         raise ValueError(f"Expected {expected}, which this model reads. Received: {received}.")
 
 
+def text_fields(context: Path | None) -> tuple[str, ...]:
+    """Return the fields of requests to translate, with or without a file of contexts."""
+    return ("text",) if context is None else ("text", "context")
+
+
 def read_contexts(path: Path | None, number: int) -> list[str] | None:
     """Read the contexts of this number of texts.
 
@@ -102,7 +107,7 @@ class RequestFiles:
         elif story is not None:
             self.fields = ("question", "story")
         else:
-            self.fields = ("text", "context")[: 1 + (context is not None)]
+            self.fields = text_fields(context)
 
     @property
     def typed(self) -> bool:
