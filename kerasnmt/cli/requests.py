@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.cli.lines import read_chunks
+from kerasnmt.cli.quiet import load_tensorflow
 
 # How each field of a request is given on the command line.
 _GIVEN = {
@@ -54,6 +55,7 @@ def read_contexts(path: Path | None, number: int) -> list[str] | None:
     """
     if path is None:
         return None
+    load_tensorflow()
     from kerasnmt.data import read_parallel
     from kerasnmt.training import texts
 

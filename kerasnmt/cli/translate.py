@@ -111,6 +111,11 @@ def translate(
             f"Expected one RUN_OR_EXPORT. Received: {directory} and {' '.join(map(str, images))}. "
             "Write --image before image files, and --input before a file of texts."
         )
+    if images and len(image) > 1:  # the order of all files is lost
+        raise ValueError(
+            "Expected --image once, before all files, or before each file. Received: --image "
+            f"{len(image)} times, and {len(images)} files without it."
+        )
     files = RequestFiles(input, context, [*(image or []), *(images or [])], story, question)
     fixed = beam_size is not None or bool(search) or bool(with_run)
     _check_source(directory, server, (model, version, timeout), fixed)
