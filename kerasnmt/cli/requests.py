@@ -149,7 +149,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _stories(path: Path) -> Iterator[str]:
-    """Yield the stories of a file, each with its sentences in lines; a single one for ever."""
+    """Yield the stories of a file, a sentence per line. A single story is repeated endlessly."""
     stories = [
         "\n".join(group)
         for blank, group in groupby(_lines(path), lambda line: not line.strip())

@@ -11,7 +11,7 @@ from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.stories import story_ids
 from kerasnmt.text.targets import padded
 
-# The limit of a model that could read any number of sentences.
+# The maximum for a model that has no limit of its own.
 _MOST_SENTENCES = 1000
 
 
@@ -29,8 +29,7 @@ class AnsweringTask(Task):
 
     All sentences of a batch are padded to the longest one, so a long line would cost the other rows
     memory. Therefore sentences and questions are cut to their first `max_words` tokens. A long
-    story is cut to its last sentences: as many as the model can tell apart by age, or 1,000 if the
-    model has no ages.
+    story is cut to its last `model.max_sentences` sentences, or 1,000 if the model has no limit.
 
     Args:
         model: A `kerasnmt.models.MemoryNetwork` with tokenizers.

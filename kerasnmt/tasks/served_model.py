@@ -8,7 +8,7 @@ ABSENT_SCORE = -1e9
 
 
 class ServedModel:
-    """A model that answers requests: in this process, as an export or behind a server.
+    """A model that answers requests: in this process, in an export or behind a server.
 
     `Translator` works with any of them.
 

@@ -15,7 +15,7 @@ from kerasnmt.tasks.steps import Steps
 
 
 class Task(ServedModel):
-    """What a model does with requests, a dict of named fields.
+    """The way of a model from requests, dicts of named fields, to answers.
 
     A task turns fields into ids, runs the model, and turns its results into outputs. It runs where
     Keras does: on TensorFlow as one graph, which is also the graph of an export; on JAX the model's
@@ -55,12 +55,12 @@ class Task(ServedModel):
 
     @cached_property
     def unserved(self) -> dict[str, Steps]:
-        """The steps that only Python can ask for."""
+        """The steps that exports lack."""
         return {}
 
     @property
     def assets(self) -> Any:
-        """What an export has to track beside the weights: tokenizers and tables."""
+        """The tokenizers and tables that an export has to track."""
         raise NotImplementedError
 
     @cached_property

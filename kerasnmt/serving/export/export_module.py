@@ -68,7 +68,7 @@ class ExportModule(ServedModel):
         }
 
     def examples(self) -> dict[str, list[str]]:
-        """Answer a few requests, so that the check of an export can compare its answers."""
+        """Return a few requests with the model's answers, for the check of the export."""
         contract = self.contract
         columns = contract.columns([*contract.example_rows, *contract.further_examples()])
         answers = self.function("serving_default")(**columns)[contract.answer].numpy()
