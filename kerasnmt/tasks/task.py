@@ -21,7 +21,8 @@ class Task(ServedModel):
     Keras does: on TensorFlow as one graph, which is also the graph of an export; on JAX the model's
     part is compiled by JAX, and TensorFlow, on the CPU, reads and writes text.
 
-    A subclass lists its `served` steps, which exports have as signatures, and its `unserved` ones.
+    A subclass names its `fields`, and lists its `served` steps, which exports have as signatures,
+    and its `unserved` ones.
 
     Args:
         model: A model of `kerasnmt.models` with tokenizers.
