@@ -1,7 +1,7 @@
-"""What models call in the rooms above them, each imported when it is called.
+"""The functions through which models call the rooms above them.
 
-Models run without TensorFlow. Only this module lets their methods on text reach the rooms that need
-it, and lets Keras find what a file of a model names.
+Models run without TensorFlow. Their methods on text need it, so each function imports its room when
+it is called. Two functions register classes, so that Keras finds them when it loads a model.
 """
 
 from typing import Any

@@ -92,7 +92,7 @@ print(f"watch it with: tensorboard --logdir {folder / 'logs'}")
 
 # %% [markdown]
 # ## Translate
-# Text in, text out; beam search runs in the same graph that will be exported.
+# Text in, text out, with the same task that will be exported.
 
 # %%
 test = builtin_corpus(20 if small else 500, "test")

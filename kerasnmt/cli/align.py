@@ -9,7 +9,7 @@ from kerasnmt.cli.console import progress_bar, progress_console
 from kerasnmt.cli.loading import load_run_translator
 from kerasnmt.cli.options import Context
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_contexts
+from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
 
 def align(
@@ -47,7 +47,7 @@ def align(
     console = progress_console()
     with console.status("loading the model"):
         translator = load_run_translator(run)
-    check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
+    check_fields(translator.fields, text_fields(context))
     links = []
     size = 16 * batch_size
     with progress_bar(console, "aligning", len(sources)) as advance:

@@ -7,7 +7,7 @@ import typer
 
 from kerasnmt.cli.loading import load_run_translator, load_translator
 from kerasnmt.cli.options import Context
-from kerasnmt.cli.requests import check_fields, read_contexts
+from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 from kerasnmt.cli.tokens import token_kind
 
 
@@ -38,10 +38,9 @@ def attention(
             f"{', '.join(sorted(formats))}. Received: --output {output}"
         )
     contexts = read_contexts(context, 1)
-    given = ("text", "context")[: 1 + (context is not None)]
     if target is None:
         translator = load_translator(model)
-        check_fields(translator.fields, given)
+        check_fields(translator.fields, text_fields(context))
         (attended,) = translator.attention([text], contexts=contexts)
         (target,) = translator.translate([text], contexts=contexts)
         sides = (
@@ -55,7 +54,7 @@ def attention(
                 f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
             )
         translator = load_run_translator(model)
-        check_fields(translator.fields, given)
+        check_fields(translator.fields, text_fields(context))
         (attended,) = translator.forced_attention([text], [target], contexts=contexts)
         kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
     if not attended.target_tokens:

@@ -20,7 +20,7 @@ def check(
 
     A process without Python's TensorFlow loads the export through the TensorFlow C API, like the
     server, and answers requests. The answers are compared with the model's own, which were written
-    with the export. The check works for exports that translate and for those of memory networks.
+    with the export. The check works for exports that translate, caption images or answer questions.
     """
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")

@@ -10,7 +10,7 @@ from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
 from kerasnmt.cli.options import BeamSize, Context, SearchOptions, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_contexts
+from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
 
 def evaluate(
@@ -52,7 +52,7 @@ def evaluate(
         if baseline is not None:
             translators.append(load_translator(baseline))
     for translator in translators:
-        check_fields(translator.fields, ("text", "context")[: 1 + (context is not None)])
+        check_fields(translator.fields, text_fields(context))
     translations = [
         translate_chunks(translator, sources, contexts, batch_size, console)
         for translator in translators

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.cli.lines import read_chunks
+from kerasnmt.cli.quiet import load_tensorflow
 
 # How each field of a request is given on the command line.
 _GIVEN = {
@@ -17,21 +18,26 @@ _GIVEN = {
 }
 
 
-def check_fields(read: Sequence[str] | None, given: Sequence[str]) -> None:
+def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
     """Check that a model reads the fields that are given.
 
     Args:
-        read: The fields that the model reads; None if they are unknown.
+        read: The fields that the model reads.
         given: The fields of the requests.
 
     Raises:
         ValueError: If it reads others. The error names the options of the command line.
     """
-    if read is not None and {*read} != {*given}:
+    if {*read} != {*given}:
         expected, received = (
             " and ".join(_GIVEN[field] for field in fields) for fields in (read, given)
         )
         raise ValueError(f"Expected {expected}, which this model reads. Received: {received}.")
+
+
+def text_fields(context: Path | None) -> tuple[str, ...]:
+    """Return the fields of requests to translate, with or without a file of contexts."""
+    return ("text",) if context is None else ("text", "context")
 
 
 def read_contexts(path: Path | None, number: int) -> list[str] | None:
@@ -49,6 +55,7 @@ def read_contexts(path: Path | None, number: int) -> list[str] | None:
     """
     if path is None:
         return None
+    load_tensorflow()
     from kerasnmt.data import read_parallel
     from kerasnmt.training import texts
 
@@ -102,7 +109,7 @@ class RequestFiles:
         elif story is not None:
             self.fields = ("question", "story")
         else:
-            self.fields = ("text", "context")[: 1 + (context is not None)]
+            self.fields = text_fields(context)
 
     @property
     def typed(self) -> bool:
@@ -142,7 +149,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _stories(path: Path) -> Iterator[str]:
-    """Yield the stories of a file, each with its sentences in lines; a single one for ever."""
+    """Yield the stories of a file, a sentence per line. A single story is repeated endlessly."""
     stories = [
         "\n".join(group)
         for blank, group in groupby(_lines(path), lambda line: not line.strip())

@@ -111,6 +111,11 @@ def translate(
             f"Expected one RUN_OR_EXPORT. Received: {directory} and {' '.join(map(str, images))}. "
             "Write --image before image files, and --input before a file of texts."
         )
+    if images and len(image) > 1:  # the order of all files is lost
+        raise ValueError(
+            "Expected --image once, before all files, or before each file. Received: --image "
+            f"{len(image)} times, and {len(images)} files without it."
+        )
     files = RequestFiles(input, context, [*(image or []), *(images or [])], story, question)
     fixed = beam_size is not None or bool(search) or bool(with_run)
     _check_source(directory, server, (model, version, timeout), fixed)
@@ -214,15 +219,10 @@ def _best(
 
 
 def _pharaoh(text: str, translation: str, attended: Any, description: dict[str, Any]) -> str:
-    from kerasnmt.text import word_indices
-    from kerasnmt.viz import format_pharaoh, word_alignment
+    from kerasnmt.viz import format_pharaoh
 
-    def words(side: str, text: str, tokens: list[str]) -> list[int]:
-        return word_indices(tokens, token_kind(description, side, text, tokens))
-
-    links = word_alignment(
-        attended.weights,
-        words("source", text, attended.source_tokens),
-        words("target", translation, attended.target_tokens),
+    kinds = (
+        token_kind(description, "source", text, attended.source_tokens),
+        token_kind(description, "target", translation, attended.target_tokens),
     )
-    return format_pharaoh(links)
+    return format_pharaoh(attended.alignment(*kinds))

@@ -208,10 +208,7 @@ def _to_ids(
     Pairs with an empty or a long side are left out.
     """
     source, target = example["pair"]
-    texts = {"source": source}
-    if "context" in example:
-        texts["context"] = example["context"]
-    encoded = codec.encode_source(texts, alpha=alpha)
+    encoded = codec.encode_source(source, example.get("context"), alpha=alpha)
     ids = {**encoded.ids, "targets": codec.encode_target(target, encoded, alpha=alpha)}
     kept = tf.minimum(ids["source_ids"].row_lengths(), ids["targets"].row_lengths()) > 0
     for one in ids.values():

@@ -53,14 +53,7 @@ class SavedBatches(keras.utils.PyDataset):
                 if name.startswith("shapes/")
             }
             count = len(self._shapes["targets"])
-        except (
-            OSError,
-            ValueError,
-            EOFError,
-            zipfile.BadZipFile,
-            AttributeError,
-            KeyError,
-        ) as error:
+        except _UNREADABLE as error:
             raise ValueError(
                 "Expected a file of batches, written by kerasnmt.data.save_batches. "
                 f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."

@@ -87,10 +87,9 @@ def story_batches(
     return batches_of_rows(len(asked), batch, batch_size, shuffle, seed)
 
 
-def _columns(
-    questions: Sequence[StoryQuestion],
-) -> tuple[list[Sequence[str]], list[str], list[str]]:
-    columns: tuple[list, list, list] = [], [], []
+def _columns(questions: Sequence[StoryQuestion]) -> list[list]:
+    """Return the stories, the questions and the answers."""
+    rows = []
     for number, question in enumerate(as_list("questions", questions, "questions"), start=1):
         parts = question[:3] if isinstance(question, tuple | list) else ()
         if len(parts) != 3 or not all(isinstance(text, str) for text in parts[1:]):
@@ -98,9 +97,7 @@ def _columns(
                 "Expected tuples of a story (a list of sentences), a question and an answer, as "
                 f"read_babi returns them. Received: {question!r:.200}."
             )
-        story = as_texts(f"the story of question {number}", parts[0])
-        for column, value in zip(columns, (story, *parts[1:]), strict=True):
-            column.append(value)
-    if not columns[0]:
+        rows.append((as_texts(f"the story of question {number}", parts[0]), *parts[1:]))
+    if not rows:
         raise ValueError("Expected at least one question. Received: questions with none.")
-    return columns
+    return [*map(list, zip(*rows, strict=True))]

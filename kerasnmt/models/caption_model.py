@@ -23,9 +23,9 @@ class CaptionModel(EncoderDecoder, TextModel):
     `EncoderDecoder` for `target_ids`, targets and `alignments`. The decoder attends to the regions
     of the image, in row-major order from the top.
 
-    All of this works on every Keras backend. With a tokenizer, and Keras on TensorFlow, `caption`
-    and `export` give text. `kerasnmt.zoo.show_attend_tell_lstm` makes such a model, and
-    `kerasnmt.data.caption_batches` makes its inputs.
+    All of this works on every Keras backend. With a tokenizer, and Keras on TensorFlow or JAX,
+    `caption` gives text; `export` needs TensorFlow. `kerasnmt.zoo.show_attend_tell_lstm` makes such
+    a model, and `kerasnmt.data.caption_batches` makes its inputs.
 
     Args:
         encoder: An encoder of images, an `ImageEncoder`.
@@ -62,7 +62,7 @@ class CaptionModel(EncoderDecoder, TextModel):
         self.make_weights()
 
     def caption(self, images: Sequence[Any], *, batch_size: int = 64, **options) -> list[str]:
-        """Caption images, with the same graph that `export` writes.
+        """Caption images, with the same task that `export` writes.
 
         Args:
             images: The bytes of PNG or JPEG files, or arrays uint8 `[height, width, channels]`.
@@ -75,7 +75,8 @@ class CaptionModel(EncoderDecoder, TextModel):
 
         Raises:
             ValueError: If the model has no tokenizer, an option is out of range, an image has
-                another form, `batch_size` is below 1, or Keras does not run on TensorFlow.
+                another form, `batch_size` is below 1, or Keras runs on a backend other than
+                TensorFlow and JAX.
         """
         SearchOptions.from_keywords(options)  # refuses all other keywords
         return self._translator(**options).caption(images, batch_size=batch_size)

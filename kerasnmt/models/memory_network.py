@@ -28,9 +28,9 @@ class MemoryNetwork(TextModel):
     Both are padded on the right with 0, without end tokens. A sentence of zeros is padding. The
     targets of training are ids, int32 `[batch]`.
 
-    All of this works on every Keras backend. With tokenizers, and Keras on TensorFlow, `answer` and
-    `export` take text. `kerasnmt.zoo.memory_network` makes such a model, and
-    `kerasnmt.data.story_batches` makes its inputs.
+    All of this works on every Keras backend. With tokenizers, and Keras on TensorFlow or JAX,
+    `answer` takes text; `export` needs TensorFlow. `kerasnmt.zoo.memory_network` makes such a
+    model, and `kerasnmt.data.story_batches` makes its inputs.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
     to 4. Unlike in the paper, the answer has a bias besides W, as all generators of this library.
@@ -139,7 +139,7 @@ class MemoryNetwork(TextModel):
     def answer(
         self, stories: Sequence[Sequence[str]], questions: Sequence[str], *, batch_size: int = 64
     ) -> list[str]:
-        """Answer questions, with the same graph that `export` writes.
+        """Answer questions, with the same task that `export` writes.
 
         Args:
             stories: The story of each question, a list of sentences, oldest first. A sentence is
@@ -152,7 +152,8 @@ class MemoryNetwork(TextModel):
 
         Raises:
             ValueError: If the model has no tokenizers, the numbers of stories and questions differ,
-                a story is one string, `batch_size` is below 1, or Keras does not run on TensorFlow.
+                a story is one string, `batch_size` is below 1, or Keras runs on a backend
+                other than TensorFlow and JAX.
         """
         return self._translator().answer(stories, questions, batch_size=batch_size)
 

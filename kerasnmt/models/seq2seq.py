@@ -27,8 +27,9 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
     the targets. Without them it copies only words of the vocabulary. A model that reads a context
     takes `context_ids` too, and `extended_context_ids` if it copies.
 
-    All of this works on every Keras backend. With tokenizers, and Keras on TensorFlow, `translate`
-    and `export` take text. The functions of `kerasnmt.zoo` make such models.
+    All of this works on every Keras backend. With tokenizers, and Keras on TensorFlow or JAX,
+    `fit` and `translate` take text; `export` needs TensorFlow. The functions of `kerasnmt.zoo`
+    make such models.
 
     Args:
         encoder: An encoder of text, such as `RecurrentEncoder`.

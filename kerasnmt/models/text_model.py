@@ -47,7 +47,7 @@ class TextModel(Composite, keras.Model):
         return hooks.export(self, directory, weights=weights, **options)
 
     def predict(self, x: Any, *args: Any, **kwargs) -> Any:
-        """Return the outputs of `call` for arrays of ids; see `keras.Model.predict`.
+        """Return the outputs of `call` for arrays; see `keras.Model.predict`.
 
         Raises:
             ValueError: If `x` holds texts.

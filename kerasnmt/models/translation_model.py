@@ -12,7 +12,7 @@ class TranslationModel(TextModel, SearchModel):
     """Translate, score and align texts, and show their attention.
 
     `Seq2Seq` and `Ensemble` are such models. The methods on text need tokenizers, and Keras on
-    TensorFlow.
+    TensorFlow or JAX; `export` needs TensorFlow.
 
     Args:
         source_tokenizer: A `kerasnmt.text` tokenizer, or None if the model takes only ids.
@@ -40,16 +40,16 @@ class TranslationModel(TextModel, SearchModel):
         batch_size: int = 64,
         **options,
     ) -> list[str]:
-        """Translate texts, with the same graph that `export` writes.
+        """Translate texts, with the same task that `export` writes.
 
         Args:
             texts: The sentences. An empty text gives an empty translation. A text of more than
                 `max_length` tokens is cut, with a warning.
             contexts: The context of each text, which may be empty, if the model reads contexts. A
                 context is cut after 1,000 tokens.
-            prefixes: The words with which the translation of each text has to begin, empty where
-                any beginning will do; None if there are no such words. Words outside the vocabulary
-                become the unknown word.
+            prefixes: The words that each translation begins with, or an empty text for any
+                beginning; None for no prefixes. Words outside the vocabulary become the unknown
+                word.
             replace_unknown: Whether to replace each unknown word of a translation by the source
                 word with the largest attention weight. The model must not copy.
             dictionary: The translations of source words that replace unknown words. A word that it
@@ -63,7 +63,8 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: If the model has no tokenizers, an option is out of range, `texts` is one
                 string, the numbers of texts, prefixes and contexts differ, contexts are missing
-                although the model reads them, or Keras does not run on TensorFlow.
+                although the model reads them, or Keras runs on a backend other than TensorFlow and
+                JAX.
         """
         SearchOptions.from_keywords(options)  # refuses all other keywords
         translator = self._translator(
@@ -139,7 +140,8 @@ class TranslationModel(TextModel, SearchModel):
 
         Raises:
             ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
-                differ, `batch_size` is below 1, or Keras does not run on TensorFlow.
+                differ, `batch_size` is below 1, or Keras runs on a backend other than TensorFlow
+                and JAX.
         """
         return self._translator().score(sources, targets, contexts=contexts, batch_size=batch_size)
 

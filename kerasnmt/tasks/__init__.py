@@ -1,4 +1,4 @@
-"""From requests to answers: what a model does with text and images, on any backend of Keras."""
+"""Tasks turn requests, such as texts or images, into answers, on TensorFlow and JAX."""
 
 from kerasnmt.lazy_names import lazy_names
 

@@ -11,7 +11,7 @@ from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.stories import story_ids
 from kerasnmt.text.targets import padded
 
-# The limit of a model that could read any number of sentences.
+# The maximum for a model that has no limit of its own.
 _MOST_SENTENCES = 1000
 
 
@@ -29,8 +29,7 @@ class AnsweringTask(Task):
 
     All sentences of a batch are padded to the longest one, so a long line would cost the other rows
     memory. Therefore sentences and questions are cut to their first `max_words` tokens. A long
-    story is cut to its last sentences: as many as the model can tell apart by age, or 1,000 if the
-    model has no ages.
+    story is cut to its last `model.max_sentences` sentences, or 1,000 if the model has no limit.
 
     Args:
         model: A `kerasnmt.models.MemoryNetwork` with tokenizers.
@@ -53,11 +52,6 @@ class AnsweringTask(Task):
         applied: Callable[[Callable], Callable] | None = None,
     ) -> None:
         super().__init__(model, applied)
-        if model.source_tokenizer is None:
-            raise ValueError(
-                "Expected a model with tokenizers, to take text. Received: a model made of "
-                "vocabulary sizes. Make it with tokenizers, or feed ids to model.answer_ids."
-            )
         if max_words < 1:
             raise ValueError(f"Expected max_words >= 1. Received: max_words={max_words}")
         self.max_sentences = model.max_sentences or _MOST_SENTENCES

@@ -35,8 +35,8 @@ class CaptioningTask(Task):
         **options: Options of `kerasnmt.decoding.SearchOptions`.
 
     Raises:
-        ValueError: If an option is out of range, or Keras runs on a backend other than TensorFlow
-            and JAX.
+        ValueError: If the model has no tokenizer, an option is out of range, or Keras runs on a
+            backend other than TensorFlow and JAX.
     """
 
     name = "captioning"

@@ -19,7 +19,7 @@ _TASKS = {
 
 
 def task_of(model: keras.Model, **options: Any) -> Task:
-    """Return what a model does with text and images.
+    """Return the task of a model.
 
     Args:
         model: A model of `kerasnmt.models` with tokenizers.

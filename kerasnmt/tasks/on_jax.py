@@ -1,4 +1,4 @@
-"""Models compiled by JAX, where Keras runs on it; TensorFlow reads and writes text on the CPU."""
+"""Tasks on JAX: it compiles the model, and TensorFlow reads and writes text on the CPU."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -38,11 +38,11 @@ def compiled_by_jax(function: Callable[..., Any], model: keras.Model) -> Callabl
 
 
 class StepsOnJax:
-    """Steps whose middle one is compiled by JAX, for arrays of a few shapes.
+    """The steps of a task on JAX, which compiles `run` for a few shapes of its arrays.
 
     Args:
         steps: The steps.
-        model: The model that the middle step calls.
+        model: The model that `run` calls.
     """
 
     def __init__(self, steps: Steps, model: keras.Model) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kerasnmt.text.word_indices import word_indices
-from kerasnmt.viz import attention_figure, attention_text
+from kerasnmt.viz import attention_figure, attention_text, word_alignment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,6 +113,17 @@ class SentenceAttention(NamedTuple):
             return self.weights, self.source_tokens
         weights = np.concatenate([self.weights, self.context_weights], axis=1)
         return weights, [*self.source_tokens, *self.context_tokens]
+
+    def alignment(self, source_kind: str, target_kind: str) -> list[tuple[int, int]]:
+        """Return the links between words, (source word, target word) from 0.
+
+        The arguments are those of `by_words`; see `kerasnmt.viz.word_alignment`.
+        """
+        return word_alignment(
+            self.weights,
+            word_indices(self.source_tokens, source_kind),
+            word_indices(self.target_tokens, target_kind),
+        )
 
     def by_words(self, source_kind: str, target_kind: str) -> SentenceAttention:
         """Merge tokens into words.

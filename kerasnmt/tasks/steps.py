@@ -9,14 +9,15 @@ import tensorflow as tf
 class Steps(NamedTuple):
     """One way to answer a request, in three steps.
 
-    TensorFlow makes the first and the last, Keras the one between.
+    TensorFlow runs the first and the last step, Keras the second.
 
     Attributes:
         fields: The names of the fields of the request, in order.
         read: A function from the fields, strings `[batch]`, to a structure of arrays for `run`, and
-            anything that `write` needs besides.
+            other values for `write`.
         run: A function from this structure of arrays to another one, by the model.
-        write: A function from both to the outputs by name, `[batch, ...]`.
+        write: A function from the arrays of `run` and these values to the outputs by name,
+            `[batch, ...]`.
     """
 
     fields: tuple[str, ...]
@@ -25,7 +26,7 @@ class Steps(NamedTuple):
     write: Callable[[Any, Any], dict[str, tf.Tensor]]
 
     def __call__(self, *fields: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Make all steps in one graph, where Keras runs on TensorFlow."""
+        """Run all steps in one graph, where Keras runs on TensorFlow."""
         given, kept = self.read(*fields)
         return self.write(self.run(given), kept)
 

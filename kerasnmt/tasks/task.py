@@ -15,21 +15,23 @@ from kerasnmt.tasks.steps import Steps
 
 
 class Task(ServedModel):
-    """What a model does with requests, a dict of named fields.
+    """The way of a model from requests, dicts of named fields, to answers.
 
     A task turns fields into ids, runs the model, and turns its results into outputs. It runs where
     Keras does: on TensorFlow as one graph, which is also the graph of an export; on JAX the model's
     part is compiled by JAX, and TensorFlow, on the CPU, reads and writes text.
 
-    A subclass lists its `served` steps, which exports have as signatures, and its `unserved` ones.
+    A subclass names its `fields`, and lists its `served` steps, which exports have as signatures,
+    and its `unserved` ones.
 
     Args:
-        model: The model.
+        model: A model of `kerasnmt.models` with tokenizers.
         applied: A function that wraps the functions of the model which the task calls. An export
             wraps them to run on its stored weights.
 
     Raises:
-        ValueError: If Keras runs on a backend other than TensorFlow and JAX.
+        ValueError: If the model has no tokenizers, or Keras runs on a backend other than TensorFlow
+            and JAX.
     """
 
     # The name of the task in the description of an export.
@@ -39,6 +41,11 @@ class Task(ServedModel):
         self, model: keras.Model, applied: Callable[[Callable], Callable] | None = None
     ) -> None:
         need_text_backend()
+        if model.target_tokenizer is None:
+            raise ValueError(
+                f"Expected a model with tokenizers, to take text. Received: {model.name}, made of "
+                "vocabulary sizes. Make it with tokenizers, or pass arrays to its other methods."
+            )
         self.model = model
         self.applied = applied or (lambda function: function)
 
@@ -49,12 +56,12 @@ class Task(ServedModel):
 
     @cached_property
     def unserved(self) -> dict[str, Steps]:
-        """The steps that only Python can ask for."""
+        """The steps that exports lack."""
         return {}
 
     @property
     def assets(self) -> Any:
-        """What an export has to track beside the weights: tokenizers and tables."""
+        """The tokenizers and tables that an export has to track."""
         raise NotImplementedError
 
     @cached_property

@@ -11,14 +11,9 @@ from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions
 from kerasnmt.ids import PAD_ID
+from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
-
-# The score of a hypothesis that does not exist. It is finite because JSON has no infinity.
-NO_SCORE = -1e9
-
-# The most tokens of a context, its end token included. A longer context is cut.
-MAX_CONTEXT_LENGTH = 1000
 
 
 class TranslationTask(Task):
@@ -44,13 +39,13 @@ class TranslationTask(Task):
       it copies, `context_probability`, float32 `[batch, target_length]`: the probability that a
       word was copied from the context. A model without attention does not have these steps.
 
-    Steps that they do not serve take a further field first:
+    Steps that exports do not serve take a further field first:
 
-    - `forced_prefix` takes `prefix`, the words with which a translation has to begin, empty where
-      any beginning will do, and returns what `serving_default` does.
+    - `forced_prefix` takes `prefix`, the words that a translation begins with, or an empty text for
+      any beginning, and returns the outputs of `serving_default`.
     - `score` takes `target`, given translations, whole texts, and returns `score`, their
       log-probability with the end token, float32 `[batch]`.
-    - `forced_attention` takes `target` and returns what `attention` does.
+    - `forced_attention` takes `target` and returns the outputs of `attention`.
 
     A model that copies writes words outside the vocabulary as the source spells them.
 
@@ -81,11 +76,6 @@ class TranslationTask(Task):
         **options,
     ) -> None:
         super().__init__(model, applied)
-        if model.source_tokenizer is None:
-            raise ValueError(
-                "Expected a model with tokenizers, to take text. Received: a model made of "
-                "vocabulary sizes. Make it with tokenizers, or feed token ids to model.search."
-            )
         self.options = _checked_options(model, options)
         _check_replacement(model, replace_unknown, dictionary)
         self.codec = TranslationCodec(
@@ -96,19 +86,16 @@ class TranslationTask(Task):
             dictionary=dictionary,
         )
         self.fields = ("text", "context") if model.reads_context else ("text",)
-        self._limits = source_limits(self.options.max_length)
 
     @property
     def description(self) -> dict[str, Any]:
         """Facts for JSON that a client cannot read from the signatures."""
-        kind = self.codec.source_tokenizer.kind
         return {
             "model": self.model.name,
             **asdict(self.options),
             "replace_unknown": self.codec.replaces,
-            "source_kind": kind,
+            "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
-            **({"context_kind": kind} if self.model.reads_context else {}),
         }
 
     @property
@@ -150,14 +137,12 @@ class TranslationTask(Task):
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
-            lengths = self.codec.source_tokenizer.tokenize(text).row_lengths()
-            return tf.cast(lengths, tf.int32) + 1
+            return self.codec.source_lengths(text)
 
         return source_lengths
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
-        named = dict(zip(("source", "context"), texts, strict=False))
-        return self.codec.encode_source(named, max_lengths=self._limits if cut else None)
+        return self.codec.encode_source(*texts, max_length=self.options.max_length if cut else None)
 
     def _read(self, *texts: tf.Tensor) -> tuple[dict[str, Any], EncodedSource]:
         source = self._encoded(texts)
@@ -225,12 +210,12 @@ class TranslationTask(Task):
         equal = translations[:, :, None] == translations[:, None, :]
         places = tf.range(hypotheses)
         again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
-        absent = again | (scores <= NO_SCORE / 2)
+        absent = again | (scores <= ABSENT_SCORE / 2)
         order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
         translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
-        scores = tf.gather(tf.where(absent, NO_SCORE, scores), order, batch_dims=1)
+        scores = tf.gather(tf.where(absent, ABSENT_SCORE, scores), order, batch_dims=1)
         empty = source.empty[:, None]
-        only_first = tf.constant([[0.0] + [NO_SCORE] * (hypotheses - 1)])
+        only_first = tf.constant([[0.0] + [ABSENT_SCORE] * (hypotheses - 1)])
         return {
             "translations": tf.where(empty, "", translations),
             "scores": tf.where(empty, only_first, scores),
@@ -266,18 +251,6 @@ class TranslationTask(Task):
         if self.model.reads_context:
             tokens["context_tokens"] = self.codec.source_tokens(source, "context")
         return {**tokens, **records}
-
-
-def source_limits(max_length: int) -> dict[str, int]:
-    """Return the most ids of each text that a model reads.
-
-    Args:
-        max_length: Maximum number of tokens of a source, the end token included.
-
-    Returns:
-        The limits of `source` and `context`, without the end token.
-    """
-    return {"source": max_length - 1, "context": MAX_CONTEXT_LENGTH - 1}
 
 
 def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptions:

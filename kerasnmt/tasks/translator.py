@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
-from kerasnmt.tasks.served_model import ServedModel
+from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.columns import as_list, as_texts, check_same_length
-from kerasnmt.text.word_indices import word_indices
-from kerasnmt.viz.word_alignment import word_alignment
 
 
 class Translator:
@@ -27,7 +25,7 @@ class Translator:
 
     Attributes:
         description: Facts about the model, such as `beam_size`; see `ServedModel`.
-        fields: The names of the fields that it reads; None if they are unknown.
+        fields: The names of the fields that it reads.
     """
 
     def __init__(self, served: ServedModel) -> None:
@@ -56,9 +54,11 @@ class Translator:
             A pair (translation, caption or answer; its score) for each row.
 
         Raises:
-            ValueError: If the fields are not those of the model.
+            ValueError: If the fields are not those of the model, a column is one string, or the
+                columns differ in length.
         """
-        return self._run("serving_default", request, _answers, batch_size, first_number)
+        given = {field: as_list(field, column, "rows") for field, column in request.items()}
+        return self._run("serving_default", given, _answers, batch_size, first_number)
 
     def translate(
         self,
@@ -86,8 +86,8 @@ class Translator:
         Args:
             texts: The sentences.
             contexts: The context of each text, if the model reads contexts.
-            prefixes: The words with which the translation of each text has to begin, empty where
-                any beginning will do; `None` if there are no such words.
+            prefixes: The words that each translation begins with, or an empty text for any
+                beginning; None for no prefixes.
             batch_size: Number of texts in a batch.
             first_number: The number of the first text in warnings.
 
@@ -129,7 +129,7 @@ class Translator:
                 outputs["translations"], outputs["scores"].tolist(), strict=True
             ):
                 ranked = zip(map(decode, translations), scores, strict=True)
-                yield [(text, score) for text, score in ranked if score > -1e9]
+                yield [(text, score) for text, score in ranked if score > ABSENT_SCORE]
 
         given = self._texts("texts", texts, contexts)
         return self._run("n_best", given, rows, batch_size, first_number)
@@ -223,15 +223,8 @@ class Translator:
         The arguments are those of `score`; see `kerasnmt.models.TranslationModel.align`.
         """
         attended = self.forced_attention(sources, targets, contexts=contexts, batch_size=batch_size)
-        source_kind, target_kind = self.description["source_kind"], self.description["target_kind"]
-        return [
-            word_alignment(
-                sentence.weights,
-                word_indices(sentence.source_tokens, source_kind),
-                word_indices(sentence.target_tokens, target_kind),
-            )
-            for sentence in attended
-        ]
+        kinds = self.description["source_kind"], self.description["target_kind"]
+        return [sentence.alignment(*kinds) for sentence in attended]
 
     def caption(self, images: Sequence[Any], *, batch_size: int = 64) -> list[str]:
         """Return a caption for each image.
@@ -282,7 +275,7 @@ class Translator:
     ) -> dict[str, list[str]]:
         """Return the fields of requests to translate."""
         given = {"text": as_texts(name, texts)}
-        reads = "context_kind" in self.description
+        reads = "context" in self.fields
         if reads and contexts is None:
             raise ValueError(
                 "Expected contexts, one for each text, as this model reads both. Received: "
@@ -309,10 +302,10 @@ class Translator:
 
     def _function(self, name: str, fields: Iterable[str]) -> Callable:
         """Return the function of a signature, which is looked up once."""
-        if self._served.fields is not None and not {*self._served.fields} <= {*fields}:
+        if {*fields} - {"prefix", "target"} != {*self.fields}:
             raise ValueError(
-                f"Expected a request with {' and '.join(self._served.fields)}, which this model "
-                f"reads. Received: {' and '.join(fields)}."
+                f"Expected a request with {' and '.join(self.fields)}, which this model reads. "
+                f"Received: {' and '.join(fields)}."
             )
         if name not in self._served.signatures:
             raise ValueError(_MISSING[name])

@@ -1,4 +1,4 @@
-"""Columns of texts, from whatever holds them."""
+"""Columns of texts, from lists, arrays, tensors and other containers."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +65,8 @@ def holds_texts(values: Any) -> bool:
     tensorflow, pandas = sys.modules.get("tensorflow"), sys.modules.get("pandas")
     if tensorflow is not None and isinstance(values, tensorflow.data.Dataset):
         specs = tensorflow.nest.flatten(values.element_spec)
-        return all(spec.dtype == tensorflow.string for spec in specs)
+        text = tensorflow.string
+        return all(isinstance(one, tensorflow.TensorSpec) and one.dtype == text for one in specs)
     if pandas is not None and isinstance(values, pandas.DataFrame | pandas.Series):
         return True
     values = without_tensor(values)

@@ -9,6 +9,9 @@ from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.tokenizer import Tokenizer
 
+# The most tokens of a context, its end token included. A longer context is cut.
+MAX_CONTEXT_LENGTH = 1000
+
 
 class EncodedSource(NamedTuple):
     """The texts that a model reads, as ids.
@@ -66,17 +69,19 @@ class TranslationCodec:
 
     def encode_source(
         self,
-        texts: Mapping[str, tf.Tensor],
+        source: tf.Tensor,
+        context: tf.Tensor | None = None,
         *,
-        max_lengths: Mapping[str, int] | None = None,
+        max_length: int | None = None,
         alpha: float | None = None,
     ) -> EncodedSource:
         """Turn sources into ids.
 
         Args:
-            texts: `source` and, for a model that reads it, `context`, string `[batch]` each.
-            max_lengths: Maximum number of ids of each text, the end token not counted; None for no
-                limit.
+            source: String `[batch]`.
+            context: The context of each source, string `[batch]`; None if the model reads none.
+            max_length: Maximum number of tokens of a source, the end token included. With it,
+                contexts are cut to 1,000 tokens. None for no limits.
             alpha: For the random pieces of `SentencePieceTokenizer.sample`; None for the best
                 pieces.
 
@@ -84,7 +89,9 @@ class TranslationCodec:
             The ids by the names of the model's inputs: `source_ids` and `context_ids`, and if the
             model copies `extended_source_ids` and `extended_context_ids`.
         """
-        limits = [(max_lengths or {}).get(name) for name in texts]
+        texts = {"source": source} if context is None else {"source": source, "context": context}
+        limits = (None, None) if max_length is None else (max_length - 1, MAX_CONTEXT_LENGTH - 1)
+        limits = limits[: len(texts)]
         if self.copies:
             read = self.source_tokenizer.tokenize_together(*texts.values(), max_lengths=limits)
             ids = {f"{name}_ids": one.ids for name, one in zip(texts, read, strict=True)}
@@ -100,8 +107,12 @@ class TranslationCodec:
         if not self.replaces:
             return EncodedSource(ids, None)
         # One word for each position, so that a position is the index of its word.
-        words = self.source_tokenizer.words(texts["source"])[:, : limits[0]]
+        words = self.source_tokenizer.words(source)[:, : limits[0]]
         return EncodedSource(ids, self._written(words))
+
+    def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
+        """Count the tokens of each whole source, the end token included, int32 `[batch]`."""
+        return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
 
     def encode_target(
         self, text: tf.Tensor, source: EncodedSource, *, alpha: float | None = None

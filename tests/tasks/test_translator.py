@@ -239,6 +239,7 @@ def test_no_attention():
     class Plain(ServedModel):
         signatures = {}  # noqa: RUF012
         description = {"max_length": 9}  # noqa: RUF012
+        fields = ("text",)
 
     with pytest.raises(ValueError, match="one without the signature 'attention'"):
         Translator(Plain()).attention(["dog"])

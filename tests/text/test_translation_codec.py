@@ -15,7 +15,7 @@ def numpy(tensors):
 
 def test_two_vocabularies():
     codec = TranslationCodec(WORDS, LETTERS)
-    source = codec.encode_source({"source": tf.constant(["a b", "", "c q"])})
+    source = codec.encode_source(tf.constant(["a b", "", "c q"]))
     assert source.empty.numpy().tolist() == [False, True, False]
     inputs, targets = codec.teacher_forced(source, codec.encode_target(["xy", "z", ""], source))
     assert numpy(inputs) == {
@@ -31,7 +31,7 @@ def test_two_vocabularies():
 def test_words_to_copy_have_one_id_in_source_context_and_target():
     codec = TranslationCodec(WORDS, WORDS, copies=True)
     texts = {"source": tf.constant(["a q"]), "context": tf.constant(["r q b"])}
-    source = codec.encode_source(texts)
+    source = codec.encode_source(**texts)
     inputs, targets = codec.teacher_forced(source, codec.encode_target(["q r s"], source))
     assert numpy(inputs) == {
         "source_ids": [[4, 1, 3]],
@@ -49,7 +49,7 @@ def test_words_to_copy_have_one_id_in_source_context_and_target():
 
 def test_words_that_are_cut_away_have_no_id():
     codec = TranslationCodec(WORDS, WORDS, copies=True)
-    source = codec.encode_source({"source": tf.constant(["a q r"])}, max_lengths={"source": 2})
+    source = codec.encode_source(tf.constant(["a q r"]), max_length=3)
     assert numpy(source.inputs())["extended_source_ids"] == [[4, 7, 3]]
     assert source.unknown_words.to_list() == [[b"q"]]
 
@@ -57,7 +57,7 @@ def test_words_that_are_cut_away_have_no_id():
 @pytest.mark.parametrize("dictionary", [None, {"q": "Q", "a": "A"}])
 def test_unknown_words_become_the_words_that_they_attend_to(dictionary):
     codec = TranslationCodec(WORDS, WORDS, replace_unknown=True, dictionary=dictionary)
-    source = codec.encode_source({"source": tf.constant(["a q r", "b"])})
+    source = codec.encode_source(tf.constant(["a q r", "b"]))
     ids = tf.constant([[[1, 5, 1, 3]], [[1, 3, 0, 0]]])
     # Rows: target words. The largest weight of the second source is on its end token and padding.
     weights = np.array(
@@ -75,7 +75,7 @@ def test_unknown_words_become_the_words_that_they_attend_to(dictionary):
 
 def test_no_texts():
     codec = TranslationCodec(WORDS, WORDS, copies=True)
-    source = codec.encode_source({"source": tf.zeros([0], tf.string)})
+    source = codec.encode_source(tf.zeros([0], tf.string))
     assert {name: one.shape for name, one in source.inputs().items()} == {
         "source_ids": (0, 1),
         "extended_source_ids": (0, 1),

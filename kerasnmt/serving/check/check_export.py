@@ -160,8 +160,7 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
     if description:
         contract = contract_of(description["inputs"])
     else:
-        default = MetaGraph.from_saved_model(version).signatures.get("serving_default")
-        contract = declared_contract(default.inputs if default else ())
+        contract = declared_contract(MetaGraph.from_saved_model(version).signatures)
     rows, answers = contract.described_examples(description)
     return contract, rows or contract.example_rows, answers
 
@@ -203,14 +202,10 @@ class _Served:
         Raises:
             RuntimeError: If TensorFlow cannot load it.
         """
-        import tensorflow as tf
-        import tensorflow_text  # noqa: F401  (registers its ops)
-
-        try:
-            with tf.device("/CPU:0"):
-                return tf.saved_model.load(str(self.version))
-        except (tf.errors.OpError, OSError, TypeError) as error:
-            raise RuntimeError(f"TensorFlow in Python cannot load it: {error}") from error
+        return _in_tensorflow(
+            lambda tf: tf.saved_model.load(str(self.version)),
+            "TensorFlow in Python cannot load it",
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the graph was made with, as it states them.
@@ -232,6 +227,29 @@ class _Served:
         if request not in self._answers:
             self._answers[request] = self.process.run(signature, self.contract.columns(rows))
         return self._answers[request]
+
+
+def _in_tensorflow(run: Callable[[Any], Any], problem: str) -> Any:
+    """Call a function of TensorFlow in this process.
+
+    Args:
+        run: A function that takes the module `tensorflow`.
+        problem: The beginning of the message if it fails.
+
+    Returns:
+        The result of the function.
+
+    Raises:
+        RuntimeError: If TensorFlow raises an error.
+    """
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401  (registers its ops)
+
+    try:
+        with tf.device("/CPU:0"):  # like the child: a GPU may round differently
+            return run(tf)
+    except (tf.errors.OpError, OSError, TypeError) as error:
+        raise RuntimeError(f"{problem}: {error}") from error
 
 
 def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
@@ -335,9 +353,14 @@ def _check_odd_inputs(served: _Served) -> str:
 
 
 def _check_warmup(served: _Served) -> str:
-    if not (served.version / WARMUP_REQUESTS).exists():
+    path = served.version / WARMUP_REQUESTS
+    if not path.exists():
         return "no warm-up requests: the first clients of a server will wait longer"
-    requests = [decode_warmup_request(record) for record in _warmup_records(served.version)]
+    records = _in_tensorflow(
+        lambda tf: [*tf.data.TFRecordDataset(str(path)).as_numpy_iterator()],
+        f"{path} cannot be read",
+    )
+    requests = [*map(decode_warmup_request, records)]
     if len(requests) > MOST_WARMUP_REQUESTS:
         raise RuntimeError(
             f"{len(requests)} warm-up requests where a server takes at most {MOST_WARMUP_REQUESTS}"
@@ -351,39 +374,20 @@ def _check_warmup(served: _Served) -> str:
     return f"{len(requests)} requests answered, of {names}"
 
 
-def _warmup_records(version: Path) -> list[bytes]:
-    import tensorflow as tf
-
-    try:
-        with tf.device("/CPU:0"):
-            records = tf.data.TFRecordDataset(str(version / WARMUP_REQUESTS))
-            return list(records.as_numpy_iterator())
-    except tf.errors.OpError as error:
-        raise RuntimeError(f"{version / WARMUP_REQUESTS} cannot be read: {error}") from error
-
-
 def _check_python(served: _Served) -> str:
+    loaded, columns = served.loaded, served.contract.columns(served.rows)
+
+    def answers(tf: Any) -> dict[str, Any]:
+        inputs = {name: tf.constant(values) for name, values in columns.items()}
+        return {name: loaded.signatures[name](**inputs) for name in served.names}
+
     problems = []
-    for name, outputs in _python_outputs(served).items():
+    for name, answer in _in_tensorflow(answers, "TensorFlow in Python cannot run it").items():
+        outputs = {key: value.numpy() for key, value in answer.items()}
         found = served.contract.differences(outputs, served.ask(name, served.rows))
         problems += [f"{name} {problem}" for problem in found]
     _refuse(problems)
     return "same outputs from TensorFlow in Python"
-
-
-def _python_outputs(served: _Served) -> dict[str, Outputs]:
-    import tensorflow as tf
-
-    loaded = served.loaded
-    try:
-        # On the CPU, like the child: a GPU may round differently.
-        with tf.device("/CPU:0"):
-            columns = served.contract.columns(served.rows)
-            inputs = {name: tf.constant(values) for name, values in columns.items()}
-            answers = {name: loaded.signatures[name](**inputs) for name in served.names}
-    except (tf.errors.OpError, OSError, TypeError) as error:
-        raise RuntimeError(f"TensorFlow in Python cannot run it: {error}") from error
-    return {name: {k: v.numpy() for k, v in answer.items()} for name, answer in answers.items()}
 
 
 def _check_description(served: _Served) -> str:

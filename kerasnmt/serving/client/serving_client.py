@@ -43,8 +43,7 @@ class ServingClient(ServedModel, abc.ABC):
         signatures: Functions by name. Each takes its inputs by name, lists of `str` or `bytes`, and
             returns the outputs by name as NumPy arrays. Strings are UTF-8 `bytes` in an array of
             dtype `object`.
-        description: `beam_size`, if the server states it, and `context_kind`, None, if the model
-            reads a context.
+        description: `beam_size`, if the server states it.
 
     Raises:
         ValueError: If an argument is out of range, the server does not have the model or rejects
@@ -71,8 +70,7 @@ class ServingClient(ServedModel, abc.ABC):
         self.server, self.model, self.version = server, model, version
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
-        default = declared.get("serving_default")
-        self.contract = declared_contract(default.inputs if default else ())
+        self.contract = declared_contract(declared)
         if problems := self.contract.signature_problems(declared):
             raise self._refused(f"a model that is not an export of kerasnmt: {problems[0]}")
         self.fields = tuple(self.contract.inputs)
@@ -80,8 +78,6 @@ class ServingClient(ServedModel, abc.ABC):
             name: functools.partial(self._ask, name) for name in self.contract.served(declared)
         }
         self.description: dict[str, Any] = {}
-        if "context" in self.fields:
-            self.description["context_kind"] = None
         if "n_best" in self.signatures:
             shape = declared["n_best"].outputs["translations"].shape
             if shape is not None and shape[1] > 0:

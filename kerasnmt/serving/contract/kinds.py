@@ -1,11 +1,12 @@
 """The kinds of exports, and how to find the kind of a given export."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from kerasnmt.serving.contract.caption_contract import CaptionContract
 from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.contract.story_contract import StoryContract
 from kerasnmt.serving.contract.translation_contract import ContextContract, TranslationContract
+from kerasnmt.serving.protocol.meta_graph import Signature
 
 CONTRACTS = (TranslationContract(), ContextContract(), CaptionContract(), StoryContract())
 
@@ -22,14 +23,15 @@ def contract_of(inputs: Collection[str]) -> ExportContract | None:
     return next((one for one in CONTRACTS if {*one.inputs} == {*inputs}), None)
 
 
-def declared_contract(inputs: Collection[str]) -> ExportContract:
+def declared_contract(signatures: Mapping[str, Signature]) -> ExportContract:
     """Return the contract for a SavedModel without a description.
 
     Args:
-        inputs: The names of the inputs of `serving_default`.
+        signatures: The signatures by name.
 
     Returns:
-        The contract of these inputs; for inputs of no kind the contract of translation, which says
-        in its `signature_problems` what it expects.
+        The contract of the inputs of `serving_default`. For inputs of no kind, or without this
+        signature, the contract of translation: its `signature_problems` lists the differences.
     """
-    return contract_of(inputs) or CONTRACTS[0]
+    default = signatures.get("serving_default")
+    return contract_of(default.inputs if default else ()) or CONTRACTS[0]

@@ -13,12 +13,11 @@ from kerasnmt.serving.contract.export_contract import (
     Outputs,
     weight_problems,
 )
+from kerasnmt.tasks.served_model import ABSENT_SCORE
 
 # An export holds the translations of these texts for its check: several lengths, for padding;
 # nothing to translate; characters that no vocabulary holds.
 EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
-
-ABSENT_SCORE = -1e9
 
 _WARMUP_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
 _WARMUP_LENGTHS = (1, 8, 32)  # words
@@ -137,7 +136,6 @@ class TranslationContract(ExportContract):
         return self.attention_problems(attention), f"{found}, 0 on padding"
 
 
-_DEFAULT, _N_BEST, _ATTENTION = TranslationContract.outputs.values()
 # The text of the contexts among the examples.
 _STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
 
@@ -147,10 +145,9 @@ class ContextContract(TranslationContract):
 
     inputs = ("text", "context")
     outputs: ClassVar = {
-        "serving_default": _DEFAULT,
-        "n_best": _N_BEST,
+        **TranslationContract.outputs,
         "attention": {
-            **_ATTENTION,
+            **TranslationContract.outputs["attention"],
             "context_tokens": ("string", ("batch", "context_length")),
             "context_weights": ("float32", ("batch", "target_length", "context_length")),
             "context_probability": ("float32", ("batch", "target_length")),

@@ -13,7 +13,7 @@ from kerasnmt.serving.export.warmup import WarmupRequest
 from kerasnmt.tasks import ServedModel, task_of
 
 
-class ExportModule(tf.Module, ServedModel):
+class ExportModule(ServedModel):
     """A model's task, with the weights in the number format of the export.
 
     Its signatures are the `served` steps of the task; see `kerasnmt.tasks.TranslationTask`,
@@ -31,7 +31,6 @@ class ExportModule(tf.Module, ServedModel):
     """
 
     def __init__(self, model: keras.Model, *, weights: str = "float32", **options) -> None:
-        super().__init__(name=model.name)
         need_export_backend()
         # These are TensorFlow's own variables: a server restores the variables that it finds here,
         # and it finds none through Keras layers. The model itself is not tracked, so its optimizer
@@ -50,11 +49,8 @@ class ExportModule(tf.Module, ServedModel):
 
     @property
     def saved(self) -> tf.Module:
-        """The objects that an export tracks: those that signatures use, and `source_lengths`.
-
-        The module itself is not tracked: its functions would be traced and written twice.
-        """
-        saved = tf.Module(name=self.name)
+        """The objects that an export tracks: those that signatures use, and `source_lengths`."""
+        saved = tf.Module()
         saved.weights = self._weights
         saved.assets = self._task.assets
         if self.source_lengths is not None:
@@ -72,7 +68,7 @@ class ExportModule(tf.Module, ServedModel):
         }
 
     def examples(self) -> dict[str, list[str]]:
-        """Answer a few requests, so that the check of an export can compare its answers."""
+        """Return a few requests with the model's answers, for the check of the export."""
         contract = self.contract
         columns = contract.columns([*contract.example_rows, *contract.further_examples()])
         answers = self.function("serving_default")(**columns)[contract.answer].numpy()

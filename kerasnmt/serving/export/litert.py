@@ -12,7 +12,6 @@ from kerasnmt.serving.export.export_module import ExportModule
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.version_folder import refuse_existing, write_folder
 from kerasnmt.tasks import ServedModel
-from kerasnmt.tasks.translation import source_limits
 from kerasnmt.text import register_tokenizers
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
@@ -128,6 +127,7 @@ class _LiteModule(ServedModel):
         self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
         self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
+        self.source_lengths = self._codec.source_lengths
         # TensorFlow traces each in its first calls.
         text = tf.TensorSpec([1], tf.string)
         self._read = tf.function(
@@ -136,10 +136,6 @@ class _LiteModule(ServedModel):
             autograph=False,
         )
         self._write = tf.function(self._codec.decode, autograph=False, reduce_retracing=True)
-
-    def source_lengths(self, text: Sequence[str]) -> tf.Tensor:
-        """Count the tokens of each whole text, the end token included."""
-        return tf.cast(self._codec.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
 
     def _translate(self, **fields: Sequence[str]) -> dict[str, tf.Tensor]:
         rows = zip(*(tf.constant(fields[name])[:, None] for name in self.fields), strict=True)
@@ -154,9 +150,7 @@ class _LiteModule(ServedModel):
         return self._write(found["ids"], source)[0], found["score"][0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
-        limits = source_limits(self.description["max_length"])
-        named = dict(zip(("source", "context"), texts, strict=False))
-        source = self._codec.encode_source(named, max_lengths=limits)
+        source = self._codec.encode_source(*texts, max_length=self.description["max_length"])
         return source.inputs(), source
 
 

@@ -3,18 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.protocol.meta_graph import DTYPES, Signature, TensorInfo
 
 # The names of tensorflow/core/framework/types.proto.
-_NAMES = {
-    "float32": "DT_FLOAT",
-    "float64": "DT_DOUBLE",
-    "int32": "DT_INT32",
-    "string": "DT_STRING",
-    "int64": "DT_INT64",
-    "bool": "DT_BOOL",
-    "float16": "DT_HALF",
-}
+_NAMES = {name: f"DT_{name.upper()}" for name in DTYPES.values()}
+_NAMES |= {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 _DTYPES = {name: dtype for dtype, name in _NAMES.items()}
 
 

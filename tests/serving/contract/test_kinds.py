@@ -6,6 +6,7 @@ from kerasnmt.serving.contract.caption_contract import CaptionContract
 from kerasnmt.serving.contract.kinds import CONTRACTS, contract_of, declared_contract
 from kerasnmt.serving.contract.story_contract import StoryContract
 from kerasnmt.serving.contract.translation_contract import ContextContract, TranslationContract
+from kerasnmt.serving.protocol.meta_graph import Signature
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,12 @@ from kerasnmt.serving.contract.translation_contract import ContextContract, Tran
 def test_inputs_give_the_kind(inputs, kind):
     found = contract_of(inputs)
     assert (found and type(found)) == kind
-    assert type(declared_contract(inputs)) is (kind or TranslationContract)
+    declared = {"serving_default": Signature(dict.fromkeys(inputs), {})}
+    assert type(declared_contract(declared)) is (kind or TranslationContract)
+
+
+def test_without_the_default_signature_the_kind_is_translation():
+    assert type(declared_contract({})) is TranslationContract
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.row)
