@@ -8,9 +8,12 @@ from typing import Any
 
 import keras
 
+from kerasnmt.backends import need_text_backend
+
 
 def translator_of(model: keras.Model, **options: Any) -> Any:
     """Return a `kerasnmt.tasks.Translator` around the task of a model, with these options."""
+    need_text_backend()
     from kerasnmt.tasks import Translator, task_of
 
     return Translator(task_of(model, **options))

@@ -203,6 +203,10 @@ def load_translator(
             f"{' and '.join(translator.fields)}."
         )
     fixed = translator.description.get("beam_size")
+    if beam_size is not None and fixed is None:
+        raise ValueError(
+            f"Expected no --beam-size, as this export does not search. Received: {beam_size}."
+        )
     if beam_size not in (None, fixed):
         raise ValueError(
             f"Expected the beam size that is fixed in the export, {fixed}. Received: "

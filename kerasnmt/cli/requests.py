@@ -120,7 +120,8 @@ class RequestFiles:
         """Yield requests of at most `size` rows, a column for each field.
 
         Raises:
-            ValueError: If a file is not UTF-8, or has fewer contexts or stories than lines.
+            ValueError: If a file is not UTF-8, or the number of contexts or stories differs from
+                that of the lines.
             OSError: If a file cannot be read.
         """
         if self._images:
@@ -141,6 +142,12 @@ class RequestFiles:
                     )
             done += len(lines)
             yield request
+        for other, column in columns.items():
+            if not isinstance(column, repeat) and next(column, None) is not None:
+                raise ValueError(
+                    f"Expected a {other} for each {field}. Received: {self._beside} with more than "
+                    f"the {done} of the {field}s."
+                )
 
 
 def _lines(path: Path) -> Iterator[str]:

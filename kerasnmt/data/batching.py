@@ -148,7 +148,6 @@ def batches(
         _check_one_tokenizer(*tokenizers)
     codec = TranslationCodec(*tokenizers, extended_vocabulary)
     to_ids = partial(_to_ids, codec, subword_sampling, max_length)
-    filling = Filling(growing_widths(max_length, 1, 4), tokens_per_batch, batch_size)
     buckets = Buckets(
         max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
     )
@@ -166,6 +165,7 @@ def batches(
             pairs = pairs.map(partial(_with_alignments, *tokenizers), tf.data.AUTOTUNE)
         windows = buckets.batches(pairs)
         if fill:
+            filling = Filling(growing_widths(max_length, 1, 4), tokens_per_batch, batch_size)
             windows = windows.map(filling.fill)
         windows = windows.map(partial(_for_fit, tokenizers[1].vocabulary_size))
         if shuffle:

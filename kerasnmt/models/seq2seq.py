@@ -75,7 +75,13 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         self.make_weights()
 
     def fit(
-        self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        *args: Any,
+        validation_data: Any = None,
+        **kwargs,
     ) -> keras.callbacks.History:
         """Train on batches, on arrays of ids, or on pairs of texts; see `keras.Model.fit`.
 
@@ -88,14 +94,15 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         ```
 
         Args:
-            x: Batches, a dict of arrays, or pairs of texts in a form that `batches` takes, such as
-                a list of pairs or `(sources, targets)`. Or the sources, with the targets in `y`.
+            x: Batches, a dict of arrays, or pairs of texts: a list of pairs, `(sources, targets)`,
+                an array `[n, 2]`, a DataFrame or a dataset. Or the sources, with the targets in
+                `y`.
             y: The targets of arrays or of sources.
+            batch_size: As in Keras. For texts, None for batches by the number of tokens.
             *args: As in Keras.
             validation_data: Of any of these forms, arrays and sources with their targets in a
                 tuple.
-            **kwargs: As in Keras. For texts, `batch_size` and `validation_batch_size` replace the
-                number of tokens in a batch.
+            **kwargs: As in Keras.
 
         Returns:
             The history of Keras.
@@ -105,19 +112,21 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
                 context, they are not pairs, or arrays of ids do not suit the model.
         """
         if hooks.holds_texts(x):
-            x, y = self._text_batches(x, y, batch_size=kwargs.pop("batch_size", None)), None
+            x, y, batch_size = self._text_batches(x, y, batch_size=batch_size), None, None
             kwargs["shuffle"] = False  # the batches are shuffled
         if hooks.holds_texts(validation_data):
             size = kwargs.pop("validation_batch_size", None)
             validation_data = self._text_batches(validation_data, batch_size=size, shuffle=False)
-        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
+        return super().fit(x, y, batch_size, *args, validation_data=validation_data, **kwargs)
 
-    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
+    def evaluate(
+        self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs
+    ) -> Any:
         """Measure loss and metrics; see `keras.Model.evaluate`. It takes texts as `fit` does."""
         if hooks.holds_texts(x):
-            size = kwargs.pop("batch_size", None)
-            x, y = self._text_batches(x, y, batch_size=size, shuffle=False), None
-        return super().evaluate(x, y, *args, **kwargs)
+            x, y = self._text_batches(x, y, batch_size=batch_size, shuffle=False), None
+            batch_size = None
+        return super().evaluate(x, y, batch_size, *args, **kwargs)
 
     def _text_batches(self, pairs: Any, targets: Any = None, **options) -> Any:
         """Return batches of pairs of texts, or of sources and targets."""
@@ -130,6 +139,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         if targets is not None:
             pairs = pairs, targets
         tokenizers = self.source_tokenizer, self.target_tokenizer
+        options["fill"] = keras.backend.backend() == "jax"  # XLA compiles for each shape
         return hooks.batches(pairs, *tokenizers, extended_vocabulary=self.copies, **options)
 
     def _check_tokenizers(self) -> None:

@@ -41,7 +41,6 @@ class AnsweringTask(Task):
             backend other than TensorFlow and JAX.
     """
 
-    name = "answering"
     fields = ("story", "question")
 
     def __init__(

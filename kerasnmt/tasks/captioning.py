@@ -39,7 +39,6 @@ class CaptioningTask(Task):
             backend other than TensorFlow and JAX.
     """
 
-    name = "captioning"
     fields = ("image",)
 
     def __init__(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from inspect import Parameter, Signature
-from typing import Any, ClassVar
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -33,9 +33,6 @@ class Task(ServedModel):
         ValueError: If the model has no tokenizers, or Keras runs on a backend other than TensorFlow
             and JAX.
     """
-
-    # The name of the task in the description of an export.
-    name: ClassVar[str]
 
     def __init__(
         self, model: keras.Model, applied: Callable[[Callable], Callable] | None = None

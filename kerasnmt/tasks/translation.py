@@ -64,8 +64,6 @@ class TranslationTask(Task):
             model, or Keras runs on a backend other than TensorFlow and JAX.
     """
 
-    name = "translation"
-
     def __init__(
         self,
         model: keras.Model,

@@ -58,6 +58,9 @@ class Translator:
                 columns differ in length.
         """
         given = {field: as_list(field, column, "rows") for field, column in request.items()}
+        first, *others = [*given] or ["text"]
+        for field in others:
+            check_same_length(f"rows of {field}", given[field], f"of {first}", len(given[first]))
         return self._run("serving_default", given, _answers, batch_size, first_number)
 
     def translate(

@@ -1,7 +1,7 @@
 """Columns of texts, from lists, arrays, tensors and other containers."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
 
     Args:
         name: Name of the argument, for the error.
-        values: An iterable, but not a string, bytes, a dict or a DataFrame.
+        values: An iterable, but not a string, bytes, a dict, a set or a DataFrame.
         content: What the rows should be, for the error, such as "texts".
 
     Returns:
@@ -48,7 +48,7 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
     values = without_tensor(values)
     if isinstance(values, np.ndarray) and values.ndim == 0:
         values = values.item()
-    is_one = isinstance(values, str | bytes | Mapping) or is_data_frame(values)
+    is_one = isinstance(values, str | bytes | Mapping | Set) or is_data_frame(values)
     if is_one or not isinstance(values, Iterable):
         what = ", one string" if isinstance(values, str) else f", of type {type(values).__name__}"
         raise ValueError(f"Expected a list of {content}. Received: {name}={_shown(values)}{what}.")

@@ -81,7 +81,7 @@ def test_forms_of_pairs(form, model, monkeypatch):
     validation = given if len(given) == 2 else given[0]
     sizes = {"batch_size": 3, "validation_batch_size": 5}
     model.fit(*given, epochs=2, validation_data=validation, **sizes)
-    (((trained, y), options),) = fitted
+    (((trained, y, _), options),) = fitted
     validated = options.pop("validation_data")
     assert (y, options) == (None, {"epochs": 2, "shuffle": False})
     expected = batches(PAIRS, *MAKE["bahdanau_gru"], batch_size=5, shuffle=False)

@@ -61,7 +61,6 @@ class ExportModule(ServedModel):
     def description(self) -> dict[str, Any]:
         """Facts for JSON that a client cannot read from the signatures."""
         return {
-            "task": self._task.name,
             "inputs": [*self.fields],
             **self._task.description,
             "weights": self._weights.kind,

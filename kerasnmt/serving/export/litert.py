@@ -125,6 +125,7 @@ class _LiteModule(ServedModel):
         self._search = _interpreter(str(directory / CORE)).get_signature_runner()
         self._inputs = self._search.get_input_details()
         self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
+        self._max_length = self.description["max_length"]
         self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
         self.source_lengths = self._codec.source_lengths
@@ -150,7 +151,7 @@ class _LiteModule(ServedModel):
         return self._write(found["ids"], source)[0], found["score"][0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
-        source = self._codec.encode_source(*texts, max_length=self.description["max_length"])
+        source = self._codec.encode_source(*texts, max_length=self._max_length)
         return source.inputs(), source
 
 

@@ -147,7 +147,6 @@ def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
 
 def test_description(module):
     assert module.description == {
-        "task": "translation",
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,

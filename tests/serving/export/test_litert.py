@@ -123,7 +123,6 @@ def test_the_folder(lite, word_model):
     assert os.listdir(lite.parent) == [lite.name]
     assert lite.stat().st_mode & 0o777 == 0o755
     assert json.loads((lite / "kerasnmt.json").read_text()) == {
-        "task": "translation",
         "inputs": ["text"],
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),

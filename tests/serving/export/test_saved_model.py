@@ -195,7 +195,6 @@ def test_folder_holds_no_more_than_it_should(exported, word_model):
     }
     description = json.loads((exported / "assets.extra" / "kerasnmt.json").read_text())
     assert description == {
-        "task": "translation",
         "inputs": ["text"],
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),

@@ -128,7 +128,6 @@ def test_signature_and_description(exported, session):
     written = json.loads((exported / "1" / "assets.extra" / "kerasnmt.json").read_text())
     examples = written.pop("examples")
     assert written == {
-        "task": "answering",
         "inputs": ["story", "question"],
         "model": "memory_network",
         "max_sentences": 3,
