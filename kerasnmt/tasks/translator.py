@@ -420,7 +420,8 @@ def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]
 def _most_tokens(text: str) -> int:
     """Return an upper bound of the number of tokens in a text, the end token included.
 
-    Each token stands for at least one byte of the normalized text, except the space that
-    SentencePiece adds at the beginning.
+    Each token stands for at least one byte of the text, or of the normalized text of SentencePiece,
+    except the space that it adds at the beginning.
     """
-    return len(unicodedata.normalize("NFKC", text).encode("utf-8", "replace")) + 2
+    forms = text, unicodedata.normalize("NFKC", text)
+    return max(len(form.encode("utf-8", "replace")) for form in forms) + 2

@@ -26,9 +26,45 @@ class Tokenizer(tf.Module):
     For models that copy, `tokenize_source` and `tokenize_target` extend the vocabulary of each
     example by the unknown words of its source, and `detokenize` writes these words.
 
-    A subclass defines `kind`, `_tokenize`, `_detokenize`, `get_config` and `train`, and passes its
-    entries and counts to this constructor. It also defines `_tokenize_with_words` if unknown words
-    can be copied.
+    A tokenizer of your own is a subclass. It defines
+
+    - `kind`, how tokens make words: `"words"` if each token is a word, `"characters"` or
+      `"sentencepiece"` if a space, shown as "▁", begins the next word;
+    - `_tokenize`, from text to ids, without start and end: from 4, or 1 for what is unknown;
+    - `_detokenize`, from such ids to text; an unknown id is written as "⁇";
+    - `get_config`, the constructor's arguments as values for JSON, and
+      `@keras.saving.register_keras_serializable("your_package")`, so that a `model.keras` holds the
+      tokenizer. Import the class before you load the file. An export needs no class: its graph
+      holds the tokenizer;
+    - `train`, if its vocabulary is learned;
+    - `_tokenize_with_words`, if models can copy its unknown words.
+
+    Its constructor passes the entries and counts on. Both methods run in graphs, so they use
+    TensorFlow's operations alone. Constants and tables are made in the constructor, within
+    `tf.init_scope()`, and stored as attributes, so that an export finds them. The tutorial
+    `09_own_tokenizer.py` shows one for bytes:
+
+    ```python
+    @keras.saving.register_keras_serializable("your_package")
+    class ByteTokenizer(Tokenizer):
+        kind = "characters"
+
+        def __init__(self):
+            super().__init__([f"<{byte:02X}>" for byte in range(256)])  # ids 4 to 259
+            with tf.init_scope():
+                self._texts = tf.constant([*["⁇".encode()] * 4, *(bytes([i]) for i in range(256))])
+
+        def _tokenize(self, text):
+            bytes_ = tf.strings.bytes_split(text)
+            values = tf.reshape(tf.io.decode_raw(bytes_.flat_values, tf.uint8), [-1])
+            return bytes_.with_flat_values(tf.cast(values, tf.int32) + 4)
+
+        def _detokenize(self, ids, copied=None):
+            return tf.strings.reduce_join(tf.gather(self._texts, ids), axis=-1)
+
+        def get_config(self):
+            return {}
+    ```
 
     Args:
         entries: The text of each id from 4, in the order of the ids.
@@ -303,7 +339,10 @@ class Tokenizer(tf.Module):
         raise NotImplementedError
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Turn text `[batch]` into int32 ids `[batch, (length)]`."""
+        """Turn text, string `[batch]` with any bytes, into int32 ids `[batch, (length)]`.
+
+        The ids are 1, for what is unknown, or from 4. Text without tokens is an empty row.
+        """
         raise NotImplementedError
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:

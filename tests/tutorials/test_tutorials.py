@@ -19,6 +19,7 @@ PICTURES = {
     "06_transformer": ["heads.png"],
     "07_captions": ["looks.png"],
     "08_memory_network": ["hops.png"],
+    "09_own_tokenizer": [],
 }
 
 
