@@ -366,7 +366,7 @@ class Translator:
                 warnings.warn(
                     f"text {first_number + place} has {length} tokens and was cut to {limit}, the "
                     "max_length of this search",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
 
 
