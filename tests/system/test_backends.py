@@ -53,6 +53,14 @@ FURTHER_COMMANDS = {
     "evaluate": "evaluate {run} --source sources.txt --reference targets.txt --json",
     "attention": "attention {run} two --output attention.svg",
 }
+# A training with all that a recipe can add to it.
+OPTIONS = (
+    "train recipe.yaml --output options model.name=pointer_generator_lstm model.coverage=1.0 "
+    "model.dropout=0.1 data.train.alignments=links.txt training.epochs=2 training.log_every=2 "
+    "training.guided_attention=0.5 training.scheduled_sampling=0.2 training.moving_average=0.9 "
+    "training.learning_rate_schedule=plateau training.early_stopping=1 training.word_dropout=0.1 "
+    "training.label_smoothing=0.1 training.precision=bfloat16 training.accumulate_batches=2"
+)
 RESUME = "train recipe.yaml training.epochs=5 --resume --output {run}"
 REFUSED = {
     "export": "export on_jax exports/toy",
@@ -88,13 +96,16 @@ def command(words):
 
 
 def write_corpus(folder):
-    """Numbers of one to four digits, in words."""
+    """Numbers of one to three digits in words, and these reversed in German."""
     numbers = [digits for size in (1, 2, 3) for digits in product(WORDS, repeat=size)]
-    order = np.random.default_rng(0).permutation(len(numbers))
+    numbers = [numbers[i] for i in np.random.default_rng(0).permutation(len(numbers))]
     pairs = [
-        (" ".join(numbers[i]), " ".join(WORDS[word] for word in reversed(numbers[i])))
-        for i in order
+        (" ".join(words), " ".join(WORDS[word] for word in reversed(words))) for words in numbers
     ]
+    links = [
+        " ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words))) for words in numbers[:104]
+    ]
+    (folder / "links.txt").write_text("\n".join(links) + "\n", encoding="utf-8")
     for name, part in (("train", pairs[:104]), ("validation", pairs[104:112])):
         lines = "".join(f"{source}\t{target}\n" for source, target in part)
         (folder / f"{name}.tsv").write_text(lines, encoding="utf-8")
@@ -174,10 +185,15 @@ def on_jax(folder):
 
 
 @pytest.fixture(scope="module")
-def further_on_jax(folder, on_tensorflow):
-    """What further commands print on JAX, and a training of TensorFlow that is resumed on it."""
+def further_on_jax(folder, on_tensorflow, on_jax):
+    """What further commands print on JAX, and further trainings on it."""
     shutil.copytree(on_tensorflow, folder / "resumed_on_jax")
+    shutil.copytree(folder / "on_jax", folder / "interrupted")
+    (folder / "interrupted" / "results.json").unlink()
+    (folder / "interrupted" / "checkpoints" / "epoch_0004_batch_00000000.npz").unlink()
     commands = {
+        "options": OPTIONS,
+        "interrupted": "train recipe.yaml --resume --output interrupted",
         "resume": RESUME.format(run="resumed_on_jax"),
         **{name: words.format(run="on_tensorflow") for name, words in FURTHER_COMMANDS.items()},
     }
@@ -267,6 +283,23 @@ def test_a_run_of_tensorflow_resumes_on_jax(in_folder, further_on_jax):
     assert found[:4] == expected[:4] and len(found) == len(expected) == 5
     for name in ("loss", "val_loss"):
         assert found[4][name] == pytest.approx(expected[4][name], rel=1e-3)
+
+
+@pytest.mark.thorough("trains an epoch in two parts")
+def test_a_training_resumes_within_an_epoch(folder, further_on_jax):
+    whole, resumed = history(folder / "on_jax"), history(folder / "interrupted")
+    assert len(whole) == len(resumed) == 4
+    for name in ("loss", "perplexity", "val_loss", "val_bleu"):
+        assert resumed[3][name] == whole[3][name]
+
+
+@pytest.mark.thorough("trains a further model")
+def test_all_options_of_a_recipe_train(folder, further_on_jax):
+    assert "pointer_generator_lstm" in further_on_jax["options"]
+    records = history(folder / "options")
+    assert len(records) == 2 and records[1]["val_loss"] < records[0]["val_loss"]
+    averages = [*step_scalars(folder / "options", "gradient_norm")]
+    assert averages == [2, 4, 6, 8, 10, 12]
 
 
 @pytest.mark.thorough("trains a further epoch")

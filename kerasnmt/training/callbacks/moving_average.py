@@ -91,3 +91,6 @@ class MovingAverage(keras.callbacks.Callback):
             variables = self.model.trainable_variables
             self._weights = [keras.ops.convert_to_numpy(variable) for variable in variables]
             self.model.optimizer.finalize_variable_values(variables)
+            for variable in variables:
+                # Evaluation on JAX frees the arrays of the weights; the average keeps its own.
+                variable.assign(keras.ops.copy(variable))
