@@ -27,10 +27,14 @@ def holds_texts(values: Any) -> bool:
 
 
 def batches(*args: Any, **options: Any) -> Any:
-    """Return batches of pairs of texts; see `kerasnmt.data.batches`."""
+    """Return batches of pairs of texts; see `kerasnmt.data.batches`.
+
+    On JAX they have few shapes.
+    """
+    need_text_backend()
     from kerasnmt.data import batches
 
-    return batches(*args, **options)
+    return batches(*args, fill=keras.backend.backend() == "jax", **options)
 
 
 def export(model: keras.Model, directory: str, **options: Any) -> str:

@@ -1,12 +1,14 @@
 """Training speed of a zoo model, as one JSON line.
 
     python tests/benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
+    KERAS_BACKEND=jax python tests/benchmarks/train.py --steps 60
 
 The sizes are those of small published recurrent models: 8,000 joint SentencePiece pieces,
 embedding and units 256, batches of 64 sentences, dropout 0.2, label smoothing 0.1, Adam. The
 window of `--steps` begins after `--warmup` steps, so that tracing is left out; `cpu_seconds` are
 those of all threads of this process within it, input pipeline included. Target tokens are real
-ones, the end token included.
+ones, the end token included. On JAX, which compiles each shape, a step with a batch of each shape
+comes first: `compile_cpu_seconds`.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import yaml
 
 from kerasnmt.data import batches, builtin_corpus, read_parallel
 from kerasnmt.text import SentencePieceTokenizer
+from kerasnmt.training.up_to_date import bring_up_to_date
 from kerasnmt.zoo import get_model
 
 
@@ -35,6 +38,7 @@ class Window(keras.callbacks.Callback):
         self.seconds = self.cpu_seconds = self.tokens = 0.0
 
     def _now(self) -> tuple[float, float, float]:
+        bring_up_to_date(self.model)
         return time.perf_counter(), time.process_time(), float(self.model.perplexity.tokens)
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
@@ -68,6 +72,7 @@ def main() -> None:
         pairs = read_parallel(arguments.source, arguments.target)
     else:
         pairs = [(pair.source, pair.target) for pair in builtin_corpus(8000)]
+    on_jax = keras.backend.backend() == "jax"
     keras.utils.set_random_seed(1)
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=arguments.vocabulary_size)
     model = get_model(arguments.model)(
@@ -81,7 +86,7 @@ def main() -> None:
         keras.optimizers.Adam(1e-3, global_clipnorm=1.0),
         label_smoothing=0.1,
         scheduled_sampling=arguments.scheduled_sampling,
-        jit_compile=arguments.jit_compile,
+        jit_compile=on_jax or arguments.jit_compile,
     )
     dataset = batches(
         pairs,
@@ -89,8 +94,14 @@ def main() -> None:
         batch_size=arguments.batch_size,
         seed=1,
         cache=True,
-        few_shapes=arguments.jit_compile,
+        few_shapes=on_jax or arguments.jit_compile,
+        fill=on_jax,
     )
+    shapes = {batch[1].shape: batch for batch in dataset} if on_jax else {}
+    compiling = time.process_time()
+    if shapes:
+        model.fit(iter(shapes.values()), steps_per_epoch=len(shapes), verbose=0, shuffle=False)
+    compiling = time.process_time() - compiling
     steps = arguments.warmup + arguments.steps
     window = Window(arguments.warmup, steps - 1)
     model.fit(dataset.repeat().take(steps), callbacks=[window], verbose=0, shuffle=False)
@@ -98,6 +109,9 @@ def main() -> None:
         json.dumps(
             {
                 "model": " ".join([arguments.model, *arguments.option]),
+                "backend": keras.backend.backend(),
+                "shapes_compiled": len(shapes),
+                "compile_cpu_seconds": round(compiling, 1),
                 "parameters": model.count_params(),
                 "scheduled_sampling": arguments.scheduled_sampling,
                 "steps": arguments.steps,
