@@ -29,7 +29,7 @@ def holds_texts(values: Any) -> bool:
 def batches(*args: Any, **options: Any) -> Any:
     """Return batches of pairs of texts; see `kerasnmt.data.batches`.
 
-    On JAX they have few shapes.
+    On JAX they have few shapes, for each of which XLA compiles.
     """
     need_text_backend()
     from kerasnmt.data import batches

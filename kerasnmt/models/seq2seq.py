@@ -139,7 +139,6 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         if targets is not None:
             pairs = pairs, targets
         tokenizers = self.source_tokenizer, self.target_tokenizer
-        options["fill"] = keras.backend.backend() == "jax"  # XLA compiles for each shape
         return hooks.batches(pairs, *tokenizers, extended_vocabulary=self.copies, **options)
 
     def _check_tokenizers(self) -> None:
