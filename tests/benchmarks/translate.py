@@ -3,8 +3,9 @@
     python tests/benchmarks/translate.py RUN --source test.en.gz --beam-size 5 --batch-size 64
 
 Some batches are translated before the clock starts, so that tracing is left out; with
-KERAS_BACKEND=jax all of them, since JAX compiles each shape: `warmup_cpu_seconds`. `cpu_seconds` are those of all threads of this process. With `--batch-size 1` the median time of
-one sentence is printed as well, over the first `--sentences`.
+KERAS_BACKEND=jax all of them, since JAX compiles each shape: `warmup_cpu_seconds`. `cpu_seconds`
+are those of all threads of this process. With `--batch-size 1` the median time of one sentence is
+printed as well, over the first `--sentences`.
 """
 
 import argparse
