@@ -97,10 +97,12 @@ def main() -> None:
         few_shapes=on_jax or arguments.jit_compile,
         fill=on_jax,
     )
-    shapes = {batch[1].shape: batch for batch in dataset} if on_jax else {}
+    shapes = {}
+    for batch in dataset.as_numpy_iterator() if on_jax else ():
+        shapes[batch[0]["source_ids"].shape + batch[1].shape] = batch
     compiling = time.process_time()
     if shapes:
-        model.fit(iter(shapes.values()), steps_per_epoch=len(shapes), verbose=0, shuffle=False)
+        model.fit((one for one in shapes.values()), steps_per_epoch=len(shapes), verbose=0)
     compiling = time.process_time() - compiling
     steps = arguments.warmup + arguments.steps
     window = Window(arguments.warmup, steps - 1)
