@@ -31,8 +31,8 @@ def demo(
     made-up names; nothing is downloaded. A second call resumes interrupted training. If training is
     finished, it exports the model again, as the next version.
     """
-    check_writes_exports()
     load_tensorflow_to_train()
+    check_writes_exports()
     from kerasnmt import training
 
     console = progress_console()

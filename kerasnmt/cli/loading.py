@@ -64,13 +64,8 @@ def _load_one(
 ) -> tuple[Any, dict[str, Any]]:
     from kerasnmt.training import Recipe, RunFolder
 
-    run = RunFolder(directory)
-    if not run.model.exists():
-        raise ValueError(
-            "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
-            f"Received: {directory}"
-        )
-    options = {}
+    need_run(directory)
+    run, options = RunFolder(directory), {}
     if search and not run.recipe.exists():
         raise ValueError(
             f"Expected {run.recipe}, whose search options --search changes. Received: a run "
@@ -89,6 +84,21 @@ def _load_one(
             f"{type(model).__name__}."
         )
     return in_float32(model), options
+
+
+def need_run(directory: Path) -> None:
+    """Raise an error if a folder is no run; TensorFlow is not imported.
+
+    Raises:
+        ValueError: If the folder has no model.
+    """
+    from kerasnmt.training import RunFolder
+
+    if not RunFolder(directory).model.exists():
+        raise ValueError(
+            "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
+            f"Received: {directory}"
+        )
 
 
 def check_writes_exports() -> None:

@@ -147,6 +147,7 @@ def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
 
 def test_description(module):
     assert module.description == {
+        "inputs": ["text"],
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,

@@ -69,7 +69,7 @@ def test_it_translates_as_the_model_with_rounded_weights(
 
 def test_matrices_are_stored_small_and_vectors_as_they_are(small, word_model):
     kind = small.description["weights"]
-    arrays = [variable.numpy() for variable in small.variables]
+    arrays = [variable.numpy() for variable in small.saved.weights.variables]
     matrices = [weight for weight in word_model.get_weights() if is_matrix(weight)]
     vectors = [weight for weight in word_model.get_weights() if not is_matrix(weight)]
     assert len(matrices) > 8
