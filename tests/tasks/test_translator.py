@@ -1,3 +1,4 @@
+import functools
 import re
 import warnings
 
@@ -150,25 +151,56 @@ def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_mo
         translator.translate(["\ufdfa"])
 
 
-def test_texts_may_be_in_whatever_holds_them(translator, word_model, sentences, forms):
-    texts, targets, prefixes = sentences[:3], ["bad", "a", "ace"], ["b", "", "ac"]
-    options = {"beam_size": 3, "max_length": 12}
-    expected = translator.translate(texts)
-    shown = [*map(repr, translator.attention(texts))]
-    prefixed = word_model.translate(texts, prefixes=prefixes, **options)
-    assert prefixed[0].startswith("b") and prefixed[1] == expected[1]
-    scores = word_model.score(texts, targets)
-    links = word_model.align(texts, targets)
-    # One test for all forms: TensorFlow makes a graph ready again after each seed.
-    for form in forms.values():
-        assert translator.translate(form(texts)) == expected
-        assert [text for text, _ in translator.best(form(texts))] == expected
-        assert [ranked[0][0] for ranked in translator.n_best(form(texts))] == expected
-        assert [*map(repr, word_model.attention(form(texts), **options))] == shown
-        again = word_model.translate(form(texts), prefixes=form(prefixes), **options)
-        assert again == prefixed
-        assert word_model.score(form(texts), form(targets)) == pytest.approx(scores)
-        assert word_model.align(form(texts), form(targets)) == links
+class Asked(ServedModel):
+    """A model that keeps its requests, and answers each row with one word."""
+
+    description = {"source_kind": "words", "target_kind": "words"}  # noqa: RUF012
+    fields = ("text", "context")
+
+    def __init__(self):
+        self.requests = []
+        word, none = np.array([b"x"], object), np.zeros(1)
+        row = {"target_tokens": word, "source_tokens": word, "weights": np.ones([1, 1])}
+        of_row = {
+            "serving_default": {"translation": b"x", "score": 0.0},
+            "forced_prefix": {"translation": b"x", "score": 0.0},
+            "n_best": {"translations": word, "scores": none},
+            "attention": row,
+            "forced_attention": row,
+            "score": {"score": 0.0},
+        }
+        self.signatures = {
+            name: functools.partial(self._answer, one) for name, one in of_row.items()
+        }
+
+    def _answer(self, of_row, **columns):
+        self.requests.append(columns)
+        return {name: np.stack([value] * 2) for name, value in of_row.items()}
+
+
+def test_texts_may_be_in_whatever_holds_them(forms):
+    """A model is asked with lists of `str`, in whatever form the texts come."""
+    asked = Asked()
+    translator = Translator(asked)
+    texts, contexts, others = ["a", "dogs é"], ["c d", "🙂 c d"], ["", "b"]
+    request = {"text": texts, "context": contexts}
+    for name, form in forms.items():
+        translator.translate(form(texts), contexts=form(contexts), prefixes=form(others))
+        for verb in (
+            translator.translate,
+            translator.best,
+            translator.n_best,
+            translator.attention,
+        ):
+            verb(form(texts), contexts=form(contexts))
+        for verb in (translator.score, translator.align, translator.forced_attention):
+            verb(form(texts), form(others), contexts=form(contexts))
+        translator.ask({"text": form(texts), "context": form(contexts)})
+        expected = [{**request, "prefix": others}] + [request] * 4
+        expected += [{**request, "target": others}] * 3 + [request]
+        assert asked.requests == expected, name
+        assert {type(one) for column in asked.requests[0].values() for one in column} == {str}
+        asked.requests.clear()
 
 
 @pytest.fixture(scope="module")
@@ -180,16 +212,6 @@ def unasked_model(make_translator_model):
 @pytest.fixture(scope="module")
 def context_model(make_pointer_model):
     return make_pointer_model("context_attention_gru")
-
-
-@pytest.mark.usefixtures("eagerly")
-def test_contexts_may_be_in_whatever_holds_them(context_model, forms):
-    texts, contexts = ["two dogs", "dog"], ["a man reads .", "run"]
-    options = {"max_length": 5, "beam_size": 1}
-    expected = context_model.translate(texts, contexts=contexts, **options)
-    assert expected != context_model.translate(texts, contexts=["", ""], **options)
-    for form in forms.values():
-        assert context_model.translate(texts, contexts=form(contexts), **options) == expected
 
 
 # Each verb, with the name of the argument in the error. The other arguments are as they should be.
