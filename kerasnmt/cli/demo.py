@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from kerasnmt.cli.console import print_table, progress_console, say
-from kerasnmt.cli.loading import check_writes_exports, load_run
+from kerasnmt.cli.loading import load_run
 from kerasnmt.cli.quiet import load_tensorflow_to_train
 
 _SHOWN = 4
@@ -32,9 +32,10 @@ def demo(
     finished, it exports the model again, as the next version.
     """
     load_tensorflow_to_train()
-    check_writes_exports()
     from kerasnmt import training
+    from kerasnmt.backends import need_export_backend
 
+    need_export_backend()
     console = progress_console()
     run = training.RunFolder(output / "run")
     recipe = training.Recipe.load(Path(__file__).with_name("demo.yaml"), overrides or [])

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import check_writes_exports, load_run, need_run
+from kerasnmt.cli.loading import check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
 
 
@@ -39,8 +39,7 @@ def export(
     ] = False,
 ) -> None:
     """Write a version of a SavedModel for TF Serving, whole or not at all."""
-    need_run(run)
-    check_writes_exports()
+    check_exportable(run)
     with progress_console().status("exporting"):
         # First, because it loads TensorFlow without messages.
         model, options = load_run(run, with_run, search, beam_size=beam_size, translates=lite)

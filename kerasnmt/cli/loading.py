@@ -62,10 +62,9 @@ def load_run(
 def _load_one(
     directory: Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
-    from kerasnmt.training import Recipe, RunFolder
+    from kerasnmt.training import Recipe
 
-    need_run(directory)
-    run, options = RunFolder(directory), {}
+    run, options = _run_folder(directory), {}
     if search and not run.recipe.exists():
         raise ValueError(
             f"Expected {run.recipe}, whose search options --search changes. Received: a run "
@@ -86,31 +85,34 @@ def _load_one(
     return in_float32(model), options
 
 
-def need_run(directory: Path) -> None:
-    """Raise an error if a folder is no run; TensorFlow is not imported.
+def check_exportable(directory: Path) -> None:
+    """Check, before a model is loaded, that a folder is a run and Keras can export it.
+
+    Raises:
+        ValueError: If the folder has no model, or Keras runs on a backend that writes no exports.
+    """
+    _run_folder(directory)
+    with without_talk():
+        from kerasnmt.backends import need_export_backend
+
+    need_export_backend()
+
+
+def _run_folder(directory: Path) -> Any:
+    """Return the `RunFolder` of a trained model.
 
     Raises:
         ValueError: If the folder has no model.
     """
     from kerasnmt.training import RunFolder
 
-    if not RunFolder(directory).model.exists():
+    run = RunFolder(directory)
+    if not run.model.exists():
         raise ValueError(
             "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
             f"Received: {directory}"
         )
-
-
-def check_writes_exports() -> None:
-    """Raise an error if Keras runs on a backend that writes no exports.
-
-    Raises:
-        ValueError: If it does. The error names the backend to set.
-    """
-    with without_talk():
-        from kerasnmt.backends import need_export_backend
-
-    need_export_backend()
+    return run
 
 
 def refuse_run(directory: Path) -> None:
