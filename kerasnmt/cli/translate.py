@@ -49,7 +49,9 @@ def translate(
             show_default="stdin",
         ),
     ] = None,
-    images: Annotated[list[Path] | None, typer.Argument(metavar="", help="", hidden=True)] = None,
+    images: Annotated[
+        list[Path] | None, typer.Argument(metavar="IMAGE", help="Further files of --image.")
+    ] = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,

@@ -1,0 +1,101 @@
+"""Every kind of task on JAX answers as it does on TensorFlow."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.serving.contract.caption_contract import encode_png
+from kerasnmt.tasks import Translator, task_of
+from kerasnmt.text import PlainWordTokenizer, WordTokenizer
+from tests.zoo.tiny_models import TINY
+
+TEXTS = ["where is ann", "zeb went zeb", "", "is bob home or out or home"]
+OTHERS = ["ann went home", "", "bob zeb", "or"]
+IMAGES = [encode_png(9, 7, (200, 10, 0)), b"no image", encode_png(20, 30, (0, 0, 90))]
+WORDS = ["where", "is", "ann", "bob", "went", "home", "out", "or"]
+SEARCH = {"beam_size": 2, "max_length": 6, "min_length": 2}
+SCRIPT = """
+import json
+import sys
+
+import keras
+
+from tests.tasks.test_on_jax import answers
+
+assert keras.backend.backend() == "jax"
+print(json.dumps(answers(sys.argv[1])))
+"""
+
+
+def answers(folder):
+    """What the models of a folder answer."""
+    from kerasnmt.models import load_model
+
+    def translator(name, **options):
+        return Translator(task_of(load_model(f"{folder}/{name}.keras"), **options))
+
+    copying = translator("copying", **SEARCH)
+    context = translator("context", **SEARCH)
+    replacing = translator("replacing", **SEARCH, replace_unknown=True)
+    story = {"story": ["ann went home\nbob went out", "", "zeb"], "question": TEXTS[:3]}
+    return {
+        "copying": copying.best(TEXTS),
+        "n_best": [row for ranked in copying.n_best(TEXTS) for row in ranked],
+        "prefixes": copying.best(TEXTS, prefixes=["out", "zeb", "", "home"]),
+        "context": context.best(TEXTS, contexts=OTHERS),
+        "replacing": replacing.best(TEXTS),
+        "captions": translator("captions", **SEARCH).ask({"image": IMAGES}),
+        "stories": translator("stories").ask(story),
+        "scores": [["", one] for one in context.score(TEXTS, OTHERS, contexts=TEXTS)],
+        "attention": [
+            [" ".join(one.source_tokens + one.target_tokens), float(one.weights.max(initial=0.0))]
+            for one in copying.attention(TEXTS)
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with tiny models of large random weights."""
+    words = WordTokenizer(WORDS)
+    models = {
+        "copying": zoo.pointer_generator_gru(words, **TINY),
+        "context": zoo.context_attention_gru(words, **TINY),
+        "replacing": zoo.bahdanau_gru(words, WordTokenizer(WORDS[:4]), **TINY),
+        "captions": zoo.show_attend_tell_lstm(words, image_size=8, filters=(2,), units=3),
+        "stories": zoo.memory_network(PlainWordTokenizer(WORDS), embedding_dim=4),
+    }
+    folder = tmp_path_factory.mktemp("tasks")
+    rng = np.random.default_rng(5)
+    for name, model in models.items():
+        model.set_weights([1.3 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+        model.save(folder / f"{name}.keras")
+    return folder
+
+
+@pytest.mark.thorough("starts JAX; system/test_backends.py always does so with one model")
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
+@pytest.mark.usefixtures("eagerly")
+def test_every_task_answers_as_on_tensorflow(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder)],
+        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found, expected = json.loads(done.stdout.splitlines()[-1]), answers(folder)
+    assert found.keys() == expected.keys()
+    for name, rows in expected.items():
+        assert [text for text, _ in found[name]] == [text for text, _ in rows], name
+        scores = [[score for _, score in one] for one in (found[name], rows)]
+        np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-5, err_msg=name)
+    assert any("zeb" in text for text, _ in expected["copying"])
+    assert len({text for text, _ in expected["n_best"]}) > 4
