@@ -19,13 +19,6 @@ def translator_of(model: keras.Model, **options: Any) -> Any:
     return Translator(task_of(model, **options))
 
 
-def holds_texts(values: Any) -> bool:
-    """Return whether values are texts or rows of texts; see `kerasnmt.text.columns`."""
-    from kerasnmt.text.columns import holds_texts
-
-    return holds_texts(values)
-
-
 def batches(*args: Any, **options: Any) -> Any:
     """Return batches of pairs of texts; see `kerasnmt.data.batches`.
 

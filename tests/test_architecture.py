@@ -28,6 +28,7 @@ ROOMS = {
 COMMON = {
     "atomic_write",
     "backends",
+    "columns",
     "hooks",
     "ids",
     "lazy_names",

@@ -6,12 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from kerasnmt.columns import as_texts
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets, growing_widths
 from kerasnmt.data.filling import Filling
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
-from kerasnmt.text.columns import as_texts
 from kerasnmt.text.rows import rows
 from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec

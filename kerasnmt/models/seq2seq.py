@@ -7,6 +7,7 @@ import keras
 import numpy as np
 
 from kerasnmt import hooks
+from kerasnmt.columns import holds_texts
 from kerasnmt.models.checks import check_vocabulary
 from kerasnmt.models.encoder_decoder import EncoderDecoder
 from kerasnmt.models.translation_model import TranslationModel
@@ -111,10 +112,10 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
             ValueError: If texts are given to a model without tokenizers or one that reads a
                 context, they are not pairs, or arrays of ids do not suit the model.
         """
-        if hooks.holds_texts(x):
+        if holds_texts(x):
             x, y, batch_size = self._text_batches(x, y, batch_size=batch_size), None, None
             kwargs["shuffle"] = False  # the batches are shuffled
-        if hooks.holds_texts(validation_data):
+        if holds_texts(validation_data):
             size = kwargs.pop("validation_batch_size", None)
             validation_data = self._text_batches(validation_data, batch_size=size, shuffle=False)
         return super().fit(x, y, batch_size, *args, validation_data=validation_data, **kwargs)
@@ -123,7 +124,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs
     ) -> Any:
         """Measure loss and metrics; see `keras.Model.evaluate`. It takes texts as `fit` does."""
-        if hooks.holds_texts(x):
+        if holds_texts(x):
             x, y = self._text_batches(x, y, batch_size=batch_size, shuffle=False), None
             batch_size = None
         return super().evaluate(x, y, batch_size, *args, **kwargs)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 import keras
 
 from kerasnmt import hooks
+from kerasnmt.columns import holds_texts
 from kerasnmt.layers.composite import Composite
 
 
@@ -52,7 +53,7 @@ class TextModel(Composite, keras.Model):
         Raises:
             ValueError: If `x` holds texts.
         """
-        if hooks.holds_texts(x):
+        if holds_texts(x):
             raise ValueError(
                 "Expected arrays, as the inputs of the model, for predict. Received: texts. Call "
                 f"{self.takes_requests}, which takes text."

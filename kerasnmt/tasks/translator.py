@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from kerasnmt.columns import as_list, as_texts, check_same_length
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
-from kerasnmt.text.columns import as_list, as_texts, check_same_length
 
 
 class Translator:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.text.columns import as_texts, check_same_length, is_data_frame, without_tensor
+from kerasnmt.columns import as_texts, check_same_length, is_data_frame, without_tensor
 
 _WAYS = (
     "Give two columns as a tuple, (sources, targets) with a list each, or pairs as a list of "

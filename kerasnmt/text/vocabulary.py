@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import tensorflow as tf
 
-from kerasnmt.text.columns import as_texts
+from kerasnmt.columns import as_texts
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 

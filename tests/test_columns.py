@@ -5,8 +5,8 @@ import pandas
 import pytest
 import tensorflow as tf
 
+from kerasnmt.columns import as_list, as_texts
 from kerasnmt.text import CharacterTokenizer, PlainWordTokenizer, WordTokenizer
-from kerasnmt.text.columns import as_list, as_texts
 from kerasnmt.text.rows import rows
 
 TEXTS = ["two dogs", "", "schön 犬"]
