@@ -75,6 +75,8 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(5)
     for name, model in models.items():
         model.set_weights([1.3 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+        if name == "context":
+            model.decoder.gate.projection.bias.assign([-9.0, 3.0, 3.0])  # it copies often
         model.save(folder / f"{name}.keras")
     return folder
 
@@ -97,5 +99,5 @@ def test_every_task_answers_as_on_tensorflow(folder):
         assert [text for text, _ in found[name]] == [text for text, _ in rows], name
         scores = [[score for _, score in one] for one in (found[name], rows)]
         np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-5, err_msg=name)
-    assert any("zeb" in text for text, _ in expected["copying"])
+    assert any("zeb" in text for text, _ in expected["context"])
     assert len({text for text, _ in expected["n_best"]}) > 4
