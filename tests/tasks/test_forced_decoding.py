@@ -40,6 +40,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
         target_tokenizer=tokenizer,
         attend=attend,
         search=None,
+        weights=[],
     )
     found = Translator(TranslationTask(model)).forced_attention(
         SOURCES, TARGETS, batch_size=batch_size
