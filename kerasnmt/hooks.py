@@ -22,7 +22,7 @@ def translator_of(model: keras.Model, **options: Any) -> Any:
 def batches(*args: Any, **options: Any) -> Any:
     """Return batches of pairs of texts; see `kerasnmt.data.batches`.
 
-    On JAX they have few shapes, for each of which XLA compiles.
+    On JAX they have few shapes, as XLA compiles for each shape.
     """
     need_text_backend()
     from kerasnmt.data import batches

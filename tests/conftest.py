@@ -80,7 +80,7 @@ def eagerly(monkeypatch):
 
 @pytest.fixture(scope="session")
 def forms():
-    """Functions that put texts into a list, an array and so on, all of which hold texts."""
+    """Functions that put texts into a list, an array and other containers."""
     import pandas
     import tensorflow as tf
 

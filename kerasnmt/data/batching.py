@@ -96,7 +96,7 @@ def batches(
         few_shapes: Whether batches have few shapes. Use it with XLA, which compiles each shape: on
             a GPU, with JAX and with `jit_compile=True`. Elsewhere False saves more time, by less
             padding; it holds up to 512 batches, and 16 of each width, in memory.
-        fill: Whether to pad the same batches further, to about ten shapes: widths that grow by 1/4
+        fill: Whether to pad the same batches further, to few shapes: widths that grow by 1/4
             (8, 10, 13, 17, …), and rows of padding, so that all batches of a width have equally
             many rows. Rows of padding do not change losses, weights or perplexity. Use it with JAX,
             which compiles each shape for seconds.

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 
 class Filling:
-    """Pad batches to a few shapes, for each of which XLA compiles.
+    """Pad batches to a few shapes, as XLA compiles for each shape.
 
     Each axis but the first is padded to one of a few widths. Then all batches of one width get the
     same number of rows, by rows of padding.

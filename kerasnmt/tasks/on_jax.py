@@ -67,7 +67,7 @@ class StepsOnJax:
 
 
 def _widened(tensor: tf.Tensor) -> np.ndarray:
-    """Pad the rows, and all axes of ids, to one of a few sizes, for each of which JAX compiles."""
+    """Pad the rows, and all axes of ids, to a few sizes, as JAX compiles for each size."""
     array = np.asarray(tensor)
     ids = np.issubdtype(array.dtype, np.integer)
     widths = [

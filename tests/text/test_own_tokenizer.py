@@ -85,7 +85,7 @@ def test_a_model_is_saved_loaded_and_exported_with_it(tmp_path):
 
 
 def test_long_texts_of_other_units_are_warned_of():
-    """One character of three bytes, of which SentencePiece would make two."""
+    """One character of three bytes, which SentencePiece would split in two."""
     model = bahdanau_gru(ByteTokenizer(), WordTokenizer(["x"]), **SIZES)
     with pytest.warns(UserWarning, match="text 1 has 31 tokens and was cut to 25"):
         model.translate(["ﬁ" * 10], beam_size=1, max_length=25)
