@@ -19,7 +19,7 @@ import keras
 import numpy as np
 
 from kerasnmt.data import batches, builtin_corpus
-from kerasnmt.layers import MultiHeadAttention, SinusoidalPositions
+from kerasnmt.layers import MultiHeadSelfAttention, SinusoidalPositions
 from kerasnmt.text import SentencePieceTokenizer
 from kerasnmt.training import Adam, learning_rate_schedule, translation_scores
 from kerasnmt.viz import attention_heads_figure
@@ -49,10 +49,11 @@ print("new words", (weights @ words).round(3).tolist())
 # The layer does the same once its projections are identities.
 
 # %%
-attention = MultiHeadAttention(units=2, num_heads=1)
-attention(words[None], words[None])  # makes the weights
-attention.set_weights([np.eye(2)] * 4)
-heard, looked = attention(words[None], words[None])
+attention = MultiHeadSelfAttention(units=2, num_heads=1)
+attention(words[None])  # makes the weights
+projections = np.concatenate([np.eye(2)] * 3, axis=1)  # to queries, keys and values
+attention.set_weights([np.eye(2), projections])
+heard, looked = attention(words[None])
 np.testing.assert_allclose(looked[0, 0], weights, atol=1e-6)
 np.testing.assert_allclose(heard[0], weights @ words, atol=1e-6)
 
@@ -61,7 +62,7 @@ np.testing.assert_allclose(heard[0], weights @ words, atol=1e-6)
 # So a Transformer adds to each word a pattern of waves that says where it stands.
 
 # %%
-swapped, _ = attention(words[None, ::-1], words[None, ::-1])
+swapped, _ = attention(words[None, ::-1])
 print("in the other order", np.asarray(swapped)[0].round(3).tolist())
 positions = np.asarray(SinusoidalPositions()(np.zeros((1, 3, 4))))[0]
 print("waves at places 0, 1, 2:", positions.round(3).tolist())
@@ -72,7 +73,10 @@ print("waves at places 0, 1, 2:", positions.round(3).tolist())
 # `causal=True` leaves to each word itself and those before it: the first row looks at itself alone.
 
 # %%
-_, looked = attention(words[None], words[None], causal=True)
+causal = MultiHeadSelfAttention(units=2, num_heads=1, causal=True)
+causal(words[None])
+causal.set_weights(attention.get_weights())
+_, looked = causal(words[None])
 print("weights, the future masked", np.asarray(looked)[0, 0].round(3).tolist())
 
 # %% [markdown]

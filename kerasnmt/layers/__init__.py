@@ -65,8 +65,13 @@ from kerasnmt.layers.memory.memories import (
     SentenceAges,
 )
 from kerasnmt.layers.memory.memory_hop import MemoryHop
+from kerasnmt.layers.transformer.dropout import ByteDropout
 from kerasnmt.layers.transformer.feed_forward import FeedForward
-from kerasnmt.layers.transformer.multi_head_attention import MultiHeadAttention
+from kerasnmt.layers.transformer.multi_head_attention import (
+    MultiHeadAttention,
+    MultiHeadSelfAttention,
+)
+from kerasnmt.layers.transformer.normalization import LayerNormalization
 from kerasnmt.layers.transformer.positions import LearnedPositions, SinusoidalPositions
 from kerasnmt.layers.transformer.residuals import PostNorm, PreNorm
 from kerasnmt.layers.transformer.transformer_decoder import (
@@ -90,6 +95,7 @@ __all__ = [
     "BahdanauAttention",
     "BahdanauDecoderCell",
     "BidirectionalLayer",
+    "ByteDropout",
     "ConcatReadout",
     "ContextDecoder",
     "ContextDecoderCell",
@@ -114,6 +120,7 @@ __all__ = [
     "InputFeedingDecoderCell",
     "LSTMCell",
     "LastStateBridge",
+    "LayerNormalization",
     "LayerwiseMemories",
     "LearnedPositions",
     "LocalMonotonicWindow",
@@ -124,6 +131,7 @@ __all__ = [
     "MemoryEmbedding",
     "MemoryHop",
     "MultiHeadAttention",
+    "MultiHeadSelfAttention",
     "PixelScaling",
     "PointerDecoder",
     "PointerGeneratorDecoder",

@@ -60,8 +60,8 @@ def transformer(
     # Words have a standard deviation of 1 once they are multiplied by the root of their size.
     scale = (3 / units) ** 0.5
 
-    def attention(name: str) -> layers.MultiHeadAttention:
-        return layers.MultiHeadAttention(units, num_heads, attention_dropout, name=name)
+    def self_attention(name: str, causal: bool) -> layers.MultiHeadSelfAttention:
+        return layers.MultiHeadSelfAttention(units, num_heads, attention_dropout, causal, name=name)
 
     def around(*sublayers: str) -> list[keras.layers.Layer]:
         norm = layers.PreNorm if pre_norm else layers.PostNorm
@@ -73,15 +73,13 @@ def transformer(
             "positions": layers.SinusoidalPositions(name="positions")
             if max_positions is None
             else layers.LearnedPositions(max_positions, name="positions"),
-            "normalization": keras.layers.LayerNormalization(epsilon=1e-6, name="normalization")
-            if pre_norm
-            else None,
+            "normalization": layers.LayerNormalization(name="normalization") if pre_norm else None,
             "dropout": dropout,
         }
 
     encoder = [
         layers.TransformerEncoderLayer(
-            attention("attention"),
+            self_attention("attention", causal=False),
             layers.FeedForward(hidden_units, units, name="feed_forward"),
             around("attention", "feed_forward"),
             name=f"layer_{number}",
@@ -90,8 +88,8 @@ def transformer(
     ]
     decoder = [
         layers.TransformerDecoderLayer(
-            attention("self_attention"),
-            attention("cross_attention"),
+            self_attention("self_attention", causal=True),
+            layers.MultiHeadAttention(units, num_heads, attention_dropout, name="cross_attention"),
             layers.FeedForward(hidden_units, units, name="feed_forward"),
             around("self_attention", "cross_attention", "feed_forward"),
             name=f"layer_{number}",

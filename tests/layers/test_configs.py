@@ -153,7 +153,12 @@ PARTS = {
     ),
     "FeedForward": lambda: layers.FeedForward(5, 4, name="a"),
     "LearnedPositions": lambda: layers.LearnedPositions(7, name="a"),
+    "ByteDropout": lambda: layers.ByteDropout(0.1, name="a"),
+    "LayerNormalization": lambda: layers.LayerNormalization(1e-5, name="a"),
     "MultiHeadAttention": lambda: layers.MultiHeadAttention(4, 2, dropout=0.1, name="a"),
+    "MultiHeadSelfAttention": lambda: layers.MultiHeadSelfAttention(
+        4, 2, dropout=0.1, causal=True, name="a"
+    ),
     "PostNorm": lambda: layers.PostNorm(0.1, name="a"),
     "PreNorm": lambda: layers.PreNorm(0.1, name="a"),
     "SinusoidalPositions": lambda: layers.SinusoidalPositions(name="a"),
@@ -167,7 +172,7 @@ PARTS = {
         name="a",
     ),
     "TransformerDecoderLayer": lambda: layers.TransformerDecoderLayer(
-        layers.MultiHeadAttention(4, 2, name="b"),
+        layers.MultiHeadSelfAttention(4, 2, causal=True, name="b"),
         layers.MultiHeadAttention(4, 4, name="c"),
         layers.FeedForward(5, 4),
         [layers.PreNorm(0.1), layers.PreNorm(0.2), layers.PostNorm(0.3)],
@@ -182,7 +187,7 @@ PARTS = {
         name="a",
     ),
     "TransformerEncoderLayer": lambda: layers.TransformerEncoderLayer(
-        layers.MultiHeadAttention(4, 2),
+        layers.MultiHeadSelfAttention(4, 2),
         layers.FeedForward(5, 4),
         [layers.PreNorm(0.1), layers.PostNorm(0.2)],
         name="a",

@@ -21,13 +21,9 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
         sums to 1. A row without real positions is all zeros, and its gradient is finite.
     """
     scores = ops.cast(scores, "float32")
-    if mask is None:
-        return _softmax(scores)
-    # -1e9 is finite: with -inf a fully masked row and its gradient would be NaN.
-    return ops.where(mask, _softmax(ops.where(mask, scores, -1e9)), 0.0)
-
-
-def _softmax(scores: Any) -> Any:
+    # -1e9 is finite: with -inf a fully masked row and its gradient would be NaN. Sums take half the
+    # time of `ops.where`, and so do their gradients. The second one clears a fully masked row.
+    penalties = 0.0 if mask is None else ops.where(mask, 0.0, -1e9)
     # TensorFlow's softmax (oneDNN) splits even a few rows among the threads of a CPU. For the five
     # rows of a search it takes ten times as long as these two ops.
-    return ops.exp(ops.log_softmax(scores, axis=-1))
+    return ops.exp(ops.log_softmax(scores + penalties, axis=-1) + penalties)

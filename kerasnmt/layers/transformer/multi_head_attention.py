@@ -1,5 +1,6 @@
 """Attention with several heads."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -8,20 +9,97 @@ from keras import ops
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.transformer.dropout import ByteDropout
+
+
+class _MultiHead(keras.layers.Layer):
+    """Base of attentions with several heads.
+
+    One product makes several projections of the same inputs, such as keys and values. Its columns
+    are sorted by heads, so that one transposition sorts all of them.
+    """
+
+    def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if num_heads < 1 or units % num_heads:
+            raise ValueError(
+                "Expected units to be a multiple of num_heads, because all heads have the same "
+                f"size. Received: units={units}, num_heads={num_heads}"
+            )
+        self.units = units
+        self.num_heads = num_heads
+        self.head_units = units // num_heads
+        self.dropout = dropout
+        self.output_layer = self._projection(1, "output_layer")
+        self.weights_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="weights_dropout")
+
+    def _projection(self, parts: int, name: str) -> keras.layers.Dense:
+        """Make a layer of several projections side by side."""
+
+        def glorot_uniform(shape: tuple, dtype: Any = None) -> Any:
+            # The numbers of each projection do not depend on those beside it.
+            limit = (6 / (shape[0] + shape[1] // parts)) ** 0.5
+            return keras.random.uniform(shape, -limit, limit, dtype=dtype)
+
+        return keras.layers.Dense(
+            parts * self.units,
+            use_bias=False,
+            kernel_initializer=glorot_uniform,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _heads(self, projection: keras.layers.Dense, inputs: Any) -> list[Any]:
+        """Return the projections of `[…, size]`, each `[…, heads, units / heads]`."""
+        parts = projection.units // self.units
+        shape = (-1, self.num_heads, parts * self.head_units)
+        heads = on_rows(lambda rows: ops.reshape(projection(rows), shape), inputs)
+        return ops.split(heads, parts, axis=-1)
+
+    def _attend(
+        self, query: Any, keys: Any, values: Any, mask: Any, training: bool
+    ) -> tuple[Any, Any]:
+        """Return the context and the weights.
+
+        Args:
+            query: `[batch, query_length, heads, units / heads]`.
+            keys: `[batch, heads, units / heads, length]`.
+            values: `[batch, heads, length, units / heads]`.
+            mask: Boolean tensor that broadcasts to the shape of the weights, or None.
+            training: Whether dropout applies.
+        """
+        scores = ops.matmul(ops.swapaxes(query / self.head_units**0.5, 1, 2), keys)
+        weights = masked_softmax(scores, mask)
+        kept = self.weights_dropout(ops.cast(weights, values.dtype), training=training)
+        heads = ops.swapaxes(ops.matmul(kept, values), 1, 2)
+        return on_rows(self.output_layer, _joined(heads)), weights
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        own = {"units": self.units, "num_heads": self.num_heads, "dropout": self.dropout}
+        return {**super().get_config(), **own}
+
+
+def _joined(heads: Any) -> Any:
+    """Turn `[batch, length, heads, size]` into `[batch, length, heads * size]`."""
+    batch, length, count, size = heads.shape
+    if batch is None and length is None:
+        batch, length = ops.shape(heads)[:2]
+    sizes = (-1 if one is None else one for one in (batch, length))
+    return ops.reshape(heads, (*sizes, count * size))
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(_MultiHead):
     """Multi-head attention: several attentions in parallel, each with its own projections.
 
         MultiHead(Q, K, V) = [head_1; ...; head_h] W_O
         head_i = softmax(Q W_Qi (K W_Ki)^T / sqrt(d)) V W_Vi,    d = units / h
 
-    Keys and values are two projections of one memory. In self-attention the memory is also the
-    query:
+    Keys and values are two projections of one memory:
 
         context, weights = attention(query, memory, memory_mask=mask)
-        context, weights = attention(words, words, causal=True)
 
     In a loop, project the memory once and reuse the keys and values for every query:
 
@@ -31,7 +109,8 @@ class MultiHeadAttention(keras.layers.Layer):
     If the memory carries a Keras mask, for example from `Embedding(mask_zero=True)`, the attention
     uses it unless you pass `memory_mask`. The context keeps the mask of the query.
 
-    The projections have no biases, as in the paper.
+    The projections have no biases, as in the paper. The columns of `memory_projection` are sorted
+    by heads: those of a head's keys stand before those of its values.
 
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.2, equation 1.
 
@@ -45,23 +124,9 @@ class MultiHeadAttention(keras.layers.Layer):
     """
 
     def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = True
-        if num_heads < 1 or units % num_heads:
-            raise ValueError(
-                "Expected units to be a multiple of num_heads, because all heads have the same "
-                f"size. Received: units={units}, num_heads={num_heads}"
-            )
-        self.units = units
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.query_projection, self.key_projection, self.value_projection, self.output_layer = (
-            keras.layers.Dense(units, use_bias=False, dtype=self.dtype_policy, name=name)
-            for name in ("query_projection", "key_projection", "value_projection", "output_layer")
-        )
-        self.weights_dropout = keras.layers.Dropout(
-            dropout, dtype=self.dtype_policy, name="weights_dropout"
-        )
+        super().__init__(units, num_heads, dropout, **kwargs)
+        self.query_projection = self._projection(1, "query_projection")
+        self.memory_projection = self._projection(2, "memory_projection")
 
     def build(self, query_shape: tuple, memory_shape: tuple | None = None) -> None:
         """Make the weights.
@@ -74,18 +139,17 @@ class MultiHeadAttention(keras.layers.Layer):
         build_once(self.query_projection, query_shape)
         build_once(self.output_layer, (None, None, self.units))
         if memory_shape is not None:
-            build_once(self.key_projection, memory_shape)
-            build_once(self.value_projection, memory_shape)
+            build_once(self.memory_projection, memory_shape)
 
     def project(self, memory: Any) -> tuple[Any, Any]:
         """Turn a memory `[batch, memory_length, memory_units]` into keys and values.
 
         Returns:
-            The keys and values, `[batch, heads, memory_length, units / heads]` each.
+            The keys, `[batch, heads, units / heads, memory_length]`, and the values,
+            `[batch, heads, memory_length, units / heads]`: as the products of `call` take them.
         """
-        projections = self.key_projection, self.value_projection
-        keys, values = (self._split(on_rows(projection, memory)) for projection in projections)
-        return keys, values
+        keys, values = self._heads(self.memory_projection, memory)
+        return ops.transpose(keys, (0, 2, 3, 1)), ops.swapaxes(values, 1, 2)
 
     def call(
         self,
@@ -94,7 +158,6 @@ class MultiHeadAttention(keras.layers.Layer):
         keys: Any = None,
         values: Any = None,
         memory_mask: Any = None,
-        causal: bool = False,
         training: bool = False,
     ) -> tuple[Any, Any]:
         """Attend to a memory.
@@ -102,10 +165,9 @@ class MultiHeadAttention(keras.layers.Layer):
         Args:
             query: `[batch, query_length, query_units]`.
             memory: `[batch, memory_length, memory_units]`, or None if keys and values are given.
-            keys: Keys from `project`, `[batch, heads, memory_length, units / heads]`.
+            keys: Keys from `project`, `[batch, heads, units / heads, memory_length]`.
             values: Values from `project`, `[batch, heads, memory_length, units / heads]`.
             memory_mask: Boolean `[batch, memory_length]`, True = real token, or None.
-            causal: Whether each query sees only the memory up to its own position.
             training: Whether dropout applies.
 
         Returns:
@@ -124,25 +186,104 @@ class MultiHeadAttention(keras.layers.Layer):
                 "Call attention(query, memory), or attention(query, keys=…, values=…) with the "
                 "keys and values from attention.project(memory)."
             )
-        query = self._split(on_rows(self.query_projection, query))
-        query = query / (self.units // self.num_heads) ** 0.5
+        (query,) = self._heads(self.query_projection, query)
         mask = None if memory_mask is None else memory_mask[:, None, None, :]
-        if causal:
-            rows, columns = (ops.arange(ops.shape(tensor)[2]) for tensor in (query, keys))
-            earlier = columns <= rows[:, None]
-            mask = earlier if mask is None else ops.logical_and(mask, earlier)
-        weights = masked_softmax(ops.matmul(query, ops.swapaxes(keys, 2, 3)), mask)
-        kept = self.weights_dropout(ops.cast(weights, values.dtype), training=training)
-        heads = ops.swapaxes(ops.matmul(kept, values), 1, 2)
-        together = ops.reshape(heads, (*ops.shape(heads)[:2], self.units))
-        return on_rows(self.output_layer, together), weights
+        return self._attend(query, keys, values, mask, training)
 
-    def _split(self, projected: Any) -> Any:
-        """Turn `[batch, length, units]` into `[batch, heads, length, units / heads]`."""
-        shape = (*ops.shape(projected)[:2], self.num_heads, self.units // self.num_heads)
-        return ops.swapaxes(ops.reshape(projected, shape), 1, 2)
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class MultiHeadSelfAttention(_MultiHead):
+    """Multi-head attention of words to each other: the query is the memory.
+
+        context, weights = attention(words, mask=mask)
+
+    One product makes queries, keys and values. The columns of `words_projection` are sorted by
+    heads: those of a head's queries, of its keys, and of its values.
+
+    Args:
+        units: See `MultiHeadAttention`.
+        num_heads: See `MultiHeadAttention`.
+        dropout: See `MultiHeadAttention`.
+        causal: Whether each word sees only the words up to its own position.
+
+    Raises:
+        ValueError: If `units` is not a multiple of `num_heads`.
+    """
+
+    def __init__(
+        self, units: int, num_heads: int, dropout: float = 0.0, causal: bool = False, **kwargs
+    ) -> None:
+        super().__init__(units, num_heads, dropout, **kwargs)
+        self.causal = causal
+        self.words_projection = self._projection(3, "words_projection")
+
+    def build(self, words_shape: tuple) -> None:
+        """Make the weights for words `(batch, length, words_units)`."""
+        build_once(self.words_projection, words_shape)
+        build_once(self.output_layer, (None, None, self.units))
+
+    def call(self, words: Any, mask: Any = None, training: bool = False) -> tuple[Any, Any]:
+        """Attend to all words, or with `causal` to the words so far.
+
+        Args:
+            words: `[batch, length, words_units]`.
+            mask: Boolean `[batch, length]`, True = real token, or None.
+            training: Whether dropout applies.
+
+        Returns:
+            The context, `[batch, length, units]`; and the weights before dropout, float32
+            `[batch, heads, length, length]`, exactly 0 where masked. For a word that sees no
+            word, weights and context are zeros.
+        """
+        query, keys, values = self._heads(self.words_projection, words)
+        keys, values = ops.transpose(keys, (0, 2, 3, 1)), ops.swapaxes(values, 1, 2)
+        mask = None if mask is None else mask[:, None, None, :]
+        if self.causal:
+            positions = ops.arange(ops.shape(words)[1])
+            earlier = positions <= positions[:, None]
+            mask = earlier if mask is None else ops.logical_and(mask, earlier)
+        return self._attend(query, keys, values, mask, training)
+
+    def remembered(self, words: Any) -> Any:
+        """Return what `step` caches of each word: its keys beside its values.
+
+        Args:
+            words: `[..., words_units]`.
+
+        Returns:
+            `[..., heads, 2 * units / heads]`.
+        """
+        _, *keys_and_values = self._heads(self.words_projection, words)
+        return ops.concatenate(keys_and_values, axis=-1)
+
+    def step(
+        self, words: Any, cached: Any, write: Callable[[Any, Any], Any], written: Any
+    ) -> tuple[Any, Any]:
+        """Attend from the next word of each hypothesis to the words so far.
+
+        Args:
+            words: `[batch, hypotheses, words_units]`.
+            cached: What is `remembered` of the earlier words,
+                `[batch, hypotheses, heads, steps, 2 * units / heads]`.
+            write: Function from `TimeCache.next_step`.
+            written: Mask of the words so far with this one, boolean `[batch, hypotheses, steps]`.
+
+        Returns:
+            The context, `[batch, hypotheses, units]`, and the new value of `cached`.
+        """
+        size = self.head_units
+        shape = (-1, words.shape[1], self.num_heads, 3 * size)
+        heads = ops.reshape(on_rows(self.words_projection, words), shape)
+        query, keys_and_values = ops.split(heads, [size], axis=-1)
+        cached = write(cached, keys_and_values)
+        # Zeros in place of the values' part: so keys and values need not be taken apart, which
+        # would copy the whole cache in each step.
+        query = ops.pad(query / size**0.5, [(0, 0)] * 3 + [(0, size)])
+        scores = ops.squeeze(ops.matmul(cached, ops.expand_dims(query, -1)), -1)
+        weights = ops.cast(masked_softmax(scores, written[:, :, None]), cached.dtype)
+        context = ops.matmul(ops.expand_dims(weights, -2), cached)[..., 0, size:]
+        return on_rows(self.output_layer, _joined(context)), cached
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
-        own = {"units": self.units, "num_heads": self.num_heads, "dropout": self.dropout}
-        return {**super().get_config(), **own}
+        return {**super().get_config(), "causal": self.causal}

@@ -5,6 +5,8 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.transformer.dropout import ByteDropout
+from kerasnmt.layers.transformer.normalization import LayerNormalization
 
 
 class Residual(keras.layers.Layer):
@@ -20,12 +22,8 @@ class Residual(keras.layers.Layer):
     def __init__(self, dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)
         self.dropout = dropout
-        self.normalization = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=self.dtype_policy, name="normalization"
-        )
-        self.outputs_dropout = keras.layers.Dropout(
-            dropout, dtype=self.dtype_policy, name="outputs_dropout"
-        )
+        self.normalization = LayerNormalization(dtype=self.dtype_policy, name="normalization")
+        self.outputs_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="outputs_dropout")
 
     def build(self, inputs_shape: tuple) -> None:
         """Make the weights for inputs `(..., units)`."""

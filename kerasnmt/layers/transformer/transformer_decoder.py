@@ -1,6 +1,6 @@
 """The Transformer's decoder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.decoder import Decoder
+from kerasnmt.layers.transformer.dropout import ByteDropout
 from kerasnmt.time_cache import TimeCache
 
 
@@ -15,13 +16,13 @@ from kerasnmt.time_cache import TimeCache
 class TransformerDecoderLayer(Composite, keras.layers.Layer):
     """Attention to the previous words, attention to the source, and a feed-forward block.
 
-    `call` runs over a whole target. `step` runs over one position; a cache holds the keys and
-    values of the previous positions. Both give the same numbers.
+    `call` runs over a whole target. `step` runs over one position; a `TimeCache` holds what is
+    `remembered` of the previous positions. Both give the same numbers.
 
     Source: Vaswani et al. (2017), section 3.1.
 
     Args:
-        self_attention: `MultiHeadAttention`.
+        self_attention: `MultiHeadSelfAttention`, causal.
         cross_attention: `MultiHeadAttention` of the same units, which attends to the source.
         feed_forward: `FeedForward` of the same units.
         residuals: Three `PreNorm` or `PostNorm`, one around each of the above.
@@ -49,29 +50,30 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
             words_shape: `(batch, target_length, units)`.
             memory_shape: `(batch, source_length, memory_units)`.
         """
-        build_once(self.self_attention, words_shape, words_shape)
+        build_once(self.self_attention, words_shape)
         build_once(self.cross_attention, words_shape, memory_shape)
         build_once(self.feed_forward, words_shape)
         for residual in self.residuals:
             build_once(residual, words_shape)
 
-    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+    def project_memory(self, annotations: Any) -> dict[str, Any]:
         """Compute the keys and values of the source, once per source."""
         keys, values = self.cross_attention.project(annotations)
-        return {"keys": keys, "values": values, "memory_mask": memory_mask}
+        return {"keys": keys, "values": values}
 
-    def initial_cache(self, batch_size: Any, steps: int) -> TimeCache:
-        """Return an empty cache with room for the keys and values of `steps` positions."""
-        word = ops.zeros((batch_size, 1, self.units), dtype=self.compute_dtype)
-        keys_and_values = self.self_attention.project(word)
-        return TimeCache.allocate([one[:, :, 0] for one in keys_and_values], steps)
+    def remembered(self, words: Any) -> Any:
+        """Return what `step` caches of words, see `MultiHeadSelfAttention.remembered`."""
+        return self.self_attention.remembered(words)
 
-    def call(self, words: Any, memory: dict[str, Any], training: bool = False) -> tuple[Any, Any]:
+    def call(
+        self, words: Any, memory: dict[str, Any], memory_mask: Any, training: bool = False
+    ) -> tuple[Any, Any]:
         """Run over a whole target.
 
         Args:
             words: `[batch, target_length, units]`.
             memory: From `project_memory`.
+            memory_mask: Boolean `[batch, source_length]`, True = real token.
             training: Whether dropout applies.
 
         Returns:
@@ -79,45 +81,46 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
             float32 `[batch, heads, target_length, source_length]`.
         """
         query = self.residuals[0].before(words)
-        context, _ = self.self_attention(query, query, causal=True, training=training)
+        context, _ = self.self_attention(query, training=training)
         words = self.residuals[0].after(words, context, training)
-        return self._attend_to_source(words, memory, training)
+        return self._attend_to_source(words, memory, memory_mask, training)
 
     def step(
-        self, words: Any, cache: TimeCache, memory: dict[str, Any]
-    ) -> tuple[Any, Any, TimeCache]:
+        self,
+        words: Any,
+        cached: Any,
+        write: Callable[[Any, Any], Any],
+        written: Any,
+        memory: dict[str, Any],
+        memory_mask: Any,
+    ) -> tuple[Any, Any, Any]:
         """Run over one position of each hypothesis of each row.
 
         Args:
             words: `[batch, hypotheses, units]`.
-            cache: From `initial_cache` or the previous step, with hypotheses as axis 1.
+            cached: See `MultiHeadSelfAttention.step`.
+            write: See `MultiHeadSelfAttention.step`.
+            written: See `MultiHeadSelfAttention.step`.
             memory: From `project_memory`. The hypotheses of a row share it; it is never tiled.
+            memory_mask: Boolean `[batch, source_length]`, True = real token.
 
         Returns:
             Words `[batch, hypotheses, units]`; the weights of the attention to the source, float32
-            `[batch, heads, hypotheses, source_length]`; and the new cache.
+            `[batch, heads, hypotheses, source_length]`; and the new value of `cached`.
         """
-        shape = ops.shape(words)
-        # Each hypothesis attends to its own words, so each becomes a row with one query.
-        rows = ops.reshape(self.residuals[0].before(words), (-1, 1, self.units))
-        keys_and_values = [
-            ops.reshape(one, (*shape[:2], *one.shape[1:2], one.shape[3]))
-            for one in self.self_attention.project(rows)
-        ]
-        cache = cache.write(keys_and_values)
-        keys, values, written = (
-            ops.reshape(one, (-1, *ops.shape(one)[2:])) for one in (*cache.values, cache.mask)
-        )
-        context, _ = self.self_attention(rows, keys=keys, values=values, memory_mask=written)
-        words = self.residuals[0].after(words, ops.reshape(context, shape))
-        return *self._attend_to_source(words, memory), cache
+        query = self.residuals[0].before(words)
+        context, cached = self.self_attention.step(query, cached, write, written)
+        words = self.residuals[0].after(words, context)
+        return *self._attend_to_source(words, memory, memory_mask), cached
 
     def _attend_to_source(
-        self, words: Any, memory: dict[str, Any], training: bool = False
+        self, words: Any, memory: dict[str, Any], memory_mask: Any, training: bool = False
     ) -> tuple[Any, Any]:
         _, around_cross_attention, around_feed_forward = self.residuals
         query = around_cross_attention.before(words)
-        context, weights = self.cross_attention(query, **memory, training=training)
+        context, weights = self.cross_attention(
+            query, **memory, memory_mask=memory_mask, training=training
+        )
         words = around_cross_attention.after(words, context, training)
         outputs = self.feed_forward(around_feed_forward.before(words))
         return around_feed_forward.after(words, outputs, training), weights
@@ -128,7 +131,7 @@ class TransformerDecoder(Decoder):
     """The decoder of the Transformer.
 
     Each token depends on the source and on all previous tokens. `call` runs over a whole target at
-    once. `step` runs over one position, with a cache of the previous positions for each layer.
+    once. `step` runs over one position, with a cache of the previous positions.
     Embeddings are multiplied by the square root of their size, as in `TransformerEncoder`. A
     `TiedVocabularyProjection` takes them as they are.
 
@@ -167,9 +170,7 @@ class TransformerDecoder(Decoder):
         self.generator = generator
         self.normalization = normalization
         self.dropout = dropout
-        self.words_dropout = keras.layers.Dropout(
-            dropout, dtype=self.dtype_policy, name="words_dropout"
-        )
+        self.words_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="words_dropout")
 
     def build(self, memory_shape: tuple) -> None:
         """Create the weights for annotations `(batch, source_length, memory_units)`."""
@@ -184,17 +185,17 @@ class TransformerDecoder(Decoder):
 
     def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> list[TimeCache]:
-        """Return an empty cache for each layer; see `Decoder`.
+    ) -> TimeCache | list:
+        """Return an empty cache; see `Decoder`.
 
         Args:
             states: Not used.
             memory: From `project_memory`.
             training: Not used.
-            steps: Number of steps that the caches have room for.
+            steps: Number of steps that the cache has room for.
 
         Returns:
-            The caches, lowest layer first. An empty list if `steps` is 0.
+            The cache of the layers, lowest first. An empty list if `steps` is 0.
 
         Raises:
             ValueError: If there are more steps than positions.
@@ -203,17 +204,18 @@ class TransformerDecoder(Decoder):
         if not steps:
             return []
         batch_size = ops.shape(memory["memory_mask"])[0]
-        return [layer.initial_cache(batch_size, steps) for layer in self.layers]
+        word = ops.zeros((batch_size, self.embedding.output_dim), dtype=self.compute_dtype)
+        return TimeCache.allocate([layer.remembered(word) for layer in self.layers], steps)
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
         """Compute once per source what all steps need; see `Decoder`."""
-        layers = [layer.project_memory(annotations, memory_mask) for layer in self.layers]
+        layers = [layer.project_memory(annotations) for layer in self.layers]
         return {"layers": layers, "memory_mask": memory_mask}
 
     def call(
         self,
         target_ids: Any,
-        state: list[TimeCache],
+        state: TimeCache | list,
         memory: dict[str, Any],
         training: bool = False,
     ) -> tuple[Any, dict[str, Any]]:
@@ -222,12 +224,12 @@ class TransformerDecoder(Decoder):
         return self._generate(words), self._records(weights)
 
     def step(
-        self, ids: Any, state: list[TimeCache], memory: dict[str, Any]
-    ) -> tuple[Any, dict[str, Any], list[TimeCache]]:
+        self, ids: Any, state: TimeCache | list, memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any], TimeCache]:
         """Predict the next token of each hypothesis; see `Decoder`.
 
         Raises:
-            ValueError: If there are no caches.
+            ValueError: If there is no cache.
         """
         if not state:
             raise ValueError(
@@ -235,13 +237,18 @@ class TransformerDecoder(Decoder):
                 "the number of steps, for example model.encode(inputs, steps=100)."
             )
         words = self.embedding(ids) * self.embedding.output_dim**0.5
-        words = self.positions(words, position=state[0].length)
-        weights, caches = [], []
-        for layer, cache, projected in zip(self.layers, state, memory["layers"], strict=True):
-            words, of_layer, cache = layer.step(words, cache, projected)
+        words = self.positions(words, position=state.length)
+        cache, write = state.next_step()
+        weights, new = [], []
+        for layer, cached, projected in zip(
+            self.layers, state.values, memory["layers"], strict=True
+        ):
+            words, of_layer, cached = layer.step(
+                words, cached, write, cache.mask, projected, memory["memory_mask"]
+            )
             weights.append(of_layer)
-            caches.append(cache)
-        return self._generate(words), self._records(weights), caches
+            new.append(cached)
+        return self._generate(words), self._records(weights), cache._replace(values=new)
 
     def attend_by_head(self, target_ids: Any, memory: dict[str, Any]) -> Any:
         """Return the attention weights of each head of each layer; see `Decoder`."""
@@ -264,7 +271,7 @@ class TransformerDecoder(Decoder):
         words = self.words_dropout(words, training=training)
         weights = []
         for layer, projected in zip(self.layers, memory["layers"], strict=True):
-            words, of_layer = layer(words, projected, training=training)
+            words, of_layer = layer(words, projected, memory["memory_mask"], training=training)
             weights.append(of_layer)
         return words, weights
 

@@ -9,6 +9,7 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.encoders.encoder import Encoder
+from kerasnmt.layers.transformer.dropout import ByteDropout
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -18,7 +19,7 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
     Source: Vaswani et al. (2017), section 3.1.
 
     Args:
-        attention: `MultiHeadAttention`.
+        attention: `MultiHeadSelfAttention`.
         feed_forward: `FeedForward` of the same units.
         residuals: Two of `PreNorm` or `PostNorm`: for the attention and the feed-forward block.
     """
@@ -39,7 +40,7 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
 
     def build(self, words_shape: tuple) -> None:
         """Make the weights for words `(batch, source_length, units)`."""
-        build_once(self.attention, words_shape, words_shape)
+        build_once(self.attention, words_shape)
         build_once(self.feed_forward, words_shape)
         for residual in self.residuals:
             build_once(residual, words_shape)
@@ -63,7 +64,7 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
             source_mask = mask
         around_attention, around_feed_forward = self.residuals
         query = around_attention.before(words)
-        context, _ = self.attention(query, query, memory_mask=source_mask, training=training)
+        context, _ = self.attention(query, mask=source_mask, training=training)
         words = around_attention.after(words, context, training)
         outputs = self.feed_forward(around_feed_forward.before(words))
         return around_feed_forward.after(words, outputs, training)
@@ -106,9 +107,7 @@ class TransformerEncoder(Encoder):
         self.dropout = dropout
         self.memory_units = layers[-1].units
         self.state_size = [[[self.memory_units]]]
-        self.words_dropout = keras.layers.Dropout(
-            dropout, dtype=self.dtype_policy, name="words_dropout"
-        )
+        self.words_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="words_dropout")
 
     def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:
         """Make the weights.

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.layers import MultiHeadAttention
+from kerasnmt.layers import MultiHeadAttention, MultiHeadSelfAttention
 
 BATCH, QUERIES, LENGTH, QUERY_UNITS, MEMORY_UNITS, UNITS, HEADS = 2, 3, 5, 4, 7, 6, 2
 MASK = np.arange(LENGTH) < np.array([[5], [3]])
@@ -12,7 +12,7 @@ def make(dropout=0.0):
     attention = MultiHeadAttention(UNITS, HEADS, dropout)
     attention.build((None, None, QUERY_UNITS), (None, None, MEMORY_UNITS))
     rng = np.random.default_rng(0)
-    attention.set_weights([rng.normal(size=w.shape) for w in attention.weights[:4]])
+    attention.set_weights([rng.normal(size=w.shape) for w in attention.weights[:3]])
     return attention
 
 
@@ -22,20 +22,26 @@ def given(seed=1):
     return query, rng.normal(size=(BATCH, LENGTH, MEMORY_UNITS)).astype("float32")
 
 
+def projections(attention):
+    """Return W_Q, W_K and W_V, with the columns of all heads side by side."""
+
+    def parts(layer, count):
+        kernel = layer.get_weights()[0].astype("float64")
+        by_head = kernel.reshape(len(kernel), attention.num_heads, count, -1)
+        return [by_head[:, :, part].reshape(len(kernel), -1) for part in range(count)]
+
+    if isinstance(attention, MultiHeadSelfAttention):
+        return parts(attention.words_projection, 3)
+    return [*parts(attention.query_projection, 1), *parts(attention.memory_projection, 2)]
+
+
 def transcription(attention, query, memory, mask):
     """Vaswani et al. (2017), section 3.2, for one sentence: head by head, query by query.
 
     `mask` is boolean [queries, length].
     """
-    w_query, w_key, w_value, w_output = (
-        layer.get_weights()[0].astype("float64")
-        for layer in (
-            attention.query_projection,
-            attention.key_projection,
-            attention.value_projection,
-            attention.output_layer,
-        )
-    )
+    w_query, w_key, w_value = projections(attention)
+    w_output = attention.output_layer.get_weights()[0].astype("float64")
     size = w_query.shape[1] // attention.num_heads
     contexts, all_weights = [], []
     for number, one in enumerate(query):
@@ -55,7 +61,8 @@ def transcription(attention, query, memory, mask):
 def test_equals_the_transcription(masked):
     attention, (query, memory) = make(), given()
     keys, values = attention.project(memory)
-    assert keys.shape == values.shape == (BATCH, HEADS, LENGTH, UNITS // HEADS)
+    assert keys.shape == (BATCH, HEADS, UNITS // HEADS, LENGTH)
+    assert values.shape == (BATCH, HEADS, LENGTH, UNITS // HEADS)
     context, weights = attention(
         query, keys=keys, values=values, memory_mask=MASK if masked else None
     )
@@ -70,9 +77,9 @@ def test_equals_the_transcription(masked):
 
 
 def test_causal():
-    attention = MultiHeadAttention(UNITS, HEADS)
+    attention = MultiHeadSelfAttention(UNITS, HEADS, causal=True)
     words = given()[1]
-    context, weights = attention(words, words, memory_mask=MASK, causal=True)
+    context, weights = attention(words, mask=MASK)
     for row in range(BATCH):
         earlier = np.tril(np.ones((LENGTH, LENGTH), bool)) & MASK[row]
         expected = transcription(attention, words[row], words[row], earlier)
@@ -81,9 +88,33 @@ def test_causal():
     assert not np.any(np.triu(weights, 1))
     other = words.copy()
     other[:, 3:] = 7
-    changed, _ = attention(other, other, memory_mask=MASK, causal=True)
+    changed, _ = attention(other, mask=MASK)
     np.testing.assert_array_equal(changed[:, :3], context[:, :3])
     assert np.abs(changed - context).max() > 0.1
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_words_that_attend_to_each_other(masked):
+    attention = MultiHeadSelfAttention(UNITS, HEADS)
+    words = given()[1]
+    context, weights = attention(words, mask=MASK if masked else None)
+    assert weights.dtype == "float32"
+    for row in range(BATCH):
+        seen = np.broadcast_to(MASK[row] if masked else True, (LENGTH, LENGTH))
+        expected = transcription(attention, words[row], words[row], seen)
+        np.testing.assert_allclose(context[row], expected[0], atol=1e-5)
+        np.testing.assert_allclose(weights[row], expected[1], atol=1e-6)
+
+
+def test_projections_begin_as_matrices_of_their_own():
+    """Glorot and Bengio (2010), equation 16, for each projection: not for all of them as one."""
+    attention, words = MultiHeadAttention(120, 2), MultiHeadSelfAttention(120, 2)
+    attention.build((None, None, 240), (None, None, 60))
+    words.build((None, None, 120))
+    for kernel in [*projections(attention), *projections(words)]:
+        limit = (6 / sum(kernel.shape)) ** 0.5
+        assert 0.98 * limit < np.max(np.abs(kernel)) <= limit
+        assert np.std(kernel) == pytest.approx(limit / 3**0.5, rel=0.03)
 
 
 def test_nothing_to_look_at():
@@ -115,11 +146,12 @@ def test_dropout_of_weights_in_training_only():
     np.testing.assert_array_equal(returned, weights)  # those before dropout
 
 
+@pytest.mark.parametrize("kind", [MultiHeadAttention, MultiHeadSelfAttention])
 @pytest.mark.parametrize(("units", "num_heads"), [(6, 4), (6, 0), (6, -2)])
-def test_units_that_heads_cannot_share(units, num_heads):
+def test_units_that_heads_cannot_share(kind, units, num_heads):
     message = rf"multiple of num_heads.*Received: units={units}, num_heads={num_heads}"
     with pytest.raises(ValueError, match=message):
-        MultiHeadAttention(units, num_heads)
+        kind(units, num_heads)
 
 
 def test_no_memory():

@@ -24,7 +24,7 @@ def fill(layer, seed=0):
 def encoder_layers(norm, count=1, dropout=0.0):
     return [
         layers.TransformerEncoderLayer(
-            layers.MultiHeadAttention(UNITS, 2),
+            layers.MultiHeadSelfAttention(UNITS, 2),
             layers.FeedForward(HIDDEN, UNITS),
             [norm(dropout) for _ in range(2)],
         )
@@ -35,7 +35,7 @@ def encoder_layers(norm, count=1, dropout=0.0):
 def decoder_layers(norm, count=1, dropout=0.0):
     return [
         layers.TransformerDecoderLayer(
-            layers.MultiHeadAttention(UNITS, 2),
+            layers.MultiHeadSelfAttention(UNITS, 2, causal=True),
             layers.MultiHeadAttention(UNITS, 2),
             layers.FeedForward(HIDDEN, UNITS),
             [norm(dropout) for _ in range(3)],
@@ -88,7 +88,7 @@ def test_decoder_layer_equals_the_transcription(norm):
     memory = rng.normal(size=(2, SOURCE, MEMORY_UNITS)).astype("float32")
     layer.build(words.shape, memory.shape)
     fill(layer)
-    received, weights = layer(words, layer.project_memory(memory, MASK))
+    received, weights = layer(words, layer.project_memory(memory), MASK)
     causal = np.tril(np.ones((TARGET, TARGET), bool))
     for row in range(2):
         looked = []
@@ -118,14 +118,19 @@ def test_hypotheses_go_on_from_caches_of_their_own(norm):
     memory = rng.normal(size=(2, SOURCE, MEMORY_UNITS)).astype("float32")
     layer.build((2, TARGET, UNITS), memory.shape)
     fill(layer)
-    projected = layer.project_memory(memory, MASK)
+    projected = layer.project_memory(memory)
     cache = tree.map_structure(
-        lambda value: np.repeat(np.array(value)[:, None], 4, axis=1), layer.initial_cache(2, 7)
+        lambda value: np.repeat(np.array(value)[:, None], 4, axis=1),
+        layers.TimeCache.allocate(layer.remembered(words[:, 0, 0]), 7),
     )
     for t in range(TARGET):
-        received, weights, cache = layer.step(words[:, :, t], cache, projected)
+        cache, write = cache.next_step()
+        received, weights, values = layer.step(
+            words[:, :, t], cache.values, write, cache.mask, projected, MASK
+        )
+        cache = cache._replace(values=values)
         for k in range(4):
-            expected, expected_weights = layer(words[:, k], projected)
+            expected, expected_weights = layer(words[:, k], projected, MASK)
             np.testing.assert_allclose(received[:, k], expected[:, t], atol=1e-5)
             np.testing.assert_allclose(weights[:, :, k], expected_weights[:, :, t], atol=1e-5)
 
@@ -238,7 +243,7 @@ def test_no_room_for_steps(source):
 def test_more_steps_than_positions(source):
     decoder = make_decoder(positions=layers.LearnedPositions(6))
     memory = decoder.project_memory(*source)
-    assert len(decoder.initial_state([], memory, steps=6)) == 3
+    assert decoder.initial_state([], memory, steps=6).room == 6
     with pytest.raises(ValueError, match=r"Expected at most 6 words.*Received: 7 words"):
         decoder.initial_state([], memory, steps=7)
 

@@ -49,7 +49,7 @@ def models(word_model, make_pointer_model):
     luong.set_weights([1.3 * rng.normal(size=w.shape) for w in luong.get_weights()])
     rng = np.random.default_rng(5)
     history.set_weights([1.3 * rng.normal(size=w.shape) for w in history.get_weights()])
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(8)
     for weight in transformer.weights:
         if len(weight.shape) == 2:  # random norms would make all words alike
             weight.assign(1.3 * rng.normal(size=weight.shape))
