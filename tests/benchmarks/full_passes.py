@@ -68,7 +68,7 @@ class LastPrediction(FullPasses):
     """A decoder that predicts what follows the last word alone."""
 
     def last(self, words: Any, memory: dict[str, Any]) -> tuple[Any, Any]:
-        features, weights = self._read(words, memory)
+        features, weights = self._run(words, memory)
         return self._generate(features[:, -1]), self._records(weights)["weights"][:, -1]
 
 
