@@ -17,10 +17,11 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
     """Advance independent rows until all of them are finished.
 
     The sentences of a batch end at different times. In a graph with an unknown number of rows, such
-    as TensorFlow's graphs of texts, the loop drops the finished rows whenever at most half of its
-    rows are unfinished. There, each `TimeCache` in the states has room for 8 steps first, then for
-    16, and so on, because each step copies it whole. If shapes are static, all rows are advanced to
-    the end, with room for all steps. Both ways give the same result.
+    as TensorFlow's graphs of texts, the loop drops the finished rows whenever at most seven eighths
+    of its rows are unfinished; at most half of them if the states hold caches, which take longer to
+    copy. There, each `TimeCache` in the states has room for 8 steps first, then for 16, and so on,
+    because each step copies it whole. If shapes are static, all rows are advanced to the end, with
+    room for all steps. Both ways give the same result.
 
     Args:
         unfinished: Function `unfinished(now) -> boolean [rows]`.
@@ -50,9 +51,10 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
 
         def most_go_on(now: dict) -> Any:
             left = ops.sum(ops.cast(unfinished(now), "int32"))
-            most = left > ops.shape(now["ids"])[0] // 2
+            rows = ops.shape(now["ids"])[0]
             if room is None:
-                return most
+                return left > rows * 7 // 8
+            most = left > rows // 2
             # Steps continue in the largest room even if it is full.
             fits = ops.logical_or(now["time"] < room, room >= largest)
             return ops.logical_and(most, fits)

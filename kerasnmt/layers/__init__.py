@@ -23,11 +23,7 @@ from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell, 
 from kerasnmt.layers.decoders.context_decoder import ContextDecoder, ContextDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import FirstStateDecoderCell, ThoughtVectorDecoderCell
 from kerasnmt.layers.decoders.gates import ContextGate, SigmoidGate, SoftmaxGate
-from kerasnmt.layers.decoders.generators import (
-    TiedVocabularyProjection,
-    VocabularyProjection,
-    token_log_probability,
-)
+from kerasnmt.layers.decoders.generators import TiedVocabularyProjection, VocabularyProjection
 from kerasnmt.layers.decoders.history_decoder_cell import HistoryDecoderCell
 from kerasnmt.layers.decoders.luong_decoder_cell import InputFeedingDecoderCell, LuongDecoderCell
 from kerasnmt.layers.decoders.pointer_decoder import PointerDecoder
@@ -43,6 +39,11 @@ from kerasnmt.layers.decoders.readouts import (
     StateReadout,
 )
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
+from kerasnmt.layers.decoders.token_probability import (
+    Targets,
+    TokenProbability,
+    token_log_probability,
+)
 from kerasnmt.layers.encoders.bridges import (
     BackwardStateBridge,
     DenseBridge,
@@ -150,10 +151,12 @@ __all__ = [
     "StackedCell",
     "StateDropout",
     "StateReadout",
+    "Targets",
     "ThoughtVectorDecoderCell",
     "TiedVocabularyProjection",
     "TimeCache",
     "TimeDistributedDenseScorer",
+    "TokenProbability",
     "TransformerDecoder",
     "TransformerDecoderLayer",
     "TransformerEncoder",

@@ -9,7 +9,7 @@ from keras import ops
 
 from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
-from kerasnmt.layers import build_once
+from kerasnmt.layers import Targets, TokenProbability, build_once
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
@@ -32,7 +32,9 @@ class EncoderDecoder(SearchModel):
       padded on the right with 0, without its end token;
     - `alignments`, float32 `[batch, target_length, source_length]`, optional, for guided attention:
       the weights that the attention should have. Rows sum to 1, or to 0 for words without an
-      alignment.
+      alignment;
+    - `targets`, int32 `[batch, target_length]`, optional: the targets of training, whose
+      probabilities `call` then returns in place of logits. `fit` and `evaluate` add them.
 
     The targets of training are int32 `[batch, target_length]`, ending with the end token and padded
     on the right with 0. All of this works on every Keras backend.
@@ -66,6 +68,7 @@ class EncoderDecoder(SearchModel):
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self._has_own_loss = True
+        self._needs_logits = False
         self.sampling_generator = keras.random.SeedGenerator(0)
         self.sampling = ScheduledSampling(0.0, self.sampling_generator)
         self.perplexity = Perplexity()
@@ -156,14 +159,17 @@ class EncoderDecoder(SearchModel):
 
         Returns:
             The decoder's outputs: for a vocabulary projection logits
-            `[batch, target_length, vocabulary]`, for a decoder that copies a dict.
+            `[batch, target_length, vocabulary]`, for a decoder that copies a dict. With `targets`
+            among the inputs, their `kerasnmt.layers.TokenProbability`.
         """
         self._check_call(inputs, training)
         state, memory = self.encode(inputs, training=training)
         target_ids = inputs["target_ids"]
         if training and self.sampling.is_on:
             target_ids = self._sampled(target_ids, state, memory)
-        outputs, records = self.decoder(target_ids, state, memory, training=training)
+        outputs, records = self.decoder(
+            target_ids, state, memory, training=training, targets=self._targets(inputs)
+        )
         words = ops.not_equal(target_ids, PAD_ID)
         for loss in self.decoder.added_losses(records, target_ids):
             self.add_loss(self.replicas.share(words) * loss)
@@ -173,6 +179,14 @@ class EncoderDecoder(SearchModel):
             share = self.replicas.share(aligned_words(inputs["alignments"]))
             self.add_loss(self.guided_attention * share * loss)
         return outputs
+
+    def _targets(self, inputs: dict[str, Any]) -> Targets | None:
+        """Return the targets among the inputs, if there are any."""
+        if "targets" not in inputs:
+            return None
+        # XLA needs shapes that do not depend on values.
+        xla = keras.backend.backend() != "tensorflow" or self.jit_compile
+        return Targets(inputs["targets"]) if xla else Targets.real(inputs["targets"])
 
     def _sampled(self, target_ids: Any, state: Any, memory: dict[str, Any]) -> Any:
         """Return the decoder's inputs of scheduled sampling."""
@@ -215,8 +229,8 @@ class EncoderDecoder(SearchModel):
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
         """Return the log-probability of each token; see `SearchModel.token_log_probability`."""
         state, memory = self.encode(inputs)
-        outputs, _ = self.decoder(inputs["target_ids"], state, memory)
-        return self.decoder.log_probability(outputs, targets)[0]
+        outputs, _ = self.decoder(inputs["target_ids"], state, memory, targets=Targets(targets))
+        return outputs.log
 
     def compile(
         self,
@@ -269,6 +283,8 @@ class EncoderDecoder(SearchModel):
         super().compile(optimizer=optimizer, **kwargs)
         # Keras keeps the loss of an earlier call if there is none in this one.
         self._has_own_loss = kwargs.get("loss") is None
+        metrics = kwargs.get("metrics"), kwargs.get("weighted_metrics")
+        self._needs_logits = not self._has_own_loss or any(metrics)
         self.sampling = sampling
         if sampling.is_on:
             sampling.start()
@@ -280,6 +296,21 @@ class EncoderDecoder(SearchModel):
         if self.sampling.is_on:
             self.sampling.resume(self.optimizer)
         return super().make_train_function(force)
+
+    def train_step(self, *arguments: Any) -> Any:
+        """Train on a batch; see `keras.Model.train_step`."""
+        return super().train_step(*arguments[:-1], self._with_targets(arguments[-1]))
+
+    def test_step(self, *arguments: Any) -> Any:
+        """Measure the loss and the metrics of a batch; see `keras.Model.test_step`."""
+        return super().test_step(*arguments[:-1], self._with_targets(arguments[-1]))
+
+    def _with_targets(self, batch: Any) -> Any:
+        """Add the targets to the inputs of a batch, unless a loss or a metric needs logits."""
+        inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(batch)
+        if self._needs_logits or not isinstance(inputs, Mapping):
+            return batch
+        return {**inputs, "targets": targets}, targets, weights
 
     def compute_loss(
         self,
@@ -294,23 +325,24 @@ class EncoderDecoder(SearchModel):
         Args:
             x: The inputs.
             y: The targets, int32 `[batch, target_length]`, padded with 0.
-            y_pred: The outputs of `call`.
+            y_pred: The outputs of `call`, or their `TokenProbability`.
             sample_weight: Float `[batch, target_length]`, or None. Padding never counts.
             training: Whether this is a batch of training.
         """
-        log_probability, mean_log_probability = self.decoder.log_probability(y_pred, y)
+        probability = y_pred
+        if not isinstance(y_pred, TokenProbability):
+            probability = self.decoder.log_probability(y_pred, y)
         weight = token_weights(y, sample_weight)
-        self.perplexity.update_state(log_probability, weight)
-        measured = self.decoder.measure(y_pred)
+        self.perplexity.update_state(probability.log, weight)
         for metric in self.decoder_metrics:
             # Flat, because Keras would average each row over its padding first.
-            values = ops.reshape(measured[metric.name], (-1,))
+            values = ops.reshape(probability.measured[metric.name], (-1,))
             metric.update_state(values, ops.reshape(weight, (-1,)))
         if not self._has_own_loss:
             return super().compute_loss(x, y, y_pred, weight, training)
         tokens = self.replicas.mean_count(weight)
         loss = cross_entropy(
-            log_probability, mean_log_probability, weight, tokens, self.label_smoothing
+            probability.log, probability.mean, weight, tokens, self.label_smoothing
         )
         loss = sum(self.replicas.own_losses(self.losses, loss), start=loss)
         self.word_loss.update_state(loss, tokens)

@@ -74,6 +74,9 @@ def test_several_heads(embedding):
     context, weights = attention(embedding(QUERY_IDS), embedding(IDS))
     assert ((weights.numpy() > 0) == MASK[:, None, None]).all()
     np.testing.assert_array_equal(mask_of(context), QUERY_MASK)
+    context, weights = layers.MultiHeadSelfAttention(4, 2)(embedding(IDS))
+    assert ((weights.numpy() > 0) == MASK[:, None, None]).all()
+    np.testing.assert_array_equal(mask_of(context), MASK)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ def test_layers_of_an_encoder(embedding, make):
 
 def test_a_layer_of_a_transformer(embedding):
     layer = layers.TransformerEncoderLayer(
-        layers.MultiHeadAttention(4, 2),
+        layers.MultiHeadSelfAttention(4, 2),
         layers.FeedForward(5, 4),
         [layers.PreNorm(0.0), layers.PreNorm(0.0)],
     )

@@ -191,7 +191,7 @@ def test_search_in_a_batch_equals_search_alone(case):
     target_ids = np.where(best, np.pad(best, ((0, 0), (1, 0)), constant_values=START_ID)[:, :6], 0)
     target_ids = np.where(target_ids < 13, target_ids, UNKNOWN_ID)
     outputs = model({**given, "target_ids": target_ids})
-    chosen, _ = model.decoder.log_probability(outputs, tf.constant(best))
+    chosen, *_ = model.decoder.log_probability(outputs, tf.constant(best))
     scores = tf.reduce_sum(tf.where(best != 0, chosen, 0.0), axis=1)
     lengths = np.count_nonzero(best, axis=1)
     np.testing.assert_allclose(

@@ -59,10 +59,9 @@ class GRUCell(keras.layers.Layer):
         state, *mask = states
         # The bias is added outside `_recur`: for the rows of a search, one op for both is slower.
         recurrent = on_rows(self._recur, mask_state(state, mask)) + self.recurrent_bias
-        x_z, x_r, x_h = ops.split(inputs, 3, axis=-1)
-        h_z, h_r, h_h = ops.split(recurrent, 3, axis=-1)
-        update = ops.sigmoid(x_z + h_z)
-        reset = ops.sigmoid(x_r + h_r)
+        x_gates, x_h = ops.split(inputs, [2 * self.units], axis=-1)
+        h_gates, h_h = ops.split(recurrent, [2 * self.units], axis=-1)
+        update, reset = ops.split(ops.sigmoid(x_gates + h_gates), 2, axis=-1)
         candidate = ops.tanh(x_h + reset * h_h)
         output = candidate + update * (state - candidate)
         return output, [output, *mask]

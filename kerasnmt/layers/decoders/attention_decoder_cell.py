@@ -73,14 +73,16 @@ class AttentionDecoderCell(DecoderCell):
             [output; weights], float32, and the new state with the memory.
         """
         state, memory = states
-        # keras.layers.RNN casts all its states to floats.
-        with_masks = {
+        output, weights, state = self.step(inputs, state, self._memory_in_loop(memory))
+        outputs = ops.concatenate([ops.cast(output, "float32"), weights], axis=-1)
+        return outputs, [state, memory]
+
+    def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
+        """Return the memory for `step` in a loop. `keras.layers.RNN` casts all states to floats."""
+        return {
             name: ops.cast(part, "bool") if name.endswith("mask") else part
             for name, part in memory.items()
         }
-        output, weights, state = self.step(inputs, state, with_masks)
-        outputs = ops.concatenate([ops.cast(output, "float32"), weights], axis=-1)
-        return outputs, [state, memory]
 
     def unroll(
         self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]

@@ -1,10 +1,11 @@
 """Decoder cells that attend before their recurrent cell."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
+from kerasnmt.layers.decoders.after_loop import in_loop, with_gradients
 from kerasnmt.layers.decoders.attention_decoder_cell import AttentionDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.products import on_rows
@@ -27,6 +28,9 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         attention: Attention layer, for example `BahdanauAttention(units)`.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
+
+    # The values that the contexts sum up, by their names in the memory.
+    value_names: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init__(
         self,
@@ -59,6 +63,33 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         context, weights = self.attention(state.cell[0], **memory)
         output, state = self.recur(inputs + context, state)
         return output, weights, state
+
+    def unroll(
+        self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        """Make all steps of a given target; see `DecoderCell`."""
+        values = [memory[name] for name in self.value_names]
+        inputs = with_gradients(inputs, values, lambda: self._factors(output, weights, memory))
+        output, weights = super().unroll(loop, inputs, state, memory)
+        return output, weights
+
+    def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:
+        """Return the factors of the values in the inputs of the recurrent cell.
+
+        Args:
+            output: Outputs of all steps, `[batch, target_length, output_units]`.
+            weights: Attention weights of all steps, `[batch, target_length, source_length]`.
+            memory: From `project_memory`.
+
+        Returns:
+            `[batch, target_length, source_length]` for each of `value_names`.
+        """
+        return [weights]
+
+    def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
+        """Return the memory for `step` in a loop; see `AttentionDecoderCell`."""
+        values = {name: in_loop(memory[name]) for name in self.value_names}
+        return super()._memory_in_loop({**memory, **values})
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -113,3 +144,7 @@ class GatedDecoderCell(BahdanauDecoderCell):
         gate = on_rows(self.gate, state.cell[0])
         output, state = self.recur(inputs + gate * context, state)
         return ops.concatenate([output, gate], axis=-1), weights, state
+
+    def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:
+        """Return beta_t alpha_t; see `BahdanauDecoderCell`."""
+        return [output[..., -1:] * ops.cast(weights, output.dtype)]

@@ -37,6 +37,8 @@ class ContextDecoderCell(BahdanauDecoderCell):
         ValueError: If an attention has coverage or a window that moves.
     """
 
+    value_names = ("values", "context_values")
+
     def __init__(
         self,
         cell: keras.layers.Layer,
@@ -95,6 +97,10 @@ class ContextDecoderCell(BahdanauDecoderCell):
         )
         output, weights, state = super()._advance(inputs + context, state, source)
         return output, ops.concatenate([weights, context_weights], axis=-1), state
+
+    def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:
+        """Return alpha_t and beta_t; see `BahdanauDecoderCell`."""
+        return ops.split(weights, [ops.shape(memory["values"])[1]], axis=-1)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

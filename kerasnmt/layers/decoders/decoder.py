@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import keras
 
 from kerasnmt.layers.composite import Composite
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
 class Decoder(Composite, keras.layers.Layer):
@@ -25,7 +26,7 @@ class Decoder(Composite, keras.layers.Layer):
     copies: bool = False
     # Whether the records of `call` and `step` hold attention weights.
     has_attention: bool = False
-    # The names of what `measure` returns.
+    # The names of what `log_probability` reports in `measured`.
     measures: ClassVar[tuple[str, ...]] = ()
 
     def project_memory(
@@ -63,7 +64,12 @@ class Decoder(Composite, keras.layers.Layer):
         raise NotImplementedError
 
     def call(
-        self, target_ids: Any, state: Any, memory: dict[str, Any], training: bool = False
+        self,
+        target_ids: Any,
+        state: Any,
+        memory: dict[str, Any],
+        training: bool = False,
+        targets: Targets | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Predict every next token of given targets.
 
@@ -73,13 +79,16 @@ class Decoder(Composite, keras.layers.Layer):
             state: From `initial_state`.
             memory: From `project_memory`.
             training: Whether dropout applies.
+            targets: The tokens to predict, whose probabilities take the place of the outputs. This
+                is faster than to compute them from outputs, and takes less memory.
 
         Returns:
             Outputs, from which `log_probability` and `next_log_probability` compute probabilities:
-            for a vocabulary projection the logits `[batch, target_length, vocabulary]`. And
-            records, a dict of float32 tensors `[batch, target_length, ...]`: with attention,
-            `weights` `[batch, target_length, source_length]`. Row t belongs to the token that is
-            predicted there, which is token t of the targets.
+            for a vocabulary projection the logits `[batch, target_length, vocabulary]`. With
+            `targets`, their `TokenProbability`. And records, a dict of float32 tensors
+            `[batch, target_length, ...]`: with attention, `weights`
+            `[batch, target_length, source_length]`. Row t belongs to the token that is predicted
+            there, which is token t of the targets.
         """
         raise NotImplementedError
 
@@ -108,28 +117,14 @@ class Decoder(Composite, keras.layers.Layer):
         """
         raise NotImplementedError
 
-    def log_probability(self, outputs: Any, ids: Any) -> tuple[Any, Any]:
-        """Return log p of the given ids, and the mean of log p over the vocabulary.
+    def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
+        """Return log p of the given ids, with what a model reports during training.
 
         Args:
-            outputs: From `call`.
+            outputs: From `call` without targets.
             ids: Int32 `[batch, target_length]`. Extended ids if the decoder copies.
-
-        Returns:
-            Two float32 tensors `[batch, target_length]`. The second is for label smoothing.
         """
         raise NotImplementedError
-
-    def measure(self, outputs: Any) -> dict[str, Any]:
-        """Return what a model reports during training, by the names of `measures`.
-
-        Args:
-            outputs: From `call`.
-
-        Returns:
-            Float32 tensors `[batch, target_length]`, to be averaged over real tokens.
-        """
-        return {}
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return losses that training adds to the cross-entropy.

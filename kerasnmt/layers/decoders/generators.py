@@ -5,56 +5,13 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.decoders.token_probability import (
+    Targets,
+    TokenProbability,
+    projected_log_probability,
+    token_log_probability,
+)
 from kerasnmt.layers.products import on_rows
-
-
-def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
-    """Return the log-probability of each id, and the mean over the vocabulary.
-
-    A label-smoothed cross-entropy needs these two. The gradient,
-
-        d logits = g_1 (onehot(id) - p) + g_2 (1/V - p),
-
-    is written by hand. The tensors of the vocabulary's size are by far the largest of a training
-    step; so they are read as few times as possible, and no one-hot tensor is made.
-
-    Args:
-        logits: `[..., vocabulary]`, of any float dtype. The computation is in float32.
-        ids: Integers `[...]` in `[0, vocabulary)`.
-
-    Returns:
-        log p(id) and (1/V) sum_v log p(v), float32 `[...]` each.
-    """
-    shape = ops.shape(ids)
-    ids = ops.reshape(ids, (-1, 1))
-    rows = ops.arange(ops.shape(ids)[0], dtype=ids.dtype)
-    places = ops.concatenate([rows[:, None], ids], axis=-1)
-
-    @ops.custom_gradient
-    def chosen_and_mean(logits: Any) -> tuple:
-        probabilities = ops.softmax(logits, axis=-1)
-        # The largest probability is at least 1/V, so its logarithm is exact enough to compute the
-        # others without more exponentials. It is added last, because the difference of two large
-        # logits is small.
-        largest = ops.max(logits, axis=-1)
-        largest_log_probability = ops.log(ops.max(probabilities, axis=-1))
-        chosen = ops.squeeze(ops.take_along_axis(logits, ids, axis=-1), -1)
-        mean = ops.mean(logits, axis=-1)
-
-        def gradient(*args: Any, upstream: Any = None) -> Any:
-            if upstream is None:
-                (upstream,) = args
-            chosen_upstream, mean_upstream = upstream[:, 0], upstream[:, 1:]
-            total = chosen_upstream[:, None] + mean_upstream
-            dense = mean_upstream / logits.shape[-1] - total * probabilities
-            return ops.scatter_update(dense, places, chosen_upstream, reduction="add")
-
-        differences = ops.stack([chosen - largest, mean - largest], axis=-1)
-        return differences + largest_log_probability[:, None], gradient
-
-    flat = ops.reshape(ops.cast(logits, "float32"), (-1, logits.shape[-1]))
-    both = chosen_and_mean(flat)
-    return ops.reshape(both[:, 0], shape), ops.reshape(both[:, 1], shape)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -81,38 +38,46 @@ class VocabularyProjection(keras.layers.Layer):
         )
         self.bias = self.add_weight(shape=(self.vocabulary_size,), initializer="zeros", name="bias")
 
-    def call(self, features: Any, embeddings: Any = None) -> Any:
-        """Compute logits.
+    def call(self, features: Any, embeddings: Any = None, targets: Targets | None = None) -> Any:
+        """Compute logits, or the probabilities of given targets.
 
         Args:
             features: `[..., units]`.
             embeddings: Target embeddings `[vocabulary, embedding_dim]`, for generators that share
-                them. Not used here.
+                them.
+            targets: The targets, for features `[batch, target_length, units]`.
 
         Returns:
-            Logits `[..., vocabulary]`.
+            Logits `[..., vocabulary]`; with `targets` their `TokenProbability`.
         """
-        return self._project(features, self.kernel)
+        kernel = self._kernel(embeddings, features.dtype)
+        if targets is None:
+            # TensorFlow fuses the product of two matrices and a bias.
+            return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
 
-    def _project(self, features: Any, kernel: Any) -> Any:
-        # TensorFlow fuses the product of two matrices and a bias.
-        return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
+        def of_tokens(rows: Any, ids: Any) -> tuple[Any, Any]:
+            # TensorFlow's custom gradients take tensors, not variables.
+            weights = ops.copy(kernel), ops.copy(self.bias)
+            return projected_log_probability(rows, *weights, ids)
+
+        return TokenProbability(*targets.apply(of_tokens, features), measured={})
+
+    def _kernel(self, embeddings: Any, dtype: str) -> Any:
+        """Return the matrix W, `[units, vocabulary]`."""
+        return self.kernel
 
     def next_log_probability(self, logits: Any) -> Any:
         """Return log p of every id, float32 `[..., vocabulary]`."""
         return ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
 
-    def log_probability(self, logits: Any, ids: Any) -> tuple[Any, Any]:
-        """Return log p of the given ids, and the mean of log p over the vocabulary.
+    def log_probability(self, logits: Any, ids: Any) -> TokenProbability:
+        """Return log p of the given ids.
 
         Args:
             logits: `[..., vocabulary]`, from `call`.
             ids: Integers `[...]`.
-
-        Returns:
-            Two float32 tensors `[...]`. The second is for label smoothing.
         """
-        return token_log_probability(logits, ids)
+        return TokenProbability(*token_log_probability(logits, ids), measured={})
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""
@@ -144,7 +109,5 @@ class TiedVocabularyProjection(VocabularyProjection):
             )
         self.bias = self.add_weight(shape=(self.vocabulary_size,), initializer="zeros", name="bias")
 
-    def call(self, features: Any, embeddings: Any) -> Any:
-        """Compute logits; see `VocabularyProjection`."""
-        embeddings = ops.cast(embeddings, features.dtype)
-        return self._project(features, ops.transpose(embeddings))
+    def _kernel(self, embeddings: Any, dtype: str) -> Any:
+        return ops.transpose(ops.cast(embeddings, dtype))

@@ -16,6 +16,7 @@ from kerasnmt.layers.decoders.copying import (
 )
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import DecoderLoop
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -62,16 +63,25 @@ class PointerDecoder(DecoderLoop):
         return {**memory, "words": SourceWords.of(source_ids)}
 
     def call(
-        self, target_ids: Any, state: DecoderState, memory: dict[str, Any], training: bool = False
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        self,
+        target_ids: Any,
+        state: DecoderState,
+        memory: dict[str, Any],
+        training: bool = False,
+        targets: Targets | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Outputs: `pointer`, the weights a_t, float32 `[batch, target_length, source_length]`,
-            and the `words` of the source. And records: `weights`, the same a_t.
+            Without `targets`, outputs: `pointer`, the weights a_t, float32
+            `[batch, target_length, source_length]`, and the `words` of the source. And records:
+            `weights`, the same a_t.
         """
         _, weights = self.run(target_ids, state, memory, training)
-        return {"pointer": weights, "words": memory["words"]}, {"weights": weights}
+        outputs = {"pointer": weights, "words": memory["words"]}
+        if targets is not None:
+            outputs = self.log_probability(outputs, targets.ids)
+        return outputs, {"weights": weights}
 
     def step(
         self, ids: Any, state: DecoderState, memory: dict[str, Any]
@@ -88,10 +98,11 @@ class PointerDecoder(DecoderLoop):
         impossible = ops.full(shape, IMPOSSIBLE, dtype="float32")
         return with_copies(impossible, 0.0, weights, outputs["words"])
 
-    def log_probability(self, outputs: dict[str, Any], ids: Any) -> tuple[Any, Any]:
+    def log_probability(self, outputs: dict[str, Any], ids: Any) -> TokenProbability:
         """Return log p of the given ids, and its mean over the source positions; see `Decoder`."""
         weights, source_ids = outputs["pointer"], outputs["words"].ids
         real = ops.cast(ops.not_equal(source_ids, PAD_ID), "float32")[:, None, :]
         count = ops.maximum(ops.sum(real, axis=-1), 1.0)
         mean = ops.sum(real * log_of(weights), axis=-1) / count
-        return at_least_tiny(copied_log_probability(weights, source_ids, ids)), mean
+        copied = copied_log_probability(weights, source_ids, ids)
+        return TokenProbability(at_least_tiny(copied), mean, measured={})

@@ -17,6 +17,7 @@ from kerasnmt.layers.decoders.copying import (
 )
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -106,26 +107,35 @@ class PointerGeneratorDecoder(Decoder):
         return memory
 
     def call(
-        self, target_ids: Any, state: DecoderState, memory: dict[str, Any], training: bool = False
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        self,
+        target_ids: Any,
+        state: DecoderState,
+        memory: dict[str, Any],
+        training: bool = False,
+        targets: Targets | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Outputs: `vocabulary`, the outputs of the decoder's generator; `gate`, log p_gen and
-            log p_copy, float32 `[batch, target_length, 2]`; `pointer`, the weights a_t, float32
-            `[batch, target_length, source_length]`; and the `words` of the source. And records:
-            `weights` of the attention, and `generate_probability`, float32
+            Without `targets`, outputs: `vocabulary`, the outputs of the decoder's generator;
+            `gate`, log p_gen and log p_copy, float32 `[batch, target_length, 2]`; `pointer`, the
+            weights a_t, float32 `[batch, target_length, source_length]`; and the `words` of the
+            source. And records: `weights` of the attention, and `generate_probability`, float32
             `[batch, target_length]`.
         """
         readout_inputs, weights = self.decoder.run(target_ids, state, memory, training)
-        return self._mix(readout_inputs, weights, memory, training)
+        if targets is None:
+            return self._mix(readout_inputs, weights, memory, training)
+        gate, pointer, records = self._point(readout_inputs, weights, memory)
+        known = targets._replace(ids=self._known(targets.ids))
+        generated = self.decoder.generate(readout_inputs, training, known)
+        return self._mixed(generated, gate, pointer, memory["words"], targets.ids), records
 
     def step(
         self, ids: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any], DecoderState]:
         """Predict the next token of each hypothesis; see `Decoder`."""
-        ids = ops.where(ids < self.embedding.input_dim, ids, UNKNOWN_ID)
-        readout_inputs, weights, state = self.decoder.run_step(ids, state, memory)
+        readout_inputs, weights, state = self.decoder.run_step(self._known(ids), state, memory)
         return *self._mix(readout_inputs, weights, memory), state
 
     def _mix(
@@ -171,23 +181,31 @@ class PointerGeneratorDecoder(Decoder):
         generated = log_generate + self.decoder.next_log_probability(outputs["vocabulary"])
         return with_copies(generated, log_copy, outputs["pointer"], outputs["words"])
 
-    def log_probability(self, outputs: dict[str, Any], ids: Any) -> tuple[Any, Any]:
+    def log_probability(self, outputs: dict[str, Any], ids: Any) -> TokenProbability:
         """Return log p of the given ids; see `Decoder`.
 
-        No tensor has the size of the extended vocabulary. The second tensor is the mean over the
-        vocabulary of log p_vocab, so label smoothing does not affect the gate.
+        No tensor has the size of the extended vocabulary. The mean is that of log p_vocab over the
+        vocabulary, so label smoothing does not affect the gate.
         """
-        inside = ids < self.embedding.input_dim
-        generated, mean = self.decoder.log_probability(
-            outputs["vocabulary"], ops.where(inside, ids, UNKNOWN_ID)
-        )
-        generated = ops.where(inside, outputs["gate"][..., 0] + generated, IMPOSSIBLE)
-        copied = copied_log_probability(outputs["pointer"], outputs["words"].ids, ids)
-        return at_least_tiny(ops.logaddexp(generated, outputs["gate"][..., 1] + copied)), mean
+        generated = self.decoder.log_probability(outputs["vocabulary"], self._known(ids))
+        return self._mixed(generated, outputs["gate"], outputs["pointer"], outputs["words"], ids)
 
-    def measure(self, outputs: dict[str, Any]) -> dict[str, Any]:
-        """Return p_gen, whose mean a model reports; see `Decoder`."""
-        return {"generate_probability": ops.exp(outputs["gate"][..., 0])}
+    def _known(self, ids: Any) -> Any:
+        """Replace ids outside the vocabulary by the unknown word."""
+        return ops.where(ids < self.embedding.input_dim, ids, UNKNOWN_ID)
+
+    def _mixed(
+        self, generated: TokenProbability, gate: Any, pointer: Any, words: SourceWords, ids: Any
+    ) -> TokenProbability:
+        """Return log p of ids, from log p of generating the words of the vocabulary."""
+        inside = ids < self.embedding.input_dim
+        log_generated = ops.where(inside, gate[..., 0] + generated.log, IMPOSSIBLE)
+        log_copied = gate[..., 1] + copied_log_probability(pointer, words.ids, ids)
+        return TokenProbability(
+            at_least_tiny(ops.logaddexp(log_generated, log_copied)),
+            generated.mean,
+            {"generate_probability": ops.exp(gate[..., 0])},
+        )
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return the losses of the attention; see `Decoder`."""

@@ -7,6 +7,7 @@ import keras
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import DecoderLoop
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -48,11 +49,16 @@ class RecurrentDecoder(DecoderLoop):
         build_once(self.generator, (None, self.readout.units), self.embedding.embeddings.shape)
 
     def call(
-        self, target_ids: Any, state: DecoderState, memory: dict[str, Any], training: bool = False
+        self,
+        target_ids: Any,
+        state: DecoderState,
+        memory: dict[str, Any],
+        training: bool = False,
+        targets: Targets | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Predict every next token of given targets; see `Decoder`."""
         readout_inputs, weights = self.run(target_ids, state, memory, training)
-        return self.generate(readout_inputs, training), _records(weights)
+        return self.generate(readout_inputs, training, targets), _records(weights)
 
     def step(
         self, ids: Any, state: DecoderState, memory: dict[str, Any]
@@ -64,24 +70,31 @@ class RecurrentDecoder(DecoderLoop):
         readout_inputs, weights, state = self.run_step(ids, state, memory)
         return self.generate(readout_inputs), _records(weights), state
 
-    def generate(self, readout_inputs: tuple[Any, Any, Any], training: bool = False) -> Any:
+    def generate(
+        self,
+        readout_inputs: tuple[Any, Any, Any],
+        training: bool = False,
+        targets: Targets | None = None,
+    ) -> Any:
         """Compute the generator's outputs.
 
         Args:
             readout_inputs: (y_{t-1}, s_t, c_t), `[..., size]` each, from `run` or `run_step`.
             training: Whether dropout applies.
+            targets: The tokens to predict, or None; see `Decoder`.
 
         Returns:
-            Outputs of the generator, for a vocabulary projection the logits `[..., vocabulary]`.
+            Outputs of the generator, for a vocabulary projection the logits `[..., vocabulary]`;
+            with `targets` their `TokenProbability`.
         """
         features = self.readout_dropout(self.readout(*readout_inputs), training=training)
-        return self.generator(features, self.embedding.embeddings)
+        return self.generator(features, self.embedding.embeddings, targets=targets)
 
     def next_log_probability(self, outputs: Any) -> Any:
         """Return log p of every possible next id; see `Decoder`."""
         return self.generator.next_log_probability(outputs)
 
-    def log_probability(self, outputs: Any, ids: Any) -> tuple[Any, Any]:
+    def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
         """Return log p of the given ids; see `Decoder`."""
         return self.generator.log_probability(outputs, ids)
 

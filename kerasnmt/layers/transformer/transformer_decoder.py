@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.decoder import Decoder
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.transformer.dropout import ByteDropout
 from kerasnmt.time_cache import TimeCache
 
@@ -218,10 +219,11 @@ class TransformerDecoder(Decoder):
         state: TimeCache | list,
         memory: dict[str, Any],
         training: bool = False,
+        targets: Targets | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Predict every next token of given targets; see `Decoder`. The state is not used."""
         words, weights = self._run(target_ids, memory, training)
-        return self._generate(words), self._records(weights)
+        return self._generate(words, targets), self._records(weights)
 
     def step(
         self, ids: Any, state: TimeCache | list, memory: dict[str, Any]
@@ -259,7 +261,7 @@ class TransformerDecoder(Decoder):
         """Return log p of every possible next id; see `Decoder`."""
         return self.generator.next_log_probability(outputs)
 
-    def log_probability(self, outputs: Any, ids: Any) -> tuple[Any, Any]:
+    def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
         """Return log p of the given ids; see `Decoder`."""
         return self.generator.log_probability(outputs, ids)
 
@@ -275,10 +277,10 @@ class TransformerDecoder(Decoder):
             weights.append(of_layer)
         return words, weights
 
-    def _generate(self, words: Any) -> Any:
+    def _generate(self, words: Any, targets: Targets | None = None) -> Any:
         if self.normalization is not None:
             words = self.normalization(words)
-        return self.generator(words, self.embedding.embeddings)
+        return self.generator(words, self.embedding.embeddings, targets=targets)
 
     def _records(self, weights: list[Any]) -> dict[str, Any]:
         return {"weights": ops.mean(weights[max(len(weights) - 2, 0)], axis=1)}

@@ -197,7 +197,7 @@ def test_loss_and_search_equal_brute_force(name):
     decoder = make(name)
     outputs, records = decoder(TARGET_IDS, *given(decoder))
     expected = mixture(decoder, outputs)
-    log_probability, _ = decoder.log_probability(outputs, TARGETS)
+    log_probability, *_ = decoder.log_probability(outputs, TARGETS)
     chosen = np.take_along_axis(expected, TARGETS[..., None], -1)[..., 0]
     real = TARGETS != 0
     np.testing.assert_allclose(np.exp(log_probability)[real], chosen[real], rtol=1e-4, atol=1e-12)
@@ -261,7 +261,7 @@ def test_padding_changes_nothing(name):
     def run(source_ids, target_ids, targets, rows=slice(None)):
         with tf.GradientTape() as tape:
             outputs, records = decoder(target_ids[rows], *given(decoder, source_ids, rows))
-            loss, mean = decoder.log_probability(outputs, targets[rows])
+            loss, mean, _ = decoder.log_probability(outputs, targets[rows])
             real = ops.cast(targets[rows] != 0, "float32")
             total = ops.sum(real * (loss + 0.1 * mean))
             total += sum(decoder.added_losses(records, target_ids[rows]), start=0.0)
@@ -288,7 +288,7 @@ def test_gradients_where_a_word_can_neither_be_generated_nor_copied(name):
     impossible = np.array([[9, 10, 11, 12], [7, 8, 10, 0]], "int32")
     with tf.GradientTape() as tape:
         outputs, _ = decoder(TARGET_IDS, *given(decoder))
-        log_probability, mean = decoder.log_probability(outputs, impossible)
+        log_probability, mean, _ = decoder.log_probability(outputs, impossible)
         total = ops.sum(log_probability) + ops.sum(mean)
     assert np.all(np.isfinite(log_probability)) and np.all(log_probability[:, :3] < -60)
     for gradient in tape.gradient(total, [w.value for w in decoder.trainable_weights]):
@@ -304,7 +304,7 @@ def test_a_word_that_cannot_be_copied_is_learned_as_generated():
     outputs["words"] = SourceWords.of(tf.constant([[5, 3]]))
     with tf.GradientTape() as tape:
         tape.watch([gate, vocabulary])
-        log_probability, _ = decoder.log_probability(outputs, tf.constant([[0]]))
+        log_probability, *_ = decoder.log_probability(outputs, tf.constant([[0]]))
     np.testing.assert_allclose(log_probability, [[-75.7]], rtol=1e-6)
     of_gate, of_logits = tape.gradient(log_probability, [gate, vocabulary])
     np.testing.assert_allclose(of_gate, [[[1.0, 0.0]]], atol=1e-6)
@@ -332,13 +332,13 @@ def test_the_loss_makes_nothing_as_large_as_the_extended_vocabulary(name):
 def test_mean_for_label_smoothing():
     decoder = make("shared, softmax")
     outputs, _ = decoder(TARGET_IDS, *given(decoder))
-    _, mean = decoder.log_probability(outputs, TARGETS)
+    _, mean, _ = decoder.log_probability(outputs, TARGETS)
     logits = np.array(outputs["vocabulary"], "float64")
     log_p = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     np.testing.assert_allclose(mean, log_p.mean(-1), rtol=1e-5)
     decoder = make("pointer network")
     outputs, _ = decoder(TARGET_IDS, *given(decoder))
-    _, mean = decoder.log_probability(outputs, TARGETS)
+    _, mean, _ = decoder.log_probability(outputs, TARGETS)
     logs = np.log(np.array(outputs["pointer"])[1, :, :3])
     np.testing.assert_allclose(mean[1], logs.mean(-1), rtol=1e-5)
 
@@ -357,7 +357,7 @@ def test_half_precision(name, policy):
         decoder = make(name)
         with tf.GradientTape() as tape:
             outputs, _ = decoder(TARGET_IDS, *given(decoder))
-            log_probability, mean = decoder.log_probability(outputs, TARGETS)
+            log_probability, mean, _ = decoder.log_probability(outputs, TARGETS)
             # As an optimizer that scales the loss begins.
             scaled = 2.0**15 * ops.sum(log_probability * (TARGETS != 0)) / 7
         gradients = tape.gradient(scaled, [w.value for w in decoder.trainable_weights])

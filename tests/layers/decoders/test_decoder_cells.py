@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from keras import tree
+from keras import ops, tree
 
 from kerasnmt.layers import (
     Attention,
@@ -333,6 +333,42 @@ def test_hypotheses_equal_rows(name):
             np.testing.assert_allclose(outputs[:, k], output, atol=1e-5)
             if one is not None:
                 np.testing.assert_allclose(weights[:, k], one, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_gradients_of_a_whole_pass_equal_those_of_its_steps(name):
+    """Of the memory, the inputs and every weight. A whole pass computes some after its loop."""
+    cell = build(CELLS[name]())
+    loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
+    first = FIRST[: len(cell.cell.state_size)]
+    factors = np.random.default_rng(2).normal(size=(2, TARGET_LENGTH, cell.output_units))
+
+    def gradients(run):
+        given = [ops.convert_to_tensor(MEMORY), ops.convert_to_tensor(EMBEDDED)]
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            memory = cell.project_memory(given[0], MASK)
+            states = cell.initial_state(first, memory, steps=TARGET_LENGTH)
+            outputs, weights = run(cell.project_inputs(given[1]), states, memory)
+            loss = ops.sum(ops.tanh(outputs) * factors.astype("float32"))
+            if weights is not None:
+                loss = loss + ops.sum(ops.square(weights))
+        weights = [weight.value for weight in cell.trainable_weights]
+        found = tape.gradient(loss, [*given, *weights], unconnected_gradients="zero")
+        return [tf.convert_to_tensor(gradient) for gradient in found]
+
+    def by_steps(inputs, states, memory):
+        made = []
+        for t in range(TARGET_LENGTH):
+            output, weights, states = cell.step(inputs[:, t], states, memory)
+            made.append([output] if weights is None else [output, weights])
+        outputs, *weights = (ops.stack(one, axis=1) for one in zip(*made, strict=True))
+        return outputs, *(weights or [None])
+
+    whole = gradients(lambda *arguments: cell.unroll(loop, *arguments))
+    for one, other in zip(whole, gradients(by_steps), strict=True):
+        scale = np.abs(other).max()
+        np.testing.assert_allclose(one, other, atol=1e-5 * max(scale, 1.0))
 
 
 @pytest.mark.parametrize(
