@@ -44,6 +44,7 @@ from kerasnmt.layers.decoders.token_probability import (
     TokenProbability,
     token_log_probability,
 )
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.bridges import (
     BackwardStateBridge,
     DenseBridge,
@@ -66,7 +67,6 @@ from kerasnmt.layers.memory.memories import (
     SentenceAges,
 )
 from kerasnmt.layers.memory.memory_hop import MemoryHop
-from kerasnmt.layers.transformer.dropout import ByteDropout
 from kerasnmt.layers.transformer.feed_forward import FeedForward
 from kerasnmt.layers.transformer.multi_head_attention import (
     MultiHeadAttention,

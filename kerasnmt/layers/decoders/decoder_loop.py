@@ -11,6 +11,7 @@ from kerasnmt.layers.cells.fused_cell import FusedCell
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
+from kerasnmt.layers.dropout import ByteDropout
 
 
 class DecoderLoop(Decoder):
@@ -37,9 +38,7 @@ class DecoderLoop(Decoder):
         self.cell = cell
         self.dropout = dropout
         dtype = self.dtype_policy
-        self.embedding_dropout = keras.layers.Dropout(
-            dropout, dtype=dtype, name="embedding_dropout"
-        )
+        self.embedding_dropout = ByteDropout(dropout, dtype=dtype, name="embedding_dropout")
         loop_cell = cell.loop_cell()
         self.loop = (
             loop_cell.layer

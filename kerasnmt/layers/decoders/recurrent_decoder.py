@@ -8,6 +8,7 @@ from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import DecoderLoop
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
+from kerasnmt.layers.dropout import ByteDropout
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -38,9 +39,7 @@ class RecurrentDecoder(DecoderLoop):
         super().__init__(embedding, cell, dropout, **kwargs)
         self.readout = readout
         self.generator = generator
-        self.readout_dropout = keras.layers.Dropout(
-            dropout, dtype=self.dtype_policy, name="readout_dropout"
-        )
+        self.readout_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="readout_dropout")
 
     def build(self, memory_shape: tuple) -> None:
         """Create the weights for annotations `(batch, source_length, memory_units)`."""

@@ -9,6 +9,7 @@ from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.encoder import Encoder
 
 
@@ -67,8 +68,8 @@ class ContextEncoder(Encoder):
         self.state_size = [layer.state_size]
         self.memory_units = layer.units
         dtype = self.dtype_policy
-        self.words_dropout = keras.layers.Dropout(dropout, dtype=dtype, name="words_dropout")
-        self.found_dropout = keras.layers.Dropout(dropout, dtype=dtype, name="found_dropout")
+        self.words_dropout = ByteDropout(dropout, dtype=dtype, name="words_dropout")
+        self.found_dropout = ByteDropout(dropout, dtype=dtype, name="found_dropout")
 
     def build(
         self,

@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.encoder import Encoder
 
 
@@ -43,7 +44,7 @@ class RecurrentEncoder(Encoder):
         self.state_size = [layer.state_size for layer in reversed(layers)]
         self.memory_units = layers[-1].units
         self.dropouts = [
-            keras.layers.Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{number}")
+            ByteDropout(dropout, dtype=self.dtype_policy, name=f"dropout_{number}")
             for number, _ in enumerate(layers)
         ]
 

@@ -8,8 +8,8 @@ from keras import ops
 
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.products import on_rows
-from kerasnmt.layers.transformer.dropout import ByteDropout
 
 
 class _MultiHead(keras.layers.Layer):

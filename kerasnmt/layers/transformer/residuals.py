@@ -5,7 +5,7 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.composite import build_once
-from kerasnmt.layers.transformer.dropout import ByteDropout
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.transformer.normalization import LayerNormalization
 
 

@@ -9,7 +9,7 @@ from keras import ops
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
-from kerasnmt.layers.transformer.dropout import ByteDropout
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.time_cache import TimeCache
 
 

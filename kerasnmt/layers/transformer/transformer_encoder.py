@@ -8,8 +8,8 @@ from keras import ops
 
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.encoder import Encoder
-from kerasnmt.layers.transformer.dropout import ByteDropout
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

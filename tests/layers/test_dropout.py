@@ -8,7 +8,9 @@ from kerasnmt.layers import ByteDropout
 ONES = np.ones((40, 30, 50), "float32")
 
 
-@pytest.mark.parametrize(("rate", "dropped"), [(0.5, 128), (0.3, 77), (0.1, 26), (0.999, 255)])
+@pytest.mark.parametrize(
+    ("rate", "dropped"), [(0.5, 128), (0.3, 77), (0.1, 26), (0.999, 255), (0.001, 1)]
+)
 def test_share_and_size(rate, dropped):
     """The rate is a multiple of 1/256, and what is kept is larger by it."""
     received = np.array(ByteDropout(rate, seed=1)(ONES, training=True))
@@ -43,7 +45,13 @@ def test_gradient_and_seed():
     np.testing.assert_array_equal(same, outputs)
 
 
-@pytest.mark.parametrize(("rate", "training"), [(0.5, False), (0.0, True), (0.001, True)])
+@pytest.mark.parametrize("rate", [-0.1, 1.0])
+def test_rate_out_of_range(rate):
+    with pytest.raises(ValueError, match=rf"0 <= dropout < 1.*dropout={rate}"):
+        ByteDropout(rate)
+
+
+@pytest.mark.parametrize(("rate", "training"), [(0.5, False), (0.0, True)])
 def test_nothing_is_dropped(rate, training):
     np.testing.assert_array_equal(ByteDropout(rate)(ONES, training=training), ONES)
 
