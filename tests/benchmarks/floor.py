@@ -2,14 +2,14 @@
 
     python tests/benchmarks/floor.py
 
-For each model, a training step of `fit` (forward, loss, gradients, clipping, Adam) on a batch of 64
-sentences of 18 source and 18 target tokens, vocabulary 8,000, embedding and units 256; and a
-function that makes the matrix products of that step and nothing else: the product of each layer and
-the two of its gradient, of the same shapes, one after another where the step makes them one after
-another. Embeddings are looked up, and so are no products. Both run in this process in turns,
-`--rounds` times; CPU seconds (of all threads) and wall seconds of a step are the medians of the
-rounds, and `share` is how much of the step's CPU seconds the products alone take. One JSON line a
-model.
+For each model, a training step of `fit` (forward, loss, gradients, clipping, Adam of
+`kerasnmt.training`) on a batch of 64 sentences of 18 source and 18 target tokens, vocabulary 8,000,
+embedding and units 256, or the sizes of `transformer_tiny`; and a function that makes the matrix
+products of that step and nothing else: the product of each layer and the two of its gradient, of
+the same shapes, one after another where the step makes them one after another. Embeddings are
+looked up, and so are no products. Both run in this process in turns, `--rounds` times; CPU seconds
+(of all threads) and wall seconds of a step are the medians of the rounds, and `share` is how much
+of the step's CPU seconds the products alone take. One JSON line a model.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from kerasnmt.training import Adam
 from kerasnmt.zoo import get_model
 
 BATCH, SOURCE, TARGET, UNITS, VOCABULARY = 64, 18, 18, 256, 8000
@@ -115,14 +116,44 @@ def luong_general_lstm() -> Iterator[Part]:
     yield [[Product((BATCH * TARGET, UNITS), (UNITS, VOCABULARY))]]
 
 
+def transformer_tiny(units: int = 128, heads: int = 4, hidden: int = 256) -> Iterator[Part]:
+    def attention(rows: int, length: int) -> Iterator[Part]:
+        """The scores, the sums of the values and the output layer."""
+        each = BATCH * heads
+        yield [[Product((each, rows, units // heads), (each, units // heads, length))]]
+        yield [[Product((each, rows, length), (each, length, units // heads))]]
+        yield [[Product((BATCH * rows, units), (units, units))]]
+
+    def feed_forward(rows: int) -> Iterator[Part]:
+        yield [[Product((BATCH * rows, units), (units, hidden))]]
+        yield [[Product((BATCH * rows, hidden), (hidden, units))]]
+
+    for _ in range(4):
+        yield [[Product((BATCH * SOURCE, units), (units, 3 * units))]]  # queries, keys, values
+        yield from attention(SOURCE, SOURCE)
+        yield from feed_forward(SOURCE)
+    for _ in range(4):
+        yield [[Product((BATCH * TARGET, units), (units, 3 * units))]]
+        yield from attention(TARGET, TARGET)
+        yield [
+            [Product((BATCH * TARGET, units), (units, units))],  # queries
+            [Product((BATCH * SOURCE, units), (units, 2 * units))],  # keys and values
+        ]
+        yield from attention(TARGET, SOURCE)
+        yield from feed_forward(TARGET)
+    yield [[Product((BATCH * TARGET, units), (units, VOCABULARY))]]
+
+
+RECURRENT = {"embedding_dim": UNITS, "units": UNITS}
 MODELS = {
-    "bahdanau_gru": (bahdanau_gru, "bahdanau_gru", {}),
+    "bahdanau_gru": (bahdanau_gru, "bahdanau_gru", RECURRENT),
     "luong_general_gru:input_feeding=true": (
         luong_general_gru_with_input_feeding,
         "luong_general_gru",
-        {"input_feeding": True},
+        {**RECURRENT, "input_feeding": True},
     ),
-    "luong_general_lstm": (luong_general_lstm, "luong_general_lstm", {}),
+    "luong_general_lstm": (luong_general_lstm, "luong_general_lstm", RECURRENT),
+    "transformer_tiny": (transformer_tiny, "transformer_tiny", {}),
 }
 
 
@@ -173,8 +204,8 @@ def floor_of(parts: list[Part]) -> Callable[[], list[tf.Tensor]]:
 
 def step_of(name: str, options: dict) -> Callable[[], dict]:
     """A training step as `fit` makes it, traced for batches of any size."""
-    model = get_model(name)(VOCABULARY, embedding_dim=UNITS, units=UNITS, **options)
-    model.compile(keras.optimizers.Adam(1e-3, global_clipnorm=1.0), label_smoothing=0.1)
+    model = get_model(name)(VOCABULARY, **options)
+    model.compile(Adam(1e-3, global_clipnorm=1.0), label_smoothing=0.1)
     rng = np.random.default_rng(1)
     source, target = (
         tf.constant(rng.integers(4, VOCABULARY, size=(BATCH, length)), tf.int32)

@@ -3,15 +3,17 @@
     python tests/benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
     KERAS_BACKEND=jax python tests/benchmarks/train.py --steps 60
 
-The sizes are those of small published recurrent models: 8,000 joint SentencePiece pieces,
-embedding and units 256, batches of 64 sentences, dropout 0.2, label smoothing 0.1, Adam. The
-window of `--steps` begins after `--warmup` steps, so that tracing is left out; `cpu_seconds` are
-those of all threads of this process within it, input pipeline included. Target tokens are real
-ones, the end token included. On JAX, which compiles each shape, a step with a batch of each shape
-comes first: `compile_cpu_seconds`.
+The sizes are those of small published recurrent models: 8,000 joint SentencePiece pieces, embedding
+and units 256, batches of 64 sentences, dropout 0.2, label smoothing 0.1, Adam of
+`kerasnmt.training`. A Transformer has the sizes and the dropout of its name. The window of
+`--steps` begins after `--warmup` steps, so that tracing is left out; `cpu_seconds` are those of all
+threads of this process within it, input pipeline included. Target tokens are real ones, the end
+token included. On JAX, which compiles each shape, a step with a batch of each shape comes first:
+`compile_cpu_seconds`.
 """
 
 import argparse
+import inspect
 import json
 import os
 import resource
@@ -25,6 +27,7 @@ import yaml
 
 from kerasnmt.data import batches, builtin_corpus, read_parallel
 from kerasnmt.text import SentencePieceTokenizer
+from kerasnmt.training import Adam
 from kerasnmt.training.up_to_date import bring_up_to_date
 from kerasnmt.zoo import get_model
 
@@ -75,15 +78,14 @@ def main() -> None:
     on_jax = keras.backend.backend() == "jax"
     keras.utils.set_random_seed(1)
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=arguments.vocabulary_size)
-    model = get_model(arguments.model)(
-        tokenizer,
-        embedding_dim=arguments.units,
-        units=arguments.units,
-        dropout=0.2,
-        **{key: yaml.safe_load(value) for key, value in (o.split("=") for o in arguments.option)},
-    )
+    make = get_model(arguments.model)
+    sizes = {"embedding_dim": arguments.units, "units": arguments.units, "dropout": 0.2}
+    if "embedding_dim" not in inspect.signature(make).parameters:
+        sizes = {}
+    options = (option.split("=") for option in arguments.option)
+    model = make(tokenizer, **sizes, **{key: yaml.safe_load(value) for key, value in options})
     model.compile(
-        keras.optimizers.Adam(1e-3, global_clipnorm=1.0),
+        Adam(1e-3, global_clipnorm=1.0),
         label_smoothing=0.1,
         scheduled_sampling=arguments.scheduled_sampling,
         jit_compile=on_jax or arguments.jit_compile,
