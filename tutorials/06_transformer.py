@@ -52,7 +52,7 @@ print("new words", (weights @ words).round(3).tolist())
 attention = MultiHeadSelfAttention(units=2, num_heads=1)
 attention(words[None])  # makes the weights
 projections = np.concatenate([np.eye(2)] * 3, axis=1)  # to queries, keys and values
-attention.set_weights([np.eye(2), projections])
+attention.set_weights([np.eye(2), projections])  # output layer, then projections
 heard, looked = attention(words[None])
 np.testing.assert_allclose(looked[0, 0], weights, atol=1e-6)
 np.testing.assert_allclose(heard[0], weights @ words, atol=1e-6)
@@ -70,7 +70,8 @@ print("waves at places 0, 1, 2:", positions.round(3).tolist())
 # %% [markdown]
 # ## The future is masked
 # In training a decoder sees the whole target, and must not look at the words it has to predict.
-# `causal=True` leaves to each word itself and those before it: the first row looks at itself alone.
+# With `causal=True`, each word sees only itself and the words before it: the first row looks at
+# itself alone.
 
 # %%
 causal = MultiHeadSelfAttention(units=2, num_heads=1, causal=True)

@@ -14,12 +14,12 @@ class ByteDropout(keras.layers.Dropout):
     """Dropout that draws one random byte for each feature, not a float of four bytes.
 
     In TensorFlow on a CPU, it takes a third of the time of `keras.layers.Dropout`. A rate above 0
-    is rounded to a multiple of 1/256, at least 1/256 and at most 255/256, and the other features
-    are scaled by that rate. FlashAttention draws bytes too (Dao et al., 2022).
+    is rounded to a multiple of 1/256, at least 1/256 and at most 255/256. The features that stay
+    are divided by 1 minus this rate. FlashAttention draws bytes too (Dao et al., 2022).
 
     Args:
         rate: Dropout rate, in [0, 1).
-        seed: Seed of the random numbers, an int, or None for another one each time.
+        seed: Seed of the random numbers, an int, or None to draw one.
 
     Raises:
         ValueError: If the rate is out of range.

@@ -48,7 +48,7 @@ def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
     neither problem.
 
     Args:
-        function: Function from a matrix `[rows, n]` to `[rows]` or `[rows, m]`, for example a
+        function: Function from a matrix `[rows, n]` to `[rows]` or `[rows, ...]`, for example a
             `keras.layers.Dense`.
         tensor: `[..., n]`.
 

@@ -34,7 +34,8 @@ class EncoderDecoder(SearchModel):
       the weights that the attention should have. Rows sum to 1, or to 0 for words without an
       alignment;
     - `targets`, int32 `[batch, target_length]`, optional: the targets of training, whose
-      probabilities `call` then returns in place of logits. `fit` and `evaluate` add them.
+      probabilities `call` then returns in place of logits. `fit` and `evaluate` add them, unless
+      `compile` got a `loss` or metrics, which take logits.
 
     The targets of training are int32 `[batch, target_length]`, ending with the end token and padded
     on the right with 0. All of this works on every Keras backend.
@@ -68,7 +69,7 @@ class EncoderDecoder(SearchModel):
         self.label_smoothing = 0.0
         self.guided_attention = 1.0
         self._has_own_loss = True
-        self._needs_logits = False
+        self._has_metrics = self._needs_logits = False
         self.sampling_generator = keras.random.SeedGenerator(0)
         self.sampling = ScheduledSampling(0.0, self.sampling_generator)
         self.perplexity = Perplexity()
@@ -184,7 +185,7 @@ class EncoderDecoder(SearchModel):
         """Return the targets among the inputs, if there are any."""
         if "targets" not in inputs:
             return None
-        # XLA needs shapes that do not depend on values.
+        # JAX and XLA need shapes that do not depend on values.
         xla = keras.backend.backend() != "tensorflow" or self.jit_compile
         return Targets(inputs["targets"]) if xla else Targets.real(inputs["targets"])
 
@@ -258,7 +259,8 @@ class EncoderDecoder(SearchModel):
                 prediction in place of a word of the target; or a schedule that computes it from the
                 number of the optimizer's updates. The predictions take a second pass of the
                 decoder, without gradients. See `kerasnmt.models.scheduled_sampling`.
-            **kwargs: As in `keras.Model.compile`. A `loss` must take logits.
+            **kwargs: As in `keras.Model.compile`. A `loss` and metrics must take logits. With
+                them a step is slower, because padding is projected to the vocabulary too.
 
         Raises:
             ValueError: If a number is out of range, a `loss` takes probabilities, or a `loss` is
@@ -283,8 +285,13 @@ class EncoderDecoder(SearchModel):
         super().compile(optimizer=optimizer, **kwargs)
         # Keras keeps the loss of an earlier call if there is none in this one.
         self._has_own_loss = kwargs.get("loss") is None
-        metrics = kwargs.get("metrics"), kwargs.get("weighted_metrics")
-        self._needs_logits = not self._has_own_loss or any(metrics)
+        metrics = [kwargs.get(name) for name in ("metrics", "weighted_metrics")]
+        if metrics != [None, None]:  # Keras keeps the metrics of an earlier call too.
+            self._has_metrics = any(metrics)
+        # Such methods of a subclass may read logits.
+        readers = ("call", "compute_loss", "compute_metrics")
+        own = any(getattr(type(self), n) is not getattr(EncoderDecoder, n) for n in readers)
+        self._needs_logits = own or self._has_metrics or not self._has_own_loss
         self.sampling = sampling
         if sampling.is_on:
             sampling.start()
@@ -297,20 +304,30 @@ class EncoderDecoder(SearchModel):
             self.sampling.resume(self.optimizer)
         return super().make_train_function(force)
 
-    def train_step(self, *arguments: Any) -> Any:
+    def train_step(self, *state: Any, data: Any = None) -> Any:
         """Train on a batch; see `keras.Model.train_step`."""
-        return super().train_step(*arguments[:-1], self._with_targets(arguments[-1]))
+        return super().train_step(*self._with_targets(state, data))
 
-    def test_step(self, *arguments: Any) -> Any:
+    def test_step(self, *state: Any, data: Any = None) -> Any:
         """Measure the loss and the metrics of a batch; see `keras.Model.test_step`."""
-        return super().test_step(*arguments[:-1], self._with_targets(arguments[-1]))
+        return super().test_step(*self._with_targets(state, data))
 
-    def _with_targets(self, batch: Any) -> Any:
-        """Add the targets to the inputs of a batch, unless a loss or a metric needs logits."""
-        inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(batch)
-        if self._needs_logits or not isinstance(inputs, Mapping):
-            return batch
-        return {**inputs, "targets": targets}, targets, weights
+    def _with_targets(self, state: tuple, data: Any) -> tuple:
+        """Return the arguments of a step of Keras, with the targets among the inputs of the batch.
+
+        Args:
+            state: The arguments of Keras that come before the batch, which is the last of them if
+                `data` is None.
+            data: The batch.
+        """
+        if data is None:
+            *state, data = state
+        inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
+        if isinstance(inputs, Mapping) and targets is not None:
+            inputs = {name: value for name, value in inputs.items() if name != "targets"}
+            if not self._needs_logits:
+                inputs["targets"] = targets
+        return *state, keras.utils.pack_x_y_sample_weight(inputs, targets, weights)
 
     def compute_loss(
         self,

@@ -73,6 +73,57 @@ def test_a_loss_of_ones_own(make_model, batch):
     np.testing.assert_allclose(float(received), float(expected), rtol=1e-6)
 
 
+def test_metrics_of_ones_own(make_model, batch):
+    """Metrics get logits, and so after a second `compile`, which keeps them."""
+    inputs, targets, weights = batch
+    model = make_model()
+    guessed = np.argmax(model(inputs), axis=-1)
+    expected = np.mean(guessed == targets)  # Keras does not weight `metrics`.
+    model.compile("sgd", metrics=["sparse_categorical_accuracy"])
+    for _ in range(2):
+        found = model.evaluate(inputs, targets, sample_weight=weights, verbose=0, return_dict=True)
+        np.testing.assert_allclose(found["sparse_categorical_accuracy"], expected, rtol=1e-6)
+        plain = make_model()
+        plain.compile("sgd")
+        other = plain.evaluate(inputs, targets, sample_weight=weights, verbose=0, return_dict=True)
+        for name in ("loss", "perplexity"):
+            np.testing.assert_allclose(found[name], other[name], rtol=1e-5)
+        model.compile("sgd")
+
+
+@pytest.mark.parametrize("options", [{}, {"tie_embeddings": True}])
+def test_a_step_of_fit_follows_the_gradient_of_the_logits(make_model, batch, options):
+    """`fit` computes probabilities of real tokens alone, without logits of all."""
+    inputs, targets, weights = batch
+    weights = weights * np.array([[0.5], [1.0], [2.0]], "float32")
+    model = make_model(**options)
+    model.compile(keras.optimizers.SGD(1.0), label_smoothing=0.2)
+    with tf.GradientTape() as tape:
+        loss = model.compute_loss(inputs, targets, model(inputs), weights)
+    variables = [weight.value for weight in model.trainable_weights]
+    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+    before = [np.array(weight) for weight in model.trainable_weights]
+    history = model.fit(inputs, targets, sample_weight=weights, verbose=0, shuffle=False)
+    np.testing.assert_allclose(history.history["loss"][0], float(loss), rtol=1e-5)
+    for weight, old, gradient in zip(model.trainable_weights, before, gradients, strict=True):
+        np.testing.assert_allclose(weight, old - gradient, atol=1e-5, err_msg=weight.path)
+
+
+def test_a_compute_loss_of_ones_own_gets_logits(make_model, batch):
+    inputs, targets, weights = batch
+    model, seen = make_model(), []
+
+    class Own(type(model)):
+        def compute_loss(self, x=None, y=None, y_pred=None, *arguments, **options):
+            seen.append(y_pred.shape[-1])
+            return super().compute_loss(x, y, y_pred, *arguments, **options)
+
+    own = Own.from_config(model.get_config())
+    own.compile("sgd")
+    own.evaluate(inputs, targets, sample_weight=weights, verbose=0)
+    assert set(seen) == {13}
+
+
 def test_regularisation_is_added(make_model, batch):
     inputs, targets, weights = batch
     model = make_model()

@@ -12,7 +12,8 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
     overflows nor loses small weights.
 
     Args:
-        scores: Float tensor `[..., source_length]`.
+        scores: Float tensor `[..., source_length]`. Finite, and far smaller than 1e9, at masked
+            positions too.
         mask: Boolean tensor that broadcasts to the shape of `scores`, True = real token. If
             None, every position is real.
 
@@ -22,8 +23,8 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
     """
     scores = ops.cast(scores, "float32")
     # -1e9 is finite: with -inf a fully masked row and its gradient would be NaN. Sums take half the
-    # time of `ops.where`, and so do their gradients. The second one clears a fully masked row.
-    penalties = 0.0 if mask is None else ops.where(mask, 0.0, -1e9)
+    # time of `ops.where`, and so do their gradients. The second sum clears a fully masked row.
+    penalties = 0.0 if mask is None else -1e9 * ops.cast(ops.logical_not(mask), "float32")
     # TensorFlow's softmax (oneDNN) splits even a few rows among the threads of a CPU. For the five
     # rows of a search it takes ten times as long as these two ops.
     return ops.exp(ops.log_softmax(scores + penalties, axis=-1) + penalties)

@@ -6,16 +6,20 @@ from typing import Any
 import keras
 from keras import ops
 
-# Other backends compile a loop and its gradient as a whole.
+# JAX compiles a loop and its gradient as a whole, and PyTorch runs eagerly.
 _AFTER_LOOP = keras.backend.backend() == "tensorflow"
 
 
 def with_gradients(inputs: Any, factors: Sequence[Any], lefts: Callable[[], list[Any]]) -> Any:
-    """Return the inputs of a loop such that their gradient gives those of factors too.
+    """Return the inputs of a loop, and compute the gradients of its factors from theirs.
 
     In each step the loop adds products to its inputs, x_t + sum_f left_{f,t} factor_f. So the
     gradient of a factor is sum_t left_t^T dx_t: one product after the loop, in place of a product
-    and a sum of large tensors in every step. In the loop, `in_loop` marks these factors.
+    and a sum of large tensors in every step. Inside the loop, use `in_loop(factor)`, so that no
+    step computes its gradient.
+
+    Only first derivatives are right: a gradient of this gradient lacks the terms of the factors
+    inside the loop.
 
     Args:
         inputs: x, `[batch, target_length, size]`.
@@ -41,5 +45,5 @@ def with_gradients(inputs: Any, factors: Sequence[Any], lefts: Callable[[], list
 
 
 def in_loop(factor: Any) -> Any:
-    """Return a factor for the steps of a loop, where it gets no gradient if it gets it after."""
+    """Return a factor for the steps of a loop, without a gradient if it comes after the loop."""
     return ops.stop_gradient(factor) if _AFTER_LOOP else factor

@@ -25,12 +25,21 @@ class BahdanauDecoderCell(AttentionDecoderCell):
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        attention: Attention layer, for example `BahdanauAttention(units)`.
+        attention: Attention layer, for example `BahdanauAttention(units)`. Its context has to be
+            the sum of the values, weighted by the weights that it returns.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
-    # The values that the contexts sum up, by their names in the memory.
+    # Names in the memory of the values that the contexts sum up, if `_factors` returns what
+    # multiplies them. A loop computes their gradients after its last step.
     value_names: ClassVar[tuple[str, ...]] = ("values",)
+
+    def __init_subclass__(cls, **kwargs) -> None:
+        """Let a subclass with a step of its own name the values whose factors it knows."""
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if ("_advance" in own or "step" in own) and "value_names" not in own:
+            cls.value_names = ()
 
     def __init__(
         self,
@@ -68,13 +77,15 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Make all steps of a given target; see `DecoderCell`."""
+        if not self.value_names:
+            return super().unroll(loop, inputs, state, memory)
         values = [memory[name] for name in self.value_names]
         inputs = with_gradients(inputs, values, lambda: self._factors(output, weights, memory))
         output, weights = super().unroll(loop, inputs, state, memory)
         return output, weights
 
     def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:
-        """Return the factors of the values in the inputs of the recurrent cell.
+        """Return what multiplies each of the values in the inputs of the recurrent cell.
 
         Args:
             output: Outputs of all steps, `[batch, target_length, output_units]`.
@@ -87,7 +98,8 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         return [weights]
 
     def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory for `step` in a loop; see `AttentionDecoderCell`."""
+        """Return the memory for `step` in the loop of `unroll`; see `AttentionDecoderCell`."""
+        # Here and not before the loop, which would still sum up products for a constant state.
         values = {name: in_loop(memory[name]) for name in self.value_names}
         return super()._memory_in_loop({**memory, **values})
 
@@ -109,6 +121,8 @@ class GatedDecoderCell(BahdanauDecoderCell):
         attention: Attention layer, for example `BahdanauAttention(units)`.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
+
+    value_names = ("values",)
 
     def __init__(
         self,

@@ -100,7 +100,8 @@ class ContextDecoderCell(BahdanauDecoderCell):
 
     def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:
         """Return alpha_t and beta_t; see `BahdanauDecoderCell`."""
-        return ops.split(weights, [ops.shape(memory["values"])[1]], axis=-1)
+        length = ops.shape(memory["values"])[1]
+        return [weights[..., :length], weights[..., length:]]
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -79,8 +79,8 @@ class Decoder(Composite, keras.layers.Layer):
             state: From `initial_state`.
             memory: From `project_memory`.
             training: Whether dropout applies.
-            targets: The tokens to predict, whose probabilities take the place of the outputs. This
-                is faster than to compute them from outputs, and takes less memory.
+            targets: The tokens to predict. The outputs are then their probabilities, which takes
+                less time and memory than logits.
 
         Returns:
             Outputs, from which `log_probability` and `next_log_probability` compute probabilities:

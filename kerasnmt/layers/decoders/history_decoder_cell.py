@@ -44,6 +44,8 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         ValueError: If `history_attention` has coverage or a window that moves.
     """
 
+    value_names = ("values",)
+
     def __init__(
         self,
         cell: keras.layers.Layer,

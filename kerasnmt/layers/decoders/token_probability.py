@@ -7,13 +7,16 @@ from keras import ops
 
 
 class TokenProbability(NamedTuple):
-    """What a loss needs of a prediction: the probabilities of given tokens.
+    """Probabilities of given tokens, as a loss needs them.
+
+    Use `log` and `mean` in a loss with weights of the same sign: their gradients must not cancel
+    out.
 
     Attributes:
         log: log p of each token, float32 `[batch, target_length]`.
         mean: The mean of log p over the vocabulary, of the same shape, for label smoothing.
-        measured: What a model reports during training, by the decoder's `measures`; tensors of the
-            same shape.
+        measured: Tensors of the same shape that a model reports during training, by the names in
+            the decoder's `measures`.
     """
 
     log: Any
@@ -27,9 +30,9 @@ class Targets(NamedTuple):
     Attributes:
         ids: Int32 `[batch, target_length]`, right-padded with 0. Extended ids if the decoder
             copies.
-        places: Places of the real tokens among all of them, int32 `[tokens]`. The vocabulary's
-            probabilities are computed there alone, and are 0 elsewhere. None computes them at
-            every place: a program compiled by XLA needs shapes that do not depend on values.
+        places: Places of the real tokens in the flattened ids, int32 `[tokens]`. Elsewhere nothing
+            is computed, and `log` and `mean` of a generator are 0. None computes every place, for
+            programs whose shapes must not depend on values.
     """
 
     ids: Any

@@ -276,8 +276,8 @@ class MultiHeadSelfAttention(_MultiHead):
         heads = ops.reshape(on_rows(self.words_projection, words), shape)
         query, keys_and_values = ops.split(heads, [size], axis=-1)
         cached = write(cached, keys_and_values)
-        # Zeros in place of the values' part: so keys and values need not be taken apart, which
-        # would copy the whole cache in each step.
+        # The query has zeros in place of the values' part, so keys and values need not be split,
+        # which would copy the whole cache in each step.
         query = ops.pad(query / size**0.5, [(0, 0)] * 3 + [(0, size)])
         scores = ops.squeeze(ops.matmul(cached, ops.expand_dims(query, -1)), -1)
         weights = ops.cast(masked_softmax(scores, written[:, :, None]), cached.dtype)

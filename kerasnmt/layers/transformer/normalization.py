@@ -7,11 +7,11 @@ from keras import ops
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LayerNormalization(keras.layers.LayerNormalization):
+class LayerNormalization(keras.layers.Layer):
     """Layer normalization over the last axis: gamma * (x - mean) / sqrt(variance + epsilon) + beta.
 
-    Weights and results are those of `keras.layers.LayerNormalization`. The gradient is written by
-    hand: in TensorFlow on a CPU, a training step takes half the time for it.
+    With the same epsilon, weights and results are those of `keras.layers.LayerNormalization`. In
+    training the gradient is the one written here, which takes fewer ops.
 
     Source: Ba et al. (2016), "Layer normalization", equation 4.
 
@@ -20,19 +20,30 @@ class LayerNormalization(keras.layers.LayerNormalization):
     """
 
     def __init__(self, epsilon: float = 1e-6, **kwargs) -> None:
-        super().__init__(epsilon=epsilon, **kwargs)
+        super().__init__(autocast=False, **kwargs)
+        self.supports_masking = True
+        self.epsilon = epsilon
 
-    def call(self, inputs: Any) -> Any:
+    def build(self, inputs_shape: tuple) -> None:
+        """Make the weights for inputs `(..., units)`."""
+        size = inputs_shape[-1:]
+        self.gamma = self.add_weight(shape=size, initializer="ones", autocast=False, name="gamma")
+        self.beta = self.add_weight(shape=size, initializer="zeros", autocast=False, name="beta")
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
         """Normalize `[..., units]`, in float32 or more; the result has the layer's dtype."""
         dtype = keras.backend.result_type(inputs.dtype, "float32")
         given = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
-        return ops.cast(_normalized(self.epsilon, *given), self.compute_dtype)
+        return ops.cast(_normalized(self.epsilon, training, *given), self.compute_dtype)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "epsilon": self.epsilon}
 
 
-def _normalized(epsilon: float, *given: Any) -> Any:
+def _normalized(epsilon: float, training: bool, *given: Any) -> Any:
     """Normalize the first tensor, `[..., units]`; the others are gamma and beta."""
 
-    @ops.custom_gradient
     def normalized(inputs: Any, gamma: Any, beta: Any) -> tuple:
         centered = inputs - ops.mean(inputs, axis=-1, keepdims=True)
         inverse = ops.rsqrt(ops.mean(ops.square(centered), axis=-1, keepdims=True) + epsilon)
@@ -51,4 +62,5 @@ def _normalized(epsilon: float, *given: Any) -> Any:
 
         return standard * gamma + beta, gradient
 
-    return normalized(*given)
+    # An export would store a function for each custom gradient.
+    return ops.custom_gradient(normalized)(*given) if training else normalized(*given)[0]

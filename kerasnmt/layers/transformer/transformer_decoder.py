@@ -27,6 +27,9 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
         cross_attention: `MultiHeadAttention` of the same units, which attends to the source.
         feed_forward: `FeedForward` of the same units.
         residuals: Three `PreNorm` or `PostNorm`, one around each of the above.
+
+    Raises:
+        ValueError: If the self-attention is not causal.
     """
 
     def __init__(
@@ -38,6 +41,11 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        if not self_attention.causal:
+            raise ValueError(
+                "Expected a causal self_attention, as a word must not see those after it. "
+                "Received: causal=False. Give MultiHeadSelfAttention(…, causal=True)."
+            )
         self.self_attention = self_attention
         self.cross_attention = cross_attention
         self.feed_forward = feed_forward
@@ -147,7 +155,7 @@ class TransformerDecoder(Decoder):
         positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
         layers: List of `TransformerDecoderLayer`, lowest first.
         generator: A generator, for example `VocabularyProjection`.
-        normalization: Layer after the last of `layers`, such as `keras.layers.LayerNormalization`,
+        normalization: Layer after the last of `layers`, such as `LayerNormalization`,
             if they use `PreNorm`. None if they use `PostNorm`, whose outputs are normalized.
         dropout: Dropout rate of the sum of embeddings and positions, in [0, 1).
     """

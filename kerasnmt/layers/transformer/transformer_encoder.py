@@ -85,7 +85,7 @@ class TransformerEncoder(Encoder):
             embedded, for example by the decoder's shared embedding.
         positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
         layers: `TransformerEncoderLayer`s, from bottom to top.
-        normalization: Layer after the last one, such as `keras.layers.LayerNormalization`, for
+        normalization: Layer after the last one, such as `LayerNormalization`, for
             layers with `PreNorm`; None for layers with `PostNorm`, whose outputs are normalized.
         dropout: Dropout rate of the sums of words and positions, in [0, 1).
     """

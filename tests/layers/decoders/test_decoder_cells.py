@@ -299,6 +299,15 @@ def test_thought_vector_in_the_first_state_only():
             np.testing.assert_allclose(outputs[row, t], one + two, atol=1e-5)
 
 
+class HalvedDecoderCell(BahdanauDecoderCell):
+    """A cell of a user, whose step uses the values in a way of its own."""
+
+    def _advance(self, inputs, state, memory):
+        context, weights = self.attention(state.cell[0], **memory)
+        output, state = self.recur(inputs + 0.5 * context**2, state)
+        return output, weights, state
+
+
 CELLS = {
     "luong": lambda: LuongDecoderCell(
         StackedCell([SimpleRNNCell(UNITS), GRUCell(UNITS)]), Attention(DotScore())
@@ -310,6 +319,7 @@ CELLS = {
     "bahdanau": lambda: BahdanauDecoderCell(SimpleRNNCell(UNITS), BahdanauAttention(7, Coverage())),
     "history": history_cell,
     "gated": lambda: GatedDecoderCell(LSTMCell(UNITS), BahdanauAttention(7)),
+    "own": lambda: HalvedDecoderCell(GRUCell(UNITS), BahdanauAttention(7)),
     "thought": lambda: ThoughtVectorDecoderCell(LSTMCell(UNITS)),
 }
 

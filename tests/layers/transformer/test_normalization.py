@@ -34,13 +34,14 @@ def test_equation(shape):
 
 
 @SHAPES
-def test_gradients_equal_those_of_keras(shape):
+@pytest.mark.parametrize("training", [True, False])
+def test_gradients_equal_those_of_keras(shape, training):
     layer, other, inputs = layers(shape)
     found = []
-    for one in (layer, other):
+    for one, options in ((layer, {"training": training}), (other, {})):
         with tf.GradientTape() as tape:
             tape.watch(inputs)
-            loss = tf.reduce_sum(tf.sin(one(inputs)))
+            loss = tf.reduce_sum(tf.sin(one(inputs, **options)))
         found.append(tape.gradient(loss, [inputs, one.gamma.value, one.beta.value]))
     for received, expected in zip(*found, strict=True):
         np.testing.assert_allclose(received, expected, atol=1e-5)
