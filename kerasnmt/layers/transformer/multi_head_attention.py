@@ -12,6 +12,29 @@ from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.products import on_rows
 
 
+@keras.saving.register_keras_serializable("kerasnmt")
+class SideBySideGlorot(keras.initializers.Initializer):
+    """Glorot's uniform initializer for the matrices of several projections side by side.
+
+    The numbers of a projection have the limits that they would have in a matrix of its own.
+
+    Args:
+        parts: Number of projections. All have the same size.
+    """
+
+    def __init__(self, parts: int) -> None:
+        self.parts = parts
+
+    def __call__(self, shape: tuple[int, int], dtype: Any = None) -> Any:
+        """Draw a matrix `[size, parts * units]`."""
+        limit = (6 / (shape[0] + shape[1] // self.parts)) ** 0.5
+        return keras.random.uniform(shape, -limit, limit, dtype=dtype)
+
+    def get_config(self) -> dict:
+        """Return the constructor's arguments."""
+        return {"parts": self.parts}
+
+
 class _MultiHead(keras.layers.Layer):
     """Base of attentions with several heads.
 
@@ -36,16 +59,10 @@ class _MultiHead(keras.layers.Layer):
 
     def _projection(self, parts: int, name: str) -> keras.layers.Dense:
         """Make a layer of several projections side by side."""
-
-        def glorot_uniform(shape: tuple, dtype: Any = None) -> Any:
-            # The numbers of each projection do not depend on those beside it.
-            limit = (6 / (shape[0] + shape[1] // parts)) ** 0.5
-            return keras.random.uniform(shape, -limit, limit, dtype=dtype)
-
         return keras.layers.Dense(
             parts * self.units,
             use_bias=False,
-            kernel_initializer=glorot_uniform,
+            kernel_initializer=SideBySideGlorot(parts),
             dtype=self.dtype_policy,
             name=name,
         )

@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -160,3 +161,15 @@ def test_no_memory():
         attention(query)
     with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
         attention(query, keys=attention.project(memory)[0])
+
+
+@pytest.mark.parametrize("name", ["query_projection", "memory_projection", "output_layer"])
+def test_configuration_of_a_projection(name):
+    layer = MultiHeadAttention(6, 3)
+    layer.build((None, None, 4), (None, None, 5))
+    projection = getattr(layer, name)
+    copy = keras.layers.deserialize(keras.layers.serialize(projection))
+    assert copy.kernel.shape == projection.kernel.shape
+    # Each projection has the limits of a matrix of its own.
+    limit = (6 / (projection.kernel.shape[0] + 6)) ** 0.5
+    assert 0.8 * limit < np.abs(copy.kernel).max() < limit
