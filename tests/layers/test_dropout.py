@@ -16,7 +16,7 @@ def test_share_and_size(rate, dropped):
     received = np.array(ByteDropout(rate, seed=1)(ONES, training=True))
     share = dropped / 256
     np.testing.assert_allclose(np.unique(received), [0, 1 / (1 - share)], rtol=1e-6)
-    # Four standard deviations of a share among so many features.
+    # The bound is four standard deviations of the share.
     deviation = 4 * (share * (1 - share) / ONES.size) ** 0.5
     assert np.mean(received == 0) == pytest.approx(share, abs=deviation)
 
