@@ -1,6 +1,7 @@
-"""Files that are written whole or not at all."""
+"""Files and folders that are written whole or not at all."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,41 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
         _to_disk(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
+    """Gives the path of a temporary folder, which takes the name `path` in the end.
+
+    After an error the temporary folder is gone.
+
+    Args:
+        path: The folder to write. It must not exist; its parents are made.
+
+    Yields:
+        A path in the same folder.
+
+    Raises:
+        ValueError: If the folder exists.
+    """
+    path = Path(path)
+    refusal = f"Expected a folder that does not exist. Received: {path}. Choose another name."
+    if os.path.lexists(path):
+        raise ValueError(refusal)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".writing.", dir=path.parent) as temporary:
+        written = Path(temporary, path.name)
+        written.mkdir()
+        yield written
+        for file in (*written.rglob("*"), written):
+            _to_disk(file)
+        try:
+            os.rename(written, path)
+        except OSError as error:  # something has appeared there meanwhile
+            if os.path.lexists(path):
+                raise ValueError(refusal) from error
+            raise
+    _to_disk(path.parent)
 
 
 def _to_disk(path: Path) -> None:

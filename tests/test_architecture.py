@@ -33,6 +33,8 @@ COMMON = {
     "ids",
     "lazy_names",
     "nearest_name",
+    "shipped_presets",
+    "small_weights",
     "time_cache",
     "version",
 }

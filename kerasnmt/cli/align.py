@@ -7,13 +7,13 @@ import typer
 
 from kerasnmt.cli.console import progress_bar, progress_console
 from kerasnmt.cli.loading import load_run_translator
-from kerasnmt.cli.options import Context
+from kerasnmt.cli.options import Context, Trained
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
 
 def align(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    run: Trained,
     source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
     target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
     context: Context = None,

@@ -6,22 +6,23 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.loading import load_run_translator, load_translator
-from kerasnmt.cli.options import Context
+from kerasnmt.cli.options import Context, Model
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 from kerasnmt.cli.tokens import token_kind
 
 
 def attention(
-    model: Annotated[
-        Path, typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export.")
-    ],
+    model: Model,
     text: Annotated[str, typer.Argument(help="A sentence.")],
     output: Annotated[
         Path, typer.Option("--output", metavar="FILE", help="Picture to write: .png, .svg, .pdf.")
     ],
     target: Annotated[
         str | None,
-        typer.Option("--target", help="A translation to draw instead of the model's; for a run."),
+        typer.Option(
+            "--target",
+            help="A translation to draw instead of the model's; for a run or a preset.",
+        ),
     ] = None,
     context: Context = None,
     pieces: Annotated[

@@ -8,15 +8,13 @@ import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
-from kerasnmt.cli.options import BeamSize, Context, SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, Context, Model, SearchOptions, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
 
 def evaluate(
-    model: Annotated[
-        Path, typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export.")
-    ],
+    model: Model,
     source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
     reference: Annotated[Path, typer.Option("--reference", help="File of their translations.")],
     context: Context = None,
@@ -24,12 +22,12 @@ def evaluate(
     search: SearchOptions = None,
     with_run: WithRuns = None,
     baseline: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--baseline",
-            metavar="RUN2",
-            help="Another run or export, with its own search options: test whether the scores "
-            "differ by chance, by sacreBLEU's paired bootstrap.",
+            metavar="MODEL2",
+            help="Another run, preset or export, with its own search options: test whether the "
+            "scores differ by chance, by sacreBLEU's paired bootstrap.",
         ),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,

@@ -7,11 +7,11 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import check_exportable, load_run
-from kerasnmt.cli.options import BeamSize, SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    run: Trained,
     directory: Annotated[
         Path,
         typer.Argument(

@@ -7,21 +7,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
+from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.shipped_presets import shipped_presets
 
 
 def load_run(
-    directory: Path,
-    others: Sequence[Path] | None = None,
+    place: str | Path,
+    others: Sequence[str | Path] | None = None,
     search: Sequence[str] | None = None,
     *,
     beam_size: int | None = None,
     translates: bool = True,
 ) -> tuple[Any, dict[str, Any]]:
-    """Load the model of a run, or an ensemble of several.
+    """Load the model of a run or a preset, or an ensemble of several.
 
     Args:
-        directory: A folder that `kerasnmt train` wrote.
-        others: Further runs, whose models form an ensemble with the first.
+        place: A folder that `kerasnmt train` wrote; or the folder, the name or the URI of a preset.
+        others: Further runs or presets, whose models form an ensemble with the first.
         search: Changes to the search options, such as `beam_size=8`.
         beam_size: Beam size instead of the recipe's.
         translates: Whether the model must translate. Otherwise it may also caption images or
@@ -29,10 +31,10 @@ def load_run(
 
     Returns:
         The model, which computes in float32 for any dtype of training, and the search options of
-        the first run's recipe with the changes.
+        the first run's recipe, or of the first preset, with the changes.
 
     Raises:
-        ValueError: If a folder has no model, or one that is damaged or of another kind; if the
+        ValueError: If a place has no model, or one that is damaged or of another kind; if the
             models do not fit together; or if a search option is unknown, out of range or given
             twice, or the model does not search.
     """
@@ -41,7 +43,7 @@ def load_run(
             raise ValueError(
                 f"Expected one beam size. Received: --beam-size {beam_size} and --search {option}."
             )
-    model, options = _load_one(directory, search or [], translates or bool(others))
+    model, options = _load_one(place, search or [], translates or bool(others))
     if others:
         from kerasnmt.models import Ensemble
 
@@ -60,59 +62,121 @@ def load_run(
 
 
 def _load_one(
-    directory: Path, search: Sequence[str], translates: bool
+    place: str | Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
-    from kerasnmt.training import Recipe
-
-    run, options = _run_folder(directory), {}
-    if search and not run.recipe.exists():
-        raise ValueError(
-            f"Expected {run.recipe}, whose search options --search changes. Received: a run "
-            "without one. Leave --search out, or put the recipe back."
-        )
-    if run.recipe.exists():
-        options = Recipe.load(run.recipe, [f"search.{option}" for option in search]).search.options
+    trained = _trained(place)
+    options = trained.search_options([f"search.{option}" for option in search])
     load_tensorflow()
-    from kerasnmt.models import TextModel, TranslationModel, in_float32, load_model
+    from kerasnmt.models import TextModel, TranslationModel, in_float32
 
-    model = load_model(run.model, compile=False)
+    model = trained.load()
     if not isinstance(model, TranslationModel if translates else TextModel):
         wanted = "that translates" if translates else "of kerasnmt, with tokenizers"
         raise ValueError(
-            f"{run.model}: expected a model {wanted}. Received: {model.name}, a "
+            f"{trained.place}: expected a model {wanted}. Received: {model.name}, a "
             f"{type(model).__name__}."
         )
     return in_float32(model), options
 
 
-def check_exportable(directory: Path) -> None:
-    """Check, before a model is loaded, that a folder is a run and Keras can export it.
+class _Run:
+    """A model that `kerasnmt train` wrote."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.place = run.model
+
+    def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
+        if self.run.recipe.exists():
+            from kerasnmt.training import Recipe
+
+            return Recipe.load(self.run.recipe, changes).search.options
+        if changes:
+            raise ValueError(
+                f"Expected {self.run.recipe}, whose search options --search changes. Received: a "
+                "run without one. Leave --search out, or put the recipe back."
+            )
+        return {}
+
+    def load(self) -> Any:
+        from kerasnmt.models import load_model
+
+        return load_model(self.place, compile=False)
+
+
+class _Preset:
+    """A model that was saved as a preset."""
+
+    def __init__(self, place: str) -> None:
+        load_tensorflow()
+        from kerasnmt.zoo import get_preset
+
+        self.place = place
+        self.preset = get_preset(place)
+
+    def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
+        from kerasnmt.training import search_options
+
+        return search_options(self.preset.search, changes)
+
+    def load(self) -> Any:
+        return self.preset.load()
+
+
+def _trained(place: str | Path) -> _Run | _Preset:
+    """Return the trained model at a place.
 
     Raises:
-        ValueError: If the folder has no model, or Keras runs on a backend that writes no exports.
+        ValueError: If it is neither the folder of a run or a preset, nor the name or URI of a
+            preset.
     """
-    _run_folder(directory)
+    from kerasnmt.training import RunFolder
+
+    run = RunFolder(place)
+    if run.model.exists():
+        return _Run(run)
+    if _is_preset(place):
+        return _Preset(str(place))
+    raise ValueError(
+        "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it, or a "
+        f"preset. Received: {place}{_no_preset(place)}"
+    )
+
+
+def is_trained(place: str | Path) -> bool:
+    """Return whether a place has a trained model: the folder of a run, or a preset."""
+    from kerasnmt.training import RunFolder
+
+    return RunFolder(place).model.exists() or _is_preset(place)
+
+
+def _is_preset(place: str | Path) -> bool:
+    """Return whether a place is the folder, the name or the URI of a preset."""
+    if "://" in str(place):
+        return True
+    if Path(place).exists():
+        return (Path(place) / "metadata.json").exists()
+    return str(place) in shipped_presets()
+
+
+def _no_preset(place: str | Path) -> str:
+    """Return the end of an error about a place that does not exist: the nearest preset."""
+    if Path(place).exists() or len(Path(place).parts) > 1 or not shipped_presets():
+        return ""
+    return f". {unknown_name_message(str(place), shipped_presets(), 'preset')}"
+
+
+def check_exportable(place: str | Path) -> None:
+    """Check, before a model is loaded, that there is one and Keras can export it.
+
+    Raises:
+        ValueError: If there is no run or preset, or Keras runs on a backend that writes no exports.
+    """
+    _trained(place)
     with without_talk():
         from kerasnmt.backends import need_export_backend
 
     need_export_backend()
-
-
-def _run_folder(directory: Path) -> Any:
-    """Return the `RunFolder` of a trained model.
-
-    Raises:
-        ValueError: If the folder has no model.
-    """
-    from kerasnmt.training import RunFolder
-
-    run = RunFolder(directory)
-    if not run.model.exists():
-        raise ValueError(
-            "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
-            f"Received: {directory}"
-        )
-    return run
 
 
 def refuse_run(directory: Path) -> None:
@@ -134,11 +198,11 @@ def refuse_run(directory: Path) -> None:
         )
 
 
-def load_run_translator(directory: Path, others: Sequence[Path] | None = None) -> Any:
-    """Load a run, or an ensemble of several, to score or align given translations.
+def load_run_translator(place: str | Path, others: Sequence[str | Path] | None = None) -> Any:
+    """Load a run or a preset, or an ensemble of several, to score or align given translations.
 
     Args:
-        directory: See `load_run`.
+        place: See `load_run`.
         others: See `load_run`.
 
     Returns:
@@ -147,55 +211,53 @@ def load_run_translator(directory: Path, others: Sequence[Path] | None = None) -
     Raises:
         ValueError: As in `load_run`.
     """
-    model, _ = load_run(directory, others)
+    model, _ = load_run(place, others)
     from kerasnmt.tasks import Translator, task_of
 
     return Translator(task_of(model))
 
 
 def load_translator(
-    directory: Path,
+    place: str | Path,
     beam_size: int | None = None,
     *,
-    others: Sequence[Path] | None = None,
+    others: Sequence[str | Path] | None = None,
     search: Sequence[str] | None = None,
     translates: bool = True,
 ) -> Any:
-    """Load a run or an export.
+    """Load a run, a preset or an export.
 
     Args:
-        directory: A run; or an export, `<name>/<version>` or `<name>`, or one for LiteRT.
+        place: A run or a preset, see `load_run`; or an export, `<name>/<version>` or `<name>`, or
+            one for LiteRT.
         beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
-        others: See `load_run`; only for runs.
-        search: See `load_run`; only for runs.
+        others: See `load_run`; not for exports.
+        search: See `load_run`; not for exports.
         translates: See `load_run`.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: If the folder is neither or is damaged, if the model does not translate where
-            it must, or if an export gets another beam size.
+        ValueError: If the place is none of them or is damaged, if the model does not translate
+            where it must, or if an export gets another beam size.
     """
-    from kerasnmt.training import RunFolder
-
-    if RunFolder(directory).model.exists():
-        model, options = load_run(
-            directory, others, search, beam_size=beam_size, translates=translates
-        )
+    if is_trained(place):
+        model, options = load_run(place, others, search, beam_size=beam_size, translates=translates)
         from kerasnmt.tasks import Translator, task_of
 
         return Translator(task_of(model, **options))
+    directory = Path(place)
     is_lite = (directory / "model.tflite").exists()
     exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
     if not is_lite and not any(path.exists() for path in exports):
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or of an export, with a "
-            f"saved_model.pb or a model.tflite. Received: {directory}"
+            f"saved_model.pb or a model.tflite, or a preset. Received: {place}{_no_preset(place)}"
         )
     if others or search:
         raise ValueError(
-            "Expected the folder of a run, with --with or --search: in an export both are fixed. "
+            "Expected a run or a preset, with --with or --search: in an export both are fixed. "
             f"Received: {directory}, an export."
         )
     load_tensorflow()

@@ -14,6 +14,7 @@ from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
 from kerasnmt.cli.models import models
 from kerasnmt.cli.options import search_help
+from kerasnmt.cli.presets import presets
 from kerasnmt.cli.score import score
 from kerasnmt.cli.serve import serve
 from kerasnmt.cli.server_config import server_config
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _VERBS = (
-    *(demo, models, train, translate, evaluate, score),
+    *(demo, models, presets, train, translate, evaluate, score),
     *(export, check, serve, server_config, attention, align),
 )
 for _verb in _VERBS:

@@ -13,6 +13,22 @@ from kerasnmt.text.translation_options import TranslationOptions
 
 _OPTIONS = {option.name: option for option in (*fields(Declared), *fields(TranslationOptions))}
 
+# Strings, because a path would change the URI of a preset.
+Trained = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Folder of a run, or a preset: its name, which `kerasnmt presets` lists, its folder, "
+        "or hf://user/model.",
+    ),
+]
+_MODEL = typer.Argument(
+    metavar="MODEL",
+    help="Folder of a run or of an export, or a preset: its name, which `kerasnmt presets` lists, "
+    "its folder, or hf://user/model.",
+)
+Model = Annotated[str, _MODEL]
+OptionalModel = Annotated[str | None, _MODEL]
 BeamSize = Annotated[
     int | None,
     typer.Option(
@@ -40,8 +56,10 @@ Context = Annotated[
     ),
 ]
 WithRuns = Annotated[
-    list[Path] | None,
-    typer.Option("--with", metavar="RUN", help="Another run, for an ensemble; repeatable."),
+    list[str] | None,
+    typer.Option(
+        "--with", metavar="RUN", help="Another run or preset, for an ensemble; repeatable."
+    ),
 ]
 
 

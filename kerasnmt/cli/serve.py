@@ -2,7 +2,9 @@
 
 import os
 import signal
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -10,14 +12,13 @@ import typer
 from rich.console import Console
 
 from kerasnmt.cli.console import progress_console, say
-from kerasnmt.cli.loading import refuse_run
+from kerasnmt.cli.loading import is_trained, load_run
+from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
 
 
 def serve(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of an export, or of one of its versions.")
-    ],
+    place: Model,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")
@@ -35,7 +36,10 @@ def serve(
         int, typer.Option("--max-text-bytes", min=1, help="Maximum bytes of each text.")
     ] = 64 << 10,
 ) -> None:
-    """Serve the newest version of an export for development, over the REST API of TF Serving.
+    """Serve a model for development, over the REST API of TF Serving.
+
+    Of an export it serves the newest version, or the one that is named. A run or a preset is
+    exported first, to a temporary folder.
 
     TF Serving itself also batches requests, watches for new versions and speaks gRPC. Ctrl-C and
     SIGTERM stop the server. It then finishes open requests for at most eight seconds, and exits
@@ -44,9 +48,8 @@ def serve(
     from kerasnmt.serving import RestApp
     from kerasnmt.serving.server.development_server import development_server
 
-    version = _version(directory)
     console = progress_console()
-    with _session(version, console) as session:
+    with _served_version(place, console) as version, _session(version, console) as session:
         name = name or version.parent.name
         limits = {
             "max_body_bytes": max_body_bytes,
@@ -70,6 +73,20 @@ def serve(
     say(console, "stopped")
 
 
+@contextmanager
+def _served_version(place: str, console: Console) -> Iterator[Path]:
+    """Yield the folder of the version to serve; of a run or a preset, one that is written now."""
+    if not is_trained(place):
+        yield _version(Path(place))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        with console.status("exporting"):
+            model, options = load_run(place, translates=False)
+            directory = os.path.join(folder, Path(place).absolute().name, "1")
+            model.export(directory, **options)
+        yield Path(directory)
+
+
 def _version(directory: Path) -> Path:
     """Return the folder of the version to serve.
 
@@ -79,7 +96,6 @@ def _version(directory: Path) -> Path:
     from kerasnmt.serving.export.version_folder import chosen_version, model_folders
 
     version = chosen_version(directory).absolute()
-    refuse_run(directory)
     if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
         exports = ", ".join(map(str, model_folders(directory)))
         below = f", which holds exports. Serve one of them: {exports}" if exports else ""

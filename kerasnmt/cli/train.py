@@ -31,12 +31,12 @@ def train(
         bool, typer.Option("--resume", help="Continue where the run stopped.")
     ] = False,
     init_from: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--init-from",
             metavar="RUN2",
-            help="Start with the weights and the tokenizers of another run, to train its model "
-            "further.",
+            help="Start with the weights and the tokenizers of another run or of a preset, to "
+            "train its model further.",
         ),
     ] = None,
 ) -> None:

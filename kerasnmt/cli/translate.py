@@ -9,16 +9,13 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import connect_translator, load_translator
-from kerasnmt.cli.options import BeamSize, Context, SearchOptions, WithRuns
+from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, WithRuns
 from kerasnmt.cli.requests import RequestFiles, check_fields
 from kerasnmt.cli.tokens import token_kind
 
 
 def translate(
-    directory: Annotated[
-        Path | None,
-        typer.Argument(metavar="RUN_OR_EXPORT", help="Folder of a run, or of an export."),
-    ] = None,
+    place: OptionalModel = None,
     input: Annotated[
         Path | None, typer.Option("--input", help="File to translate.", show_default="stdin")
     ] = None,
@@ -106,11 +103,11 @@ def translate(
     Models that caption images or answer questions about stories write one caption or answer per
     line: --image a.png b.png, or --story FILE with questions.
     """
-    if server is not None and image and directory is not None:
-        directory, images = None, [directory, *(images or [])]
+    if server is not None and image and place is not None:
+        place, images = None, [Path(place), *(images or [])]
     if images and not image:
         raise ValueError(
-            f"Expected one RUN_OR_EXPORT. Received: {directory} and {' '.join(map(str, images))}. "
+            f"Expected one MODEL. Received: {place} and {' '.join(map(str, images))}. "
             "Write --image before image files, and --input before a file of texts."
         )
     if images and len(image) > 1:  # the order of all files is lost
@@ -120,7 +117,7 @@ def translate(
         )
     files = RequestFiles(input, context, [*(image or []), *(images or [])], story, question)
     fixed = beam_size is not None or bool(search) or bool(with_run)
-    _check_source(directory, server, (model, version, timeout), fixed)
+    _check_source(place, server, (model, version, timeout), fixed)
     if n_best is not None and (scores or alignments):
         raise ValueError(
             "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
@@ -134,7 +131,7 @@ def translate(
     with console.status("loading the model"):
         if server is None:
             translator = load_translator(
-                directory, beam_size, others=with_run, search=search, translates=False
+                place, beam_size, others=with_run, search=search, translates=False
             )
         else:
             waiting = {} if timeout is None else {"timeout": timeout}
@@ -162,18 +159,18 @@ def translate(
 
 
 def _check_source(
-    directory: Path | None, server: str | None, of_server: tuple[Any, ...], fixed: bool
+    place: str | None, server: str | None, of_server: tuple[Any, ...], fixed: bool
 ) -> None:
-    """Check that the options fit the source of the model, a folder or a server.
+    """Check that the options fit the source of the model, a place here or a server.
 
     Args:
-        directory: Folder of the model, or None.
+        place: Place of the model, or None.
         server: URL of a server, or None.
         of_server: Options of a server: model, version and timeout.
         fixed: Whether there are options that are fixed in an export.
     """
-    if (directory is None) == (server is None):
-        raise ValueError("Expected either RUN_OR_EXPORT or --server URL.")
+    if (place is None) == (server is None):
+        raise ValueError("Expected either MODEL or --server URL.")
     if server is None:
         if any(option is not None for option in of_server):
             raise ValueError("Expected --model, --version and --timeout with --server URL only.")

@@ -40,6 +40,7 @@ class CaptionModel(EncoderDecoder, TextModel):
             there are embeddings.
     """
 
+    pipeline_tag = "image-to-text"
     takes_requests = "model.caption"
     makes_batches = "caption_batches"
 

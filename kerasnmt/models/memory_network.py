@@ -46,6 +46,7 @@ class MemoryNetwork(TextModel):
             leaves some of them empty. None for no empty places.
     """
 
+    pipeline_tag = "question-answering"
     takes_arrays = "model.answer_ids"
     takes_requests = "model.answer"
 

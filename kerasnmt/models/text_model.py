@@ -1,5 +1,7 @@
 """The base of models with tokenizers."""
 
+import os
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import keras
@@ -7,6 +9,7 @@ import keras
 from kerasnmt import hooks
 from kerasnmt.columns import holds_texts
 from kerasnmt.layers.composite import Composite
+from kerasnmt.models.preset import save_preset
 
 
 class TextModel(Composite, keras.Model):
@@ -18,6 +21,8 @@ class TextModel(Composite, keras.Model):
 
     source_tokenizer: Any = None
     target_tokenizer: Any = None
+    # What the model does, as model hubs name it.
+    pipeline_tag: ClassVar[str] = "translation"
     # The methods that take arrays and requests, for errors.
     takes_arrays: ClassVar[str] = "model.search"
     takes_requests: ClassVar[str] = "model.translate"
@@ -46,6 +51,39 @@ class TextModel(Composite, keras.Model):
         """
         self._need_tokenizers()
         return hooks.export(self, directory, weights=weights, **options)
+
+    def save_to_preset(
+        self,
+        folder: str | os.PathLike,
+        *,
+        weights: str = "float16",
+        about: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Write a preset, whole or not at all: a folder that `kerasnmt.zoo.from_preset` loads.
+
+        A preset is smaller than the file of `save`, because it keeps neither the optimizer nor
+        float32 weights. It has checksums, and a card for readers and model hubs. See
+        `kerasnmt.models.Preset` for its files.
+
+        Args:
+            folder: The folder to write. It must not exist.
+            weights: The number format of the matrices in the file: "float32", "float16" or "int8".
+                The loaded model computes in float32.
+            about: What the preset says of itself, all optional: `task`, `description`,
+                `attribution` and `score`, texts; `license`, an identifier such as "cc-by-4.0";
+                `languages`, codes such as `["en", "fr"]`, the source first; `search`, the search
+                options of the score, which the command line uses; `examples`, dicts with an `input`
+                (a request such as `{"text": "I am here."}`) and an `output`.
+
+        Returns:
+            The folder.
+
+        Raises:
+            ValueError: If the model has no tokenizers, the folder exists, `about` has an unknown
+                key or a value of another type, or a weight is too large for float16.
+        """
+        self._need_tokenizers()
+        return str(save_preset(self, folder, weights, about))
 
     def predict(self, x: Any, *args: Any, **kwargs) -> Any:
         """Return the outputs of `call` for arrays; see `keras.Model.predict`.

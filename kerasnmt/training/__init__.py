@@ -24,7 +24,7 @@ __all__, __getattr__ = lazy_names(
         "callbacks.translations": ["SampleTranslations", "TranslationQuality"],
         "corpora": ["texts"],
         "optimizers": ["Adam", "GradientNorm", "ReplicaAdam"],
-        "recipe": ["Recipe"],
+        "recipe": ["Recipe", "search_options"],
         "run_folder": ["RunFolder"],
         "schedules": ["InverseSquareRoot", "learning_rate_schedule"],
         "scoring": ["compared_scores", "translation_scores"],

@@ -7,9 +7,10 @@ from types import NoneType
 from typing import Any, get_args
 
 import keras
+import numpy as np
 
 from kerasnmt import zoo
-from kerasnmt.models import Seq2Seq
+from kerasnmt.models import Preset, Seq2Seq
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.dotted import dotted
@@ -148,6 +149,50 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
                 f"Expected unchanged data to resume the run: {key} had {old}. "
                 f"Received: {corpora.data.files[key]}, with {new}. Restore the file, or start "
                 "another run."
+            )
+
+
+def check_preset(preset: Preset, tokenizers: dict[str, Any], recipe: Recipe) -> None:
+    """Check that a recipe's model and tokenizers are of the kinds of a preset to begin from.
+
+    Args:
+        preset: Preset.
+        tokenizers: Its tokenizers, `shared` or `source` and `target`.
+        recipe: Recipe.
+
+    Raises:
+        ValueError: They differ.
+    """
+    kinds = {name: tokenizer.kind for name, tokenizer in tokenizers.items()}
+    chosen = {name: section.kind for name, section in recipe.tokenizer.chosen.items()}
+    for key, old, new in (
+        ("model.name", preset.model, recipe.model.name),
+        ("tokenizer", kinds, chosen),
+    ):
+        if old != new:
+            raise ValueError(
+                f"Expected the {key} of the preset to begin from, {preset.folder}: {old}. "
+                f"Received: {new}. Change the recipe, or begin without init_from."
+            )
+
+
+def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
+    """Check that a model has the sizes of the weights to begin with.
+
+    Raises:
+        ValueError: It has other weights; the first one that differs is named.
+    """
+    if len(model.weights) != len(weights):
+        raise ValueError(
+            f"Expected a model with {len(weights)} weights, as the one to begin from. Received: "
+            f"{len(model.weights)} weights. Change the recipe's model, or begin without init_from."
+        )
+    for weight, values in zip(model.weights, weights, strict=True):
+        if weight.shape != values.shape:
+            raise ValueError(
+                f"Expected the sizes of the model to begin from, with {weight.path} of shape "
+                f"{values.shape}. Received: {tuple(weight.shape)}. Change the recipe's model, or "
+                "begin without init_from."
             )
 
 

@@ -1,5 +1,6 @@
 """The ways in which a training begins: anew, from a trained model, or where it was interrupted."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,17 @@ from kerasnmt.models import Seq2Seq, load_model
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.training_progress import working
-from kerasnmt.training.checks import check_same_files, check_same_model, check_same_recipe
+from kerasnmt.training.checks import (
+    check_preset,
+    check_same_files,
+    check_same_model,
+    check_same_recipe,
+)
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.tokenizers import load_tokenizers, save_tokenizers, train_tokenizers
+from kerasnmt.zoo import get_preset
 
 
 class NewStart:
@@ -84,6 +91,36 @@ class FurtherStart(NewStart):
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers of the other run."""
         return load_tokenizers(self.earlier.tokenizers)
+
+
+class PresetStart(NewStart):
+    """The start of a run with the tokenizers and the weights of a preset.
+
+    Args:
+        recipe: Recipe of the run.
+        run: Folder of the run.
+        console: Console that shows the progress.
+        preset: A preset, as `kerasnmt.zoo.get_preset` takes it.
+    """
+
+    def __init__(
+        self, recipe: Recipe, run: RunFolder, console: Console, preset: str | os.PathLike
+    ) -> None:
+        super().__init__(recipe, run, console)
+        self.preset = get_preset(preset)
+
+    def weights(self) -> list[np.ndarray]:
+        """Return the weights of the preset."""
+        model = self.preset.load()
+        source, target = model.source_tokenizer, model.target_tokenizer
+        shared = source is target
+        self._tokenizers = {"shared": source} if shared else {"source": source, "target": target}
+        check_preset(self.preset, self._tokenizers, self.recipe)
+        return model.get_weights()
+
+    def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
+        """Return the tokenizers of the preset."""
+        return self._tokenizers
 
 
 class ResumedStart(NewStart):

@@ -9,12 +9,18 @@ from rich.console import Console
 
 from kerasnmt.backends import need_text_backend
 from kerasnmt.data import split_evenly
-from kerasnmt.models import in_float32, load_model
+from kerasnmt.models import Preset, in_float32, load_model
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
 from kerasnmt.training.callbacks.training_progress import working
-from kerasnmt.training.checks import check_abilities, check_devices, check_model, check_warmup
+from kerasnmt.training.checks import (
+    check_abilities,
+    check_devices,
+    check_model,
+    check_same_shapes,
+    check_warmup,
+)
 from kerasnmt.training.corpora import Corpora, texts
 from kerasnmt.training.devices import precision, sharing_strategy
 from kerasnmt.training.optimizers import Adam, ReplicaAdam
@@ -23,7 +29,7 @@ from kerasnmt.training.run_callbacks import RunCallbacks
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.schedules import learning_rate_schedule
 from kerasnmt.training.scoring import translation_scores
-from kerasnmt.training.starts import FurtherStart, NewStart, ResumedStart
+from kerasnmt.training.starts import FurtherStart, NewStart, PresetStart, ResumedStart
 from kerasnmt.zoo import get_model
 
 
@@ -51,9 +57,9 @@ def train(
         output: Folder of the run, see `RunFolder`.
         resume: Whether to continue the run in `output` after its latest checkpoint. A finished run
             stays as it is, unless the recipe has more epochs.
-        init_from: Folder of a run with whose tokenizers and best weights the training begins, to
-            train its model further on other data. The recipe's `model` and `tokenizer` must be
-            those of that run.
+        init_from: Folder of a run, or a preset as `kerasnmt.zoo.get_preset` takes it. The training
+            begins with its tokenizers and best weights, to train its model further on other data.
+            The recipe's `model` and `tokenizer` must be those of that run or preset.
         console: Console that shows the progress; None for no output.
 
     Returns:
@@ -77,7 +83,11 @@ def train(
     if resume:
         start = ResumedStart(recipe, run, console)
     elif init_from is not None:
-        start = FurtherStart(recipe, run, console, RunFolder(init_from))
+        earlier = RunFolder(init_from)
+        if earlier.path.is_dir() and not Preset.is_at(init_from):
+            start = FurtherStart(recipe, run, console, earlier)
+        else:
+            start = PresetStart(recipe, run, console, init_from)
     else:
         start = NewStart(recipe, run, console)
     with run.locked():
@@ -135,6 +145,7 @@ class Training:
         with self.recipe.named_in_errors():
             check_abilities(self.recipe, self.model)
         if weights:
+            check_same_shapes(self.model, weights)
             self.model.set_weights(weights)
         self.batches = RecipeBatches(self.recipe, self.corpora, self.model)
         self.statistics = self.batches.statistics()

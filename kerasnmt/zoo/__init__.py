@@ -14,8 +14,12 @@ from kerasnmt.zoo import (
     pointer,
     transformer,
 )
+from kerasnmt.zoo.presets import from_preset, get_preset, list_presets
 from kerasnmt.zoo.registry import get_model, list_models
 
-__all__ = ["get_model", "list_models", *list_models()]
+__all__ = [
+    *("from_preset", "get_model", "get_preset", "list_models", "list_presets"),
+    *list_models(),
+]
 
 globals().update({name: get_model(name) for name in list_models()})

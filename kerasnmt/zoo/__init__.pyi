@@ -3,11 +3,36 @@
 # Written by `python -m tests.zoo.stub`.
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any
 
 from keras import Model
 
-from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
+from kerasnmt.models import CaptionModel, MemoryNetwork, Preset, Seq2Seq
+
+def from_preset(
+    preset: str | PathLike,
+    *,
+    load_weights: bool = True,
+) -> Model:
+    """Load a trained model.
+
+    ```python
+    model = from_preset("tatoeba_en_fr")
+    model.translate(["I love you."], beam_size=5)
+    ```
+
+    Args:
+        preset: A name of `list_presets`, a folder that `model.save_to_preset` wrote, or
+            "hf://user/model"; see `get_preset`.
+        load_weights: Whether the model gets the trained weights; otherwise they are random.
+
+    Returns:
+        The model with its tokenizers, not compiled, in float32.
+
+    Raises:
+        ValueError: If there is no such preset, or a file of it is missing or damaged.
+    """
 
 def get_model(
     name: str,
@@ -24,6 +49,21 @@ def get_model(
             another class.
     """
 
+def get_preset(
+    preset: str | PathLike,
+) -> Preset:
+    """Return a preset, without loading its model.
+
+    Args:
+        preset: A folder that `model.save_to_preset` wrote, a name of `list_presets`, or
+            "hf://user/model" for one on the Hugging Face Hub, which needs the package
+            `huggingface_hub`. A folder comes before a name.
+
+    Raises:
+        ValueError: If there is no such preset (the message has the nearest name), the folder is no
+            preset, or the hub does not give it.
+    """
+
 def list_models(
     kind: type[Model] = Model,
 ) -> list[str]:
@@ -32,6 +72,9 @@ def list_models(
     Args:
         kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list its models only.
     """
+
+def list_presets() -> list[str]:
+    """Return the sorted names of the presets that come with the library."""
 
 def bahdanau_gru(
     source: Any,

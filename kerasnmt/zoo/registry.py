@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ import keras
 
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.zoo.arguments import ARGUMENTS
+from kerasnmt.zoo.presets import get_preset
 
 Constructor = Callable[..., keras.Model]
 
@@ -39,7 +41,8 @@ def register(
     The member takes the keyword-only arguments of its family, which its signature and docstring
     show. The function receives all of them as `options`, and the member's name as `name`. It may
     have keywords of its own, with a default, and may name keywords of the family that it uses
-    itself, without a default.
+    itself, without a default. The function gets an attribute `from_preset`, which loads a trained
+    model of this name.
 
     Args:
         family: The family of the model; None for a model without one.
@@ -54,6 +57,7 @@ def register(
         if family is not None:
             function = _member(function, _signature(function, family, without, defaults))
         function = _CONSTRUCTORS[function.__name__] = documented(function, family)
+        function.from_preset = _loader(function.__name__)
         return function
 
     return decorate
@@ -117,6 +121,22 @@ def _member(function: Constructor, signature: inspect.Signature) -> Constructor:
 
     make.__signature__ = signature
     return make
+
+
+def _loader(name: str) -> Constructor:
+    """Return the function `from_preset` of a model."""
+
+    def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:
+        found = get_preset(preset)
+        if found.model != name:
+            raise ValueError(
+                f"Expected a preset of {name}. Received: {preset}, a {found.model}. Load it with "
+                "kerasnmt.zoo.from_preset."
+            )
+        return found.load(load_weights)
+
+    from_preset.__doc__ = f"Load a trained {name}; see `kerasnmt.zoo.from_preset`."
+    return from_preset
 
 
 def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:

@@ -160,6 +160,40 @@ def run_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def preset_folder(run_folder, load_model_once):
+    """A preset of the run's model, with other search options than the run."""
+    folder = run_folder.parent / "presets" / "tiny_en_de"
+    about = {
+        "task": "rhymes",
+        "languages": ["en", "de"],
+        "license": "cc-by-4.0",
+        "score": "BLEU 1.2",
+        "search": {"beam_size": 2, "max_length": 20},
+    }
+    model = load_model_once(run_folder / "model.keras", compile=False)
+    model.save_to_preset(folder, weights="float32", about=about)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def preset_translations(run_folder, load_model_once):
+    """A function that translates as the preset should."""
+    model = load_model_once(run_folder / "model.keras", compile=False)
+    return lambda texts, **options: model.translate(
+        texts, **{"beam_size": 2, "max_length": 20, **options}
+    )
+
+
+@pytest.fixture
+def shipped(preset_folder, monkeypatch):
+    """The name of the preset, as if it came with the library."""
+    for module in ("kerasnmt.cli.loading", "kerasnmt.zoo.presets"):
+        importlib.import_module(module)
+        monkeypatch.setattr(f"{module}.shipped_presets", lambda: {"tiny_en_de": preset_folder})
+    return "tiny_en_de"
+
+
+@pytest.fixture(scope="session")
 def other_run_folder(run_folder):
     """A run with the same tokenizer and other weights, for an ensemble."""
     import shutil

@@ -61,6 +61,14 @@ def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
     assert stopped(process, signal.SIGTERM)[-1] == "stopped"
 
 
+def test_a_preset_is_exported_and_served(serve, preset_folder, preset_translations):
+    process, name, url = serve(preset_folder, "--port", 0)
+    assert name == preset_folder.name
+    answer = requests.post(f"{url}/v1/models/{name}:predict", json={"inputs": LINES}, timeout=60)
+    assert answer.json()["outputs"]["translation"] == preset_translations(LINES)
+    assert stopped(process, signal.SIGINT)[-1] == "stopped"
+
+
 def test_bad_usage(kerasnmt, export_folder, tmp_path):
     (tmp_path / "1").mkdir()
     for folder in (tmp_path, tmp_path / "1", tmp_path / "none"):
@@ -77,8 +85,7 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
     (tmp_path / "run" / "model.keras").touch()
     done = kerasnmt("serve", tmp_path / "run")
     assert (done.code, done.out) == (2, "")
-    how = f"Export it first: kerasnmt export {tmp_path}/run saved_models/NAME\n"
-    assert done.err.endswith(f"Received: {tmp_path}/run, a run. {how}")
+    assert f"error: {tmp_path}/run/model.keras: the model cannot be loaded: " in done.err
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"none")
     done = kerasnmt("serve", tmp_path)
     assert (done.code, done.out) == (2, "")

@@ -18,11 +18,12 @@ HEADER = '''\
 # Written by `python -m tests.zoo.stub`.
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any
 
 from keras import Model
 
-from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
+from kerasnmt.models import CaptionModel, MemoryNetwork, Preset, Seq2Seq
 '''
 
 
@@ -46,7 +47,8 @@ def definition(function):
     keyword_only = [p.kind is p.KEYWORD_ONLY for p in signature.parameters.values()]
     if any(keyword_only):
         arguments.insert(keyword_only.index(True), "*")
-    docstring = f'"""{inspect.getdoc(function)}\n"""'
+    text = inspect.getdoc(function)
+    docstring = f'"""{text}\n"""' if "\n" in text else f'"""{text}"""'
     return "\n".join(
         [
             f"def {function.__name__}(",

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 from keras import tree
 
+from kerasnmt import zoo
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from tests.zoo.tiny_models import INPUTS, NAMES, SOURCE, TARGET_IDS, TARGETS, make, thorough
 
@@ -26,6 +27,9 @@ def test_fit_save_and_load(name, eagerly, tmp_path):
     assert np.isfinite(history).all() and history[-1] < history[0]
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
+    tree.map_structure(np.testing.assert_array_equal, copy(inputs), model(inputs))
+    model.save_to_preset(tmp_path / "preset", weights="float32")
+    copy = getattr(zoo, name).from_preset(tmp_path / "preset")
     tree.map_structure(np.testing.assert_array_equal, copy(inputs), model(inputs))
 
 

@@ -282,7 +282,8 @@ def weighted_sum(weights: Any, values: Any) -> Any:
     weights = ops.cast(weights, values.dtype)
     if len(weights.shape) == 3:
         return products(weights, values)
-    return ops.squeeze(ops.matmul(ops.expand_dims(weights, 1), values), 1)
+    # No `ops.matmul`: see "oneDNN" in tutorials/guides/facts.md.
+    return ops.einsum("bn,bnd->bd", weights, values)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

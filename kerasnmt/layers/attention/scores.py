@@ -106,7 +106,8 @@ class DotScore(Score):
         query, keys = (ops.cast(tensor, "float32") for tensor in (query, keys))
         if len(query.shape) == 3:
             return ops.matmul(query, ops.transpose(keys, (0, 2, 1)))
-        return ops.squeeze(ops.matmul(keys, ops.expand_dims(query, -1)), -1)
+        # No `ops.matmul`: see "oneDNN" in tutorials/guides/facts.md.
+        return ops.einsum("bd,bnd->bn", query, keys)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

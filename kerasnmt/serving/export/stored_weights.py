@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
+
+from kerasnmt.small_weights import as_float16, as_int8, is_matrix
 
 
 class StoredWeights(tf.Module):
@@ -52,8 +53,7 @@ class StoredWeights(tf.Module):
 
 
 def _storage(weight: keras.Variable, kind: str) -> tf.Module:
-    is_matrix = sum(size > 1 for size in weight.shape) > 1
-    return (_KINDS[kind] if is_matrix else _Own)(weight)
+    return (_KINDS[kind] if is_matrix(weight.shape) else _Own)(weight)
 
 
 class _Own(tf.Module):
@@ -71,13 +71,8 @@ class _Float16(tf.Module):
     def __init__(self, weight: keras.Variable) -> None:
         super().__init__()
         values = keras.ops.convert_to_numpy(weight)
-        most = np.finfo("float16").max
-        if np.abs(values).max() > most:
-            raise ValueError(
-                f"Expected weights of at most {most:,.0f}, for float16. Received: {weight.path} "
-                f"with {np.abs(values).max():,.0f}. Export with weights='float32'."
-            )
-        self.half = tf.Variable(values.astype("float16"), trainable=False)
+        half = as_float16(values, weight.path, "Export with weights='float32'.")
+        self.half = tf.Variable(half, trainable=False)
 
     def __call__(self) -> tf.Tensor:
         return tf.cast(self.half, tf.float32)
@@ -87,22 +82,12 @@ class _Int8(tf.Module):
     def __init__(self, weight: keras.Variable) -> None:
         super().__init__()
         values = keras.ops.convert_to_numpy(weight)
-        first, last = 0, values.ndim - 1
-        quantized = [_quantized(values, kept) for kept in (last, first)]
-        whole, scales = min(quantized, key=lambda pair: np.square(pair[0] * pair[1] - values).sum())
+        whole, scales = as_int8(values)
         self.whole = tf.Variable(whole, trainable=False)
         self.scales = tf.Variable(scales, trainable=False)
 
     def __call__(self) -> tf.Tensor:
         return tf.cast(self.whole, tf.float32) * self.scales
-
-
-def _quantized(values: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return int8 values and their float32 scales, one for each index of the axis `kept`."""
-    others = tuple(axis for axis in range(values.ndim) if axis != kept)
-    scales = np.abs(values).max(axis=others, keepdims=True) / 127
-    scales = np.where(scales == 0, 1, scales).astype("float32")
-    return np.round(values / scales).astype("int8"), scales
 
 
 _KINDS = {"float32": _Own, "float16": _Float16, "int8": _Int8}

@@ -39,7 +39,7 @@ def read_document(path: Path, overrides: Iterable[str]) -> Any:
     document = with_absolute_paths(_parse(text, str(path)), path.parent)
     if isinstance(document, dict):
         for override in overrides:
-            _apply(override, document)
+            apply_override(override, document)
     return document
 
 
@@ -64,8 +64,12 @@ def with_absolute_paths(value: Any, folder: Path, key: str = "") -> Any:
     return value
 
 
-def _apply(override: str, document: dict[str, Any]) -> None:
-    """Set a dotted key."""
+def apply_override(override: str, document: dict[str, Any]) -> None:
+    """Set a dotted key of a document, such as `training.epochs=5`.
+
+    Raises:
+        ValueError: The override is malformed.
+    """
     key, equals, text = override.partition("=")
     if not equals or not all(key.split(".")):
         raise ValueError(

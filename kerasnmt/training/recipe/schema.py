@@ -24,7 +24,11 @@ from pydantic import (
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.text.translation_options import TranslationOptions
 from kerasnmt.training.recipe.messages import first_problem
-from kerasnmt.training.recipe.reading import read_document, with_absolute_paths
+from kerasnmt.training.recipe.reading import (
+    apply_override,
+    read_document,
+    with_absolute_paths,
+)
 
 # Larger numbers are slips, which would exhaust the memory or overflow.
 _Count = Annotated[int, Field(gt=0, le=10**6)]
@@ -322,6 +326,32 @@ class _Search(_SearchKeys):
     def greedy_options(self) -> dict[str, Any]:
         """Those of `options` that apply to greedy search."""
         return {key: value for key, value in self.options.items() if key not in _NOT_GREEDY}
+
+
+class _OnlySearch(_Section):
+    search: _Search
+
+
+def search_options(options: dict[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
+    """Return search options with changes, each validated as in a recipe.
+
+    Args:
+        options: Search options, such as those of a preset.
+        overrides: Keys and values, such as `search.beam_size=8`.
+
+    Returns:
+        The keywords of `Seq2Seq.translate` and `export`; defaults are left out.
+
+    Raises:
+        ValueError: A key or a value is not valid. One line names the key.
+    """
+    document = {"search": dict(options)}
+    for override in overrides:
+        apply_override(override, document)
+    try:
+        return _OnlySearch.model_validate(document).search.options
+    except ValidationError as error:
+        raise ValueError(first_problem(error, _OnlySearch)) from None
 
 
 class Recipe(_Section):

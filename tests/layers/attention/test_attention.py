@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.layers import AdditiveScore, Attention, BahdanauAttention
+from kerasnmt.layers import (
+    AdditiveScore,
+    Attention,
+    BahdanauAttention,
+    DotScore,
+    ScaledDotScore,
+)
 
 
 def numpy_attention(query, memory, mask, w, b, u, v, values=None):
@@ -171,3 +177,24 @@ def test_uniform_where_scores_are_equal():
     np.testing.assert_allclose(weights, np.full((1, 8), 1 / 8), rtol=1e-6)
     np.testing.assert_allclose(context, np.ones((1, 5)), rtol=1e-6)
     assert math.isclose(float(np.sum(weights)), 1.0, rel_tol=1e-6)
+
+
+@pytest.mark.graph
+@pytest.mark.parametrize("score", [DotScore, ScaledDotScore])
+def test_one_query_needs_no_batched_product(score):
+    """With oneDNN, the gradients of such products write into memory that is not theirs."""
+    attention = Attention(score())
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([None, None, 4])], autograph=False
+    )
+    def gradients(query, memory):
+        with tf.GradientTape() as tape:
+            tape.watch([query, memory])
+            context = attention(query, values=memory)[0]
+        return tape.gradient(context, [query, memory])
+
+    used = {
+        operation.type for operation in gradients.get_concrete_function().graph.get_operations()
+    }
+    assert "Einsum" in used and not {name for name in used if name.startswith("BatchMatMul")}

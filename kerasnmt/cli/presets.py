@@ -1,0 +1,28 @@
+"""`kerasnmt presets`."""
+
+from kerasnmt.cli.console import print_table
+from kerasnmt.cli.quiet import load_tensorflow
+
+
+def presets() -> None:
+    """List the trained models that come with the library.
+
+    Each name stands for a model wherever a command takes a run: kerasnmt translate NAME.
+    """
+    load_tensorflow()
+    from kerasnmt.zoo import get_preset, list_presets
+
+    rows = [("preset", "task", "languages", "MB", "score", "license")]
+    for name in list_presets():
+        preset = get_preset(name)
+        rows.append(
+            (
+                name,
+                preset.task,
+                "-".join(preset.about.get("languages", [])),
+                f"{preset.bytes / 1e6:.1f}",
+                preset.about.get("score", ""),
+                preset.about.get("license", ""),
+            )
+        )
+    print_table(rows)

@@ -1,0 +1,95 @@
+"""Presets stand wherever a command takes a run."""
+
+import pytest
+
+LINES = ["Anna sees two dogs .", "The man sleeps .", ""]
+TEXT = "".join(f"{line}\n" for line in LINES)
+
+
+def test_list(kerasnmt, shipped, preset_folder):
+    done = kerasnmt("presets")
+    size = sum(
+        (preset_folder / name).stat().st_size
+        for name in ("config.json", "tokenizer.json", "model.weights.h5")
+    )
+    assert (done.code, done.err) == (0, "")
+    assert [line.split("  ") for line in done.lines] == [
+        ["preset    ", "task  ", "languages", "MB ", "score   ", "license"],
+        ["tiny_en_de", "rhymes", "en-de    ", f"{size / 1e6:.1f}", "BLEU 1.2", "cc-by-4.0"],
+    ]
+
+
+def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, preset_translations):
+    """With the search options of the preset, or others."""
+    for place in (shipped, preset_folder):
+        assert kerasnmt("translate", place, stdin=TEXT).lines == preset_translations(LINES)
+    done = kerasnmt("translate", shipped, "--beam-size", 4, stdin=TEXT)
+    assert done.lines == preset_translations(LINES, beam_size=4)
+    done = kerasnmt("translate", shipped, "--search", "max_length=3", stdin=TEXT)
+    assert done.lines == preset_translations(LINES, max_length=3) != preset_translations(LINES)
+
+
+@pytest.mark.parametrize(
+    ("option", "error"),
+    [
+        ("beam_sise=2", "unknown key 'search.beam_sise'; did you mean 'search.beam_size'?"),
+        ("beam_size=0", "'search.beam_size' should be greater than or equal to 1. Received: sear"),
+        ("beam_size", "an override should be a dotted key and a value, such as training.epochs=5"),
+    ],
+)
+def test_bad_search_options(kerasnmt, shipped, option, error):
+    done = kerasnmt("translate", shipped, "--search", option, stdin=TEXT)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {error}")
+
+
+def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
+    """Each gives what it gives for the run with the same options."""
+    for name, lines in (("source", LINES[:2]), ("target", ["Anna sieht .", "Er ."])):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = ("--source", tmp_path / "source")
+    search = ("--search", "beam_size=2", "--search", "length_penalty=0")
+    for verb, options, of_run in (
+        ("score", (*files, "--target", tmp_path / "target"), ()),
+        ("align", (*files, "--target", tmp_path / "target"), ()),
+        ("evaluate", (*files, "--reference", tmp_path / "target", "--json"), search),
+    ):
+        done = kerasnmt(verb, shipped, *options)
+        assert (done.code, done.out) == (0, kerasnmt(verb, run_folder, *options, *of_run).out)
+    done = kerasnmt("attention", shipped, LINES[0], "--output", tmp_path / "drawn.png")
+    assert done.code == 0 and (tmp_path / "drawn.png").stat().st_size > 5000
+
+
+def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder):
+    """Two members with equal weights are the model itself."""
+    done = kerasnmt("translate", shipped, "--with", run_folder, stdin=TEXT)
+    assert done.lines == kerasnmt("translate", shipped, stdin=TEXT).lines
+
+
+def test_export(kerasnmt, shipped, preset_translations, tmp_path):
+    from kerasnmt.serving import load_export
+    from kerasnmt.tasks import Translator
+
+    done = kerasnmt("export", shipped, tmp_path / "tiny")
+    assert (done.code, done.lines) == (0, [str(tmp_path / "tiny/1")])
+    translator = Translator(load_export(tmp_path / "tiny/1"))
+    assert translator.translate(LINES) == preset_translations(LINES)
+    assert translator.description["beam_size"] == 2
+
+
+def test_unknown_names(kerasnmt, shipped, tmp_path):
+    near = "unknown preset 'tiny_en_fr'; did you mean 'tiny_en_de'?\n"
+    for arguments in (
+        ("translate", "tiny_en_fr"),
+        ("score", "tiny_en_fr", "--source", __file__, "--target", __file__),
+        ("export", "tiny_en_fr", tmp_path / "x"),
+    ):
+        done = kerasnmt(*arguments, stdin=TEXT)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: Expected the folder of a run") and done.err.endswith(
+            near
+        )
+    done = kerasnmt("translate", "runs/tiny_en_fr", stdin=TEXT)
+    assert done.err.endswith("or a preset. Received: runs/tiny_en_fr\n")
+    done = kerasnmt("translate", "https://a/b", stdin=TEXT)
+    assert done.err == "error: Expected a URI of the form hf://user/model. Received: https://a/b\n"

@@ -1,0 +1,339 @@
+import hashlib
+import json
+import shutil
+
+import h5py
+import keras
+import numpy as np
+import pytest
+import yaml
+
+from kerasnmt.models import Preset, load_model
+from kerasnmt.models.preset import FORMAT
+from kerasnmt.version import __version__
+
+TEXTS = ["two dogs run .", "a cat", ""]
+ABOUT = {
+    "task": "spelling",
+    "description": "Spells short texts.",
+    "languages": ["en", "de"],
+    "license": "cc-by-2.0",
+    "attribution": "Sentences by Anna, CC BY 2.0.",
+    "score": "BLEU 12.3",
+    "search": {"beam_size": 2, "max_length": 9},
+    "examples": [{"input": {"text": "two | dogs"}, "output": "ab"}],
+}
+
+
+@pytest.fixture(scope="module")
+def text_model(make_text_model):
+    """A tiny model that no test changes."""
+    return make_text_model()
+
+
+@pytest.fixture(scope="module")
+def saved(text_model, tmp_path_factory):
+    """A preset that no test changes."""
+    folder = tmp_path_factory.mktemp("presets") / "tiny_en_de"
+    assert text_model.save_to_preset(folder, about=ABOUT) == str(folder)
+    return folder
+
+
+@pytest.fixture
+def copied(saved, tmp_path):
+    return shutil.copytree(saved, tmp_path / "copy")
+
+
+def is_matrix(values):
+    return values.ndim == 2 and min(values.shape) > 1
+
+
+def halved(values):
+    return values.astype("float16").astype("float32") if is_matrix(values) else values
+
+
+def in_127_steps(values):
+    """Each value to the nearest of 255 multiples of a scale, for rows or for columns."""
+    if not is_matrix(values):
+        return values
+    choices = []
+    for axis in (0, 1):
+        scale = np.abs(values).max(axis=axis, keepdims=True) / np.float32(127)
+        choices.append(np.round(values / scale) * scale)
+    return min(choices, key=lambda chosen: np.sum((chosen - values) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("weights", "kept"),
+    [("float32", lambda values: values), ("float16", halved), ("int8", in_127_steps)],
+)
+def test_weights_return_in_float32(text_model, tmp_path, weights, kept):
+    text_model.save_to_preset(tmp_path / "preset", weights=weights)
+    preset = Preset(tmp_path / "preset")
+    loaded = preset.load()
+    assert preset.metadata["weights"] == weights and not loaded.compiled
+    for ours, theirs in zip(loaded.weights, text_model.weights, strict=True):
+        assert ours.dtype == "float32"
+        np.testing.assert_allclose(ours, kept(np.asarray(theirs)), rtol=0, atol=1e-6)
+    exact = weights == "float32"
+    assert all(
+        np.array_equal(ours, theirs) == (exact or not is_matrix(np.asarray(theirs)))
+        for ours, theirs in zip(loaded.get_weights(), text_model.get_weights(), strict=True)
+    )
+    sizes = {"float32": 4, "float16": 2, "int8": 1}
+    with h5py.File(tmp_path / "preset/model.weights.h5") as file:
+        bytes_ = set()
+        file.visititems(
+            lambda _, item: bytes_.add(item.dtype.itemsize) if hasattr(item, "dtype") else None
+        )
+    assert bytes_ == {4, sizes[weights]}
+
+
+def test_a_preset_translates_as_the_model(text_model, tmp_path):
+    text_model.save_to_preset(tmp_path / "preset", weights="float32")
+    loaded = Preset(tmp_path / "preset").load()
+    assert loaded.translate(TEXTS, beam_size=3) == text_model.translate(TEXTS, beam_size=3)
+
+
+def test_without_weights(saved, text_model):
+    (first, second) = (Preset(saved).load(load_weights=False) for _ in range(2))
+    assert first.source_tokenizer.tokenize(["dogs"]).to_list() == [[8]]
+    assert [w.shape for w in first.weights] == [w.shape for w in text_model.weights]
+    kernels = [model.decoder.embedding.embeddings for model in (first, second, text_model)]
+    assert not np.array_equal(kernels[0], kernels[1])
+    assert not np.allclose(kernels[0], kernels[2], atol=1e-2)
+
+
+def test_a_shared_tokenizer_stays_shared(make_shared_model, tmp_path):
+    make_shared_model().save_to_preset(tmp_path / "preset")
+    assert json.loads((tmp_path / "preset/tokenizer.json").read_text()).keys() == {"shared"}
+    loaded = Preset(tmp_path / "preset").load()
+    assert loaded.source_tokenizer is loaded.target_tokenizer
+
+
+def test_the_optimizer_stays_behind(make_text_model, tmp_path):
+    model = make_text_model()
+    model.compile("adam")
+    model.fit(["a dog"], ["abc"], epochs=1, verbose=0)
+    model.save_to_preset(tmp_path / "preset", weights="float32")
+    loaded = Preset(tmp_path / "preset").load()
+    assert not loaded.compiled and "adam" not in (tmp_path / "preset/config.json").read_text()
+    np.testing.assert_array_equal(loaded.get_weights()[0], model.get_weights()[0])
+
+
+def test_a_model_of_half_precision_computes_in_float32(tmp_path):
+    from kerasnmt.text import CharacterTokenizer
+    from kerasnmt.zoo import luong_dot_lstm
+
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        model = luong_dot_lstm(CharacterTokenizer("abc"), units=4, embedding_dim=3)
+    finally:
+        keras.config.set_dtype_policy(before)
+    model.save_to_preset(tmp_path / "preset")
+    loaded = Preset(tmp_path / "preset").load()
+    assert loaded.decoder.embedding.compute_dtype == "float32"
+
+
+def test_metadata(saved, text_model):
+    preset = Preset(saved)
+    metadata = json.loads((saved / "metadata.json").read_text())
+    assert metadata == preset.metadata and preset.about == ABOUT
+    assert (metadata["format"], metadata["model"]) == (FORMAT, "bahdanau_gru")
+    assert metadata["parameters"] == text_model.count_params()
+    assert (metadata["kerasnmt_version"], metadata["weights"]) == (__version__, "float16")
+    sizes = {path.name: path.stat().st_size for path in saved.iterdir()}
+    assert sizes.keys() == {*metadata["files"], "metadata.json", "README.md"}
+    assert all(file["bytes"] == sizes[name] for name, file in metadata["files"].items())
+    assert preset.bytes == sum(sizes[name] for name in metadata["files"])
+    assert (preset.task, preset.search) == ("spelling", {"beam_size": 2, "max_length": 9})
+    assert preset.model == "bahdanau_gru"
+
+
+def test_a_preset_without_words(text_model, tmp_path):
+    text_model.save_to_preset(tmp_path / "preset")
+    preset = Preset(tmp_path / "preset")
+    assert (preset.about, preset.search, preset.task) == ({}, {}, "translation")
+    assert "license: unknown" in (tmp_path / "preset/README.md").read_text()
+
+
+def test_the_card(saved):
+    _, front, body = (saved / "README.md").read_text().split("---\n", 2)
+    assert yaml.safe_load(front) == {
+        "library_name": "keras",
+        "license": "cc-by-2.0",
+        "language": ["de", "en"],
+        "pipeline_tag": "translation",
+        "tags": ["kerasnmt", "bahdanau_gru"],
+    }
+    for line in (
+        "# tiny_en_de",
+        "Spells short texts.",
+        "| languages | en → de |",
+        "| score | BLEU 12.3 |",
+        'model = from_preset("tiny_en_de")',
+        'print(model.translate(["two | dogs"], beam_size=2, max_length=9))',
+        'echo "two | dogs" | kerasnmt translate tiny_en_de',
+        "| two \\| dogs | ab |",
+        "Sentences by Anna, CC BY 2.0.",
+    ):
+        assert line in body.splitlines()
+
+
+def test_keras_loads_the_folder_without_tokenizers(saved, text_model):
+    loaded = keras.saving.load_model(saved)
+    assert loaded.source_tokenizer is None
+    np.testing.assert_array_equal(
+        loaded.decoder.embedding.embeddings, halved(text_model.decoder.embedding.embeddings.numpy())
+    )
+
+
+def test_keras_does_not_take_int8_for_weights(text_model, tmp_path):
+    text_model.save_to_preset(tmp_path / "preset", weights="int8")
+    with pytest.raises(ValueError, match="could not be loaded"):
+        keras.saving.load_model(tmp_path / "preset")
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def add_one(path):
+    """Change a weight, in a file that stays whole."""
+    with h5py.File(path, "r+") as file:
+        names = []
+        file.visititems(lambda name, item: names.append(name) if hasattr(item, "dtype") else None)
+        file[names[0]][...] += 1
+
+
+DAMAGES = {
+    "weights cut": lambda f: (f / "model.weights.h5").write_bytes(
+        (f / "model.weights.h5").read_bytes()[:-100]
+    ),
+    "weights changed": lambda f: add_one(f / "model.weights.h5"),
+    "config changed": lambda f: change(f / "config.json", "bahdanau_gru", "bahdanau_xxx"),
+    "tokenizer empty": lambda f: (f / "tokenizer.json").write_text(""),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_files_are_named_in_one_line(copied, damage):
+    DAMAGES[damage](copied)
+    with pytest.raises(ValueError, match=rf"^{copied}/[\w.]+: the file is damaged, or") as caught:
+        Preset(copied).load()
+    assert "\n" not in str(caught.value)
+
+
+def test_files_of_another_preset_are_refused(copied, make_text_model, tmp_path):
+    make_text_model(seed=1).save_to_preset(tmp_path / "other")
+    shutil.copy(tmp_path / "other/model.weights.h5", copied)
+    with pytest.raises(ValueError, match=r"model.weights.h5: the file is damaged, or belongs to"):
+        Preset(copied).load()
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.weights.h5"])
+def test_missing_files(copied, name):
+    (copied / name).unlink()
+    with pytest.raises(ValueError, match=rf"{name}: the file is missing\. Copy"):
+        Preset(copied).load()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": "1"}', '{"format": 1, "model": "x", "about": 3}']
+)
+def test_damaged_metadata(copied, text):
+    (copied / "metadata.json").write_text(text)
+    with pytest.raises(ValueError, match=r"metadata.json: expected the description of a preset"):
+        Preset(copied)
+
+
+def test_a_newer_format(copied):
+    metadata = json.loads((copied / "metadata.json").read_text())
+    (copied / "metadata.json").write_text(json.dumps({"format": FORMAT + 1, "news": metadata}))
+    with pytest.raises(ValueError, match=rf"preset of format {FORMAT} or older\. Received: format"):
+        Preset(copied)
+
+
+def test_no_preset(tmp_path):
+    with pytest.raises(ValueError, match=r"Expected the folder of a preset, with a metadata"):
+        Preset(tmp_path)
+
+
+def test_words_of_a_later_version_are_let_through(copied):
+    metadata = json.loads((copied / "metadata.json").read_text())
+    metadata["about"]["poem"] = ["roses"]
+    (copied / "metadata.json").write_text(json.dumps(metadata))
+    assert Preset(copied).load().name == "bahdanau_gru"
+
+
+def test_no_code_of_a_file_runs(copied, monkeypatch, tmp_path):
+    """A config with honest sums that names a class of another module: it is not imported."""
+    (tmp_path / "evil.py").write_text("raise SystemExit('run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    config = {"module": "evil", "class_name": "Model", "registered_name": None, "config": {}}
+    (copied / "config.json").write_text(json.dumps(config))
+    metadata = json.loads((copied / "metadata.json").read_text())
+    digest = hashlib.sha256((copied / "config.json").read_bytes()).hexdigest()
+    metadata["files"]["config.json"]["sha256"] = digest
+    (copied / "metadata.json").write_text(json.dumps(metadata))
+    with pytest.raises(ValueError, match=r"cannot be loaded by kerasnmt .* it was written by"):
+        Preset(copied).load()
+
+
+def test_nothing_is_overwritten_or_half_written(text_model, tmp_path):
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ValueError, match=rf"that does not exist\. Received: {tmp_path}/there"):
+        text_model.save_to_preset(tmp_path / "there")
+    with pytest.raises(
+        ValueError, match=r"one of float32, float16, int8. Received: weights='int4'"
+    ):
+        text_model.save_to_preset(tmp_path / "new", weights="int4")
+    with pytest.raises(ValueError, match=r"unknown key 'about.licence'; did you mean 'about.lice"):
+        text_model.save_to_preset(tmp_path / "new", about={"licence": "MIT"})
+    with pytest.raises(ValueError, match=r"about.languages to be of type list. Received: .*='en'"):
+        text_model.save_to_preset(tmp_path / "new", about={"languages": "en"})
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_a_weight_too_large_for_float16(make_text_model, tmp_path):
+    model = make_text_model()
+    model.weights[0].assign(70_000.0 * np.ones(model.weights[0].shape))
+    with pytest.raises(ValueError, match=r"at most 65,504, .* 70,000\. Save with weights='float32"):
+        model.save_to_preset(tmp_path / "preset")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_of_ids_has_no_preset(model, tmp_path):
+    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
+        model.save_to_preset(tmp_path / "preset")
+
+
+def test_captions_and_answers(tmp_path):
+    from kerasnmt.text import PlainWordTokenizer
+    from kerasnmt.zoo import memory_network, show_attend_tell_lstm
+
+    words = PlainWordTokenizer(["john", "went", "to", "the", "garden", "where", "is"])
+    network = memory_network(words, embedding_dim=4, hops=1, max_sentences=3)
+    captions = show_attend_tell_lstm(words, units=4, embedding_dim=3)
+    stories, questions = [["John went to the garden."]], ["Where is John?"]
+    network.save_to_preset(tmp_path / "babi", weights="float32")
+    captions.save_to_preset(tmp_path / "scenes", weights="float32")
+    loaded = Preset(tmp_path / "babi").load()
+    assert loaded.answer(stories, questions) == network.answer(stories, questions)
+    loaded = Preset(tmp_path / "scenes")
+    images = np.random.default_rng(0).integers(0, 256, (2, 64, 64, 3)).astype("uint8")
+    assert loaded.load().caption(images) == captions.caption(images)
+    assert loaded.metadata["pipeline_tag"] == "image-to-text"
+    assert "model.caption(images)" in (tmp_path / "scenes/README.md").read_text()
+    assert "--story story.txt" in (tmp_path / "babi/README.md").read_text()
+
+
+def test_a_saved_model_and_its_preset_agree(text_model, saved, tmp_path):
+    text_model.save(tmp_path / "model.keras")
+    whole = load_model(tmp_path / "model.keras")
+    half = Preset(saved).load()
+    for ours, theirs in zip(half.get_weights(), whole.get_weights(), strict=True):
+        np.testing.assert_array_equal(ours, halved(theirs))

@@ -1,0 +1,139 @@
+"""The presets that come with the library, and how presets are found."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.text import CharacterTokenizer
+from kerasnmt.zoo import presets
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """A model that no test changes."""
+    return zoo.bahdanau_gru(CharacterTokenizer("abc"), units=4, embedding_dim=3)
+
+
+@pytest.fixture(scope="module")
+def folder(tiny, tmp_path_factory):
+    """Its preset, which no test changes."""
+    return tiny.save_to_preset(tmp_path_factory.mktemp("presets") / "tiny_abc", weights="float32")
+
+
+@pytest.fixture
+def shipped(folder, monkeypatch):
+    """The preset, as if it came with the library."""
+    monkeypatch.setattr(presets, "shipped_presets", lambda: {"tiny_abc": folder})
+
+
+def same(one, other):
+    pairs = zip(one.get_weights(), other.get_weights(), strict=True)
+    return all(np.array_equal(*pair) for pair in pairs)
+
+
+def test_by_name_and_by_folder(shipped, folder, tiny):
+    assert zoo.list_presets() == ["tiny_abc"]
+    for place in ("tiny_abc", folder):
+        assert same(zoo.from_preset(place), tiny)
+        assert same(zoo.bahdanau_gru.from_preset(place), tiny)
+        assert not same(zoo.from_preset(place, load_weights=False), tiny)
+        assert zoo.get_preset(place).model == "bahdanau_gru"
+
+
+def test_a_folder_comes_before_a_name(shipped, tiny, tmp_path, monkeypatch):
+    (tmp_path / "tiny_abc").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="Expected the folder of a preset, with a metadata"):
+        zoo.from_preset("tiny_abc")
+
+
+def test_unknown_places(shipped, tmp_path):
+    with pytest.raises(ValueError, match="unknown preset 'tiny_abd'; did you mean 'tiny_abc'"):
+        zoo.from_preset("tiny_abd")
+    with pytest.raises(
+        ValueError, match=rf"folder of a preset\. Received: {tmp_path}/x, which doe"
+    ):
+        zoo.from_preset(tmp_path / "x")
+
+
+def test_a_model_loads_its_own_presets_alone(folder):
+    with pytest.raises(
+        ValueError, match=r"Expected a preset of luong_dot_lstm\. Received: .*_abc, a"
+    ):
+        zoo.luong_dot_lstm.from_preset(folder)
+    assert "bahdanau_gru" in zoo.bahdanau_gru.from_preset.__doc__
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A stand-in for the package `huggingface_hub`; gives the function to set."""
+
+    def install(download):
+        module = types.ModuleType("huggingface_hub")
+        module.snapshot_download = download
+        monkeypatch.setitem(sys.modules, "huggingface_hub", module)
+
+    return install
+
+
+def test_from_the_hub(hub, folder, tiny):
+    asked = []
+    hub(lambda **options: asked.append(options["repo_id"]) or folder)
+    assert same(zoo.from_preset("hf://anna/tiny_abc"), tiny)
+    assert asked == ["anna/tiny_abc"]
+
+
+def test_a_hub_that_fails(hub, monkeypatch):
+    def download(**_):
+        raise RuntimeError("404:\nno such repository")
+
+    hub(download)
+    with pytest.raises(ValueError, match=r"^hf://a/b: the preset cannot be downloaded: RuntimeErr"):
+        zoo.from_preset("hf://a/b")
+    for uri in ("hf://a", "hf://a/b/c", "https://a/b"):
+        with pytest.raises(ValueError, match=rf"of the form hf://user/model\. Received: {uri}"):
+            zoo.from_preset(uri)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ValueError, match="Expected the package huggingface_hub, to load hf://a/b"):
+        zoo.from_preset("hf://a/b")
+
+
+def outputs(model, preset):
+    """What a shipped model answers to the examples of its card."""
+    requests = [example["input"] for example in preset.about["examples"]]
+    if "text" in requests[0]:
+        contexts = [one["context"] for one in requests] if "context" in requests[0] else None
+        texts = [one["text"] for one in requests]
+        return model.translate(texts, contexts=contexts, **preset.search)
+    if "story" in requests[0]:
+        stories = [one["story"].splitlines() for one in requests]
+        return model.answer(stories, [one["question"] for one in requests])
+    from kerasnmt.data import builtin_scenes
+
+    scenes = builtin_scenes(1 + max(one["scene"] for one in requests), seed=2)
+    return model.caption(np.stack([scenes[one["scene"]].image for one in requests]))
+
+
+@pytest.mark.parametrize("name", zoo.list_presets())
+def test_shipped_presets_answer_as_their_cards_say(name):
+    preset = zoo.get_preset(name)
+    model = preset.load()
+    assert model.count_params() == preset.metadata["parameters"]
+    assert outputs(model, preset) == [one["output"] for one in preset.about["examples"]]
+    assert {"description", "license", "attribution", "score", "task"} <= preset.about.keys()
+    assert len(preset.about["examples"]) >= 3
+
+
+def test_shipped_presets_are_small():
+    sizes = {name: zoo.get_preset(name).bytes for name in zoo.list_presets()}
+    assert all(size < 20e6 for size in sizes.values()) and sum(sizes.values()) < 55e6
+
+
+def test_shipped_files_name_no_path_of_a_machine():
+    for folder in presets.shipped_presets().values():
+        for path in (*folder.glob("*.json"), folder / "README.md"):
+            text = path.read_text()
+            assert not any(part in text for part in ("/home/", "/root/", "/work/")), path
