@@ -33,7 +33,7 @@ def evaluate(
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Translate a file and score it: sacreBLEU and chrF with their signatures.
+    """Translate a file and score it: sacreBLEU and chrF with their signatures, and exact matches.
 
     With --baseline, each line also has the score of the baseline and p, the probability of a
     difference this large between equal systems.
@@ -68,4 +68,6 @@ def evaluate(
                 f"p = {results[f'{name}_p_value']:.4f}",
             ]
         print(*columns, results[f"{name}_signature"], sep="  ")
+    if baseline is None:
+        print(f"exact  {results['exact']:.2f}%")
     print(f"on {len(sources):,} sentences")

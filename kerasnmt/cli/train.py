@@ -77,6 +77,7 @@ def _print_results(results: dict[str, Any], run: Any) -> None:
             ("model", f"{results['model']}, {results['parameters']:,} parameters"),
             (f"BLEU ({test})", f"{results['bleu']:.2f}  {results['bleu_signature']}"),
             (f"chrF ({test})", f"{results['chrf']:.2f}  {results['chrf_signature']}"),
+            (f"exact ({test})", f"{results['exact']:.2f}%"),
             (f"perplexity ({test})", f"{perplexity:.3f}"),
             ("epochs", str(results["epochs"])),
             ("seconds", f"{results['train_seconds']:,.0f}"),

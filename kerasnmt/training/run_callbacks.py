@@ -28,7 +28,12 @@ from kerasnmt.training.run_folder import RunFolder
 # Number of sentences that are translated for TensorBoard after each epoch.
 _SAMPLES = 8
 # The log that `training.monitor` names, and whether it should rise or fall.
-_MONITORED = {"bleu": ("val_bleu", "max"), "chrf": ("val_chrf", "max"), "loss": ("val_loss", "min")}
+_MONITORED = {
+    "bleu": ("val_bleu", "max"),
+    "chrf": ("val_chrf", "max"),
+    "exact": ("val_exact", "max"),
+    "loss": ("val_loss", "min"),
+}
 
 
 class RunCallbacks:

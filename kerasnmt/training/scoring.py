@@ -1,4 +1,4 @@
-"""BLEU and chrF of translations."""
+"""BLEU, chrF and exact matches of translations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,8 @@ def translation_scores(
     Returns:
         `bleu` and `chrf` of the whole corpus, from 0 to 100, and `bleu_signature` and
         `chrf_signature`, which describe how each was computed (Post, 2018, "A call for clarity in
-        reporting BLEU scores").
+        reporting BLEU scores"); and `exact`, the percentage of translations that equal their
+        reference, for tasks with one right answer, such as pronunciation.
 
     Raises:
         ValueError: The numbers of translations and references differ, or there are none.
@@ -26,6 +27,8 @@ def translation_scores(
     for name, metric in _metrics().items():
         scores[name] = metric.corpus_score(list(translations), [list(references)]).score
         scores[f"{name}_signature"] = str(metric.get_signature())
+    pairs = zip(translations, references, strict=True)
+    scores["exact"] = 100 * sum(one == other for one, other in pairs) / len(references)
     return scores
 
 

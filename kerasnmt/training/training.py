@@ -64,8 +64,8 @@ def train(
 
     Returns:
         The results, as in `results.json`: `model`, `parameters`, `seed`; `test`, the split that was
-        scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `perplexity`; `train_seconds`
-        and `train_cpu_seconds`, with validation and without reading the data; `epochs`, and whether
+        scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact`, `perplexity`;
+        `train_seconds` and `train_cpu_seconds`, with validation and without reading the data; `epochs`, and whether
         `early_stopping` came before the last; `average`, where epochs were averaged, with its
         `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the training steps;
         `history`, see `EpochHistory`.
@@ -239,7 +239,7 @@ class Training:
         }
         # In a group of their own, so that TensorBoard shows the curves first.
         self.callbacks.hyperparameters.write_scores(
-            {f"results/{name}": scores[name] for name in ("bleu", "chrf", "perplexity")}
+            {f"results/{name}": scores[name] for name in ("bleu", "chrf", "exact", "perplexity")}
         )
         self.folder.write_json(self.folder.results, results)
         return results

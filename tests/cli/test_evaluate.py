@@ -5,7 +5,7 @@ import pytest
 import sacrebleu
 
 SOURCES = ["Anna sees two dogs .", "The man sleeps .", "", "Two old men read .", "He sees Anna ."]
-KEYS = ["bleu", "bleu_signature", "chrf", "chrf_signature", "sentences"]
+KEYS = ["bleu", "bleu_signature", "chrf", "chrf_signature", "exact", "sentences"]
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def test_scores_are_those_of_sacrebleu_on_the_lines_of_translate(kerasnmt, expor
         str(bleu.get_signature()),
         chrf.corpus_score(hypotheses, [references]).score,
         str(chrf.get_signature()),
+        100 * sum(map(str.__eq__, hypotheses, references)) / len(SOURCES),
         len(SOURCES),
     ]
     assert 5 < expected[0] < 95 and 5 < expected[2] < 95

@@ -70,10 +70,12 @@ def test_a_folder_with_neither(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
         received = re.escape(f"Received: {folder}")
         with pytest.raises(
-            ValueError, match=rf"a saved_model\.pb or a model\.tflite\. {received}$"
+            ValueError, match=rf"a saved_model\.pb or a model\.tflite, or a preset\. {received}"
         ):
             load_translator(folder)
-        with pytest.raises(ValueError, match=rf"`kerasnmt train` writes it\. {received}$"):
+        with pytest.raises(
+            ValueError, match=rf"`kerasnmt train` writes it, or a preset\. {received}"
+        ):
             load_run(folder)
 
 

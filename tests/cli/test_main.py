@@ -40,7 +40,7 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
         if not arguments:
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
-                *("demo", "models", "train", "translate"),
+                *("demo", "models", "presets", "train", "translate"),
                 *("evaluate", "score", "export", "check", "serve", "server-config"),
                 *("attention", "align"),
             ]
@@ -62,6 +62,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
         *(
             "demo",
             "models",
+            "presets",
             "train",
             "translate",
             "evaluate",
@@ -108,7 +109,7 @@ def test_without_arguments_the_help_is_shown(monkeypatch, capsys):
         (["models", "a", "b"], "Got unexpected extra argument(s) (b)"),
         (["train", "recipe.yaml"], "Missing option '--output'."),
         (["export", "run"], "Missing argument 'DIR'."),
-        (["evaluate"], "Missing argument 'RUN_OR_EXPORT'."),
+        (["evaluate"], "Missing argument 'MODEL'."),
         (
             ["translate", "run", "--beam-size", "0"],
             "Invalid value for '--beam-size': Input should be greater than or equal to 1",

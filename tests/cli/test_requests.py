@@ -102,7 +102,7 @@ def test_stories(echo, tmp_path):
             "Expected one kind of request: texts, imag",
         ),
         (["text"], ["--question", "f"], "Expected --story FILE with --question."),
-        (["text"], ["f"], "Expected one RUN_OR_EXPORT. Received: "),
+        (["text"], ["f"], "Expected one MODEL. Received: "),
         (["image"], ["--image", "f", "--n-best", "1"], "Expected --n-best and --alignments with t"),
         (["image"], ["--image", "f", "--alignments"], "Received: one of them with image."),
     ],

@@ -19,6 +19,7 @@ RESULTS = {
     "bleu_signature": "nrefs:1|" + "long|" * 30,
     "chrf": 55.5,
     "chrf_signature": "nrefs:1|nc:6",
+    "exact": 12.5,
     "perplexity": 4.56789,
     "train_seconds": 1234.5,
     "train_cpu_seconds": 2345.6,

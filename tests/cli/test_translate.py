@@ -270,10 +270,10 @@ def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, transla
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "Expected either RUN_OR_EXPORT or --server URL."),
+        ([], "Expected either MODEL or --server URL."),
         (
             ["RUN", "--server", "URL", "--model", "tiny"],
-            "Expected either RUN_OR_EXPORT or --server",
+            "Expected either MODEL or --server",
         ),
         (["RUN", "--model", "tiny"], "Expected --model, --version and --timeout with --server URL"),
         (["RUN", "--version", 1], "Expected --model, --version and --timeout with --server URL"),

@@ -45,7 +45,7 @@ def recipe(rng: random.Random) -> dict:
         "word_dropout": rng.choice([0.0, 0.1]),
         "guided_attention": rng.choice([None, 1.0]),
         "few_shapes": rng.choice([True, False]),
-        "monitor": rng.choice(["bleu", "chrf", "loss"]),
+        "monitor": rng.choice(["bleu", "chrf", "exact", "loss"]),
         "early_stopping": rng.choice([None, 2]),
         **({"moving_average": 0.9} if average == "moving_average" else {}),
         **({"average_epochs": 2} if average == "average_epochs" else {}),

@@ -13,6 +13,12 @@ def test_perfect_translations():
     assert scores["chrf_signature"].startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:0")
 
 
+def test_exact_matches():
+    """A match is one in every character; the order counts."""
+    found = ["a b", "a b ", "A b", "c", "a b"]
+    assert translation_scores(found, ["a b", "a b", "a b", "c", "d"])["exact"] == 40.0
+
+
 def test_bleu_by_hand():
     # Tokens "a b c d e ." against "a b c d f .": precisions 5/6, 3/5, 2/4, 1/3, equal lengths.
     scores = translation_scores(["a b c d e."], ["a b c d f."])

@@ -29,6 +29,7 @@ pytestmark = [
 ]
 RESULTS = {
     *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
+    "exact",
     *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),
     *("history", "early_stopping"),
 }

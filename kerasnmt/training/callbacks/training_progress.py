@@ -21,7 +21,15 @@ class TrainingProgress(keras.callbacks.Callback):
         epochs: Number of epochs of the whole training.
     """
 
-    _SHOWN = ("loss", "perplexity", "val_loss", "val_perplexity", "val_bleu", "val_chrf")
+    _SHOWN = (
+        "loss",
+        "perplexity",
+        "val_loss",
+        "val_perplexity",
+        "val_bleu",
+        "val_chrf",
+        "val_exact",
+    )
 
     def __init__(self, console: Console, epochs: int) -> None:
         super().__init__()

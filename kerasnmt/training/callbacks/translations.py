@@ -32,7 +32,8 @@ class _Sentences:
 class TranslationQuality(keras.callbacks.Callback):
     """Translates validation sentences at the end of epochs, and scores the translations.
 
-    Adds `val_bleu` and `val_chrf` to the epoch's logs for the callbacks after this one:
+    Adds `val_bleu`, `val_chrf` and `val_exact`, see `translation_scores`, to the epoch's logs for
+    the callbacks after this one:
     `keras.callbacks.TensorBoard`, `BestModel`, Keras' own history.
 
     Args:
@@ -65,7 +66,7 @@ class TranslationQuality(keras.callbacks.Callback):
             return
         translations = self.sentences.translate(self.model)
         scores = translation_scores(translations, self.sentences.references)
-        logs["val_bleu"], logs["val_chrf"] = scores["bleu"], scores["chrf"]
+        logs |= {f"val_{name}": scores[name] for name in ("bleu", "chrf", "exact")}
 
 
 class SampleTranslations(TensorBoardRun):

@@ -222,8 +222,10 @@ class _Training(_Section):
     precision: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="Type of the computation; weights and losses are always float32."
     )
-    monitor: Literal["bleu", "chrf", "loss"] = Field(
-        "bleu", description="Score of the validation data by which the best model is kept."
+    monitor: Literal["bleu", "chrf", "exact", "loss"] = Field(
+        "bleu",
+        description="Score of the validation data by which the best model is kept; exact, the "
+        "share of exact matches, suits tasks with one right answer, such as pronunciation.",
     )
     early_stopping: _Count | None = Field(
         None, description="Epochs without a better score of monitor that end the training."

@@ -24,7 +24,8 @@ def test_scores_reach_the_logs(callback):
     callback.on_epoch_end(1, logs)
     expected = translation_scores(["Zwei Hunde rennen."], ["Zwei Hunde laufen."])
     assert 0 < expected["bleu"] < 100
-    assert logs == {"loss": 1.0, "val_bleu": expected["bleu"], "val_chrf": expected["chrf"]}
+    scores = {f"val_{name}": expected[name] for name in ("bleu", "chrf", "exact")}
+    assert logs == {"loss": 1.0, **scores}
     assert callback.calls == [(["Two dogs run."], {"beam_size": 1, "batch_size": 7})]
 
 

@@ -1,0 +1,87 @@
+"""A training that begins with a preset."""
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from kerasnmt.text import WordTokenizer
+from kerasnmt.training import Recipe, RunFolder, train
+from kerasnmt.training.starts import PresetStart
+from kerasnmt.training.training import Training
+from kerasnmt.zoo import bahdanau_gru
+
+
+def recipe(**model):
+    return Recipe.from_dict(
+        {
+            "model": {"name": "bahdanau_gru", "units": 4, "embedding_dim": 3, **model},
+            "tokenizer": {"source": {"kind": "words"}, "target": {"kind": "words"}},
+            "data": {"train": {"builtin": 20}, "validation": {"builtin": 2}},
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A model that no test changes."""
+    return bahdanau_gru(
+        WordTokenizer(["a", "dog", "."]), WordTokenizer(["ein", "Hund"]), units=4, embedding_dim=3
+    )
+
+
+@pytest.fixture(scope="module")
+def preset(trained, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("presets") / "tiny"
+    return trained.save_to_preset(folder, weights="float32")
+
+
+def prepared(preset, tmp_path, recipe):
+    console = Console(quiet=True)
+    start = PresetStart(recipe, RunFolder(tmp_path / "run"), console, preset)
+    training = Training(recipe, start, console)
+    training.prepare()
+    return training
+
+
+def test_it_begins_with_the_weights_and_the_tokenizers(preset, trained, tmp_path):
+    training = prepared(preset, tmp_path, recipe(dropout=0.5))
+    pairs = zip(training.model.get_weights(), trained.get_weights(), strict=True)
+    assert all(np.array_equal(*pair) for pair in pairs)
+    assert training.model.source_tokenizer.tokenize(["dog ."]).to_list() == [[5, 6]]
+    assert training.model.target_tokenizer.vocabulary_size == 6
+    assert list(training.tokenizers) == ["source", "target"]
+
+
+def test_a_shared_tokenizer(trained, tmp_path):
+    words = WordTokenizer(["a", "dog"])
+    folder = bahdanau_gru(words, units=4, embedding_dim=3).save_to_preset(tmp_path / "shared")
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "words"}}
+    training = prepared(folder, tmp_path, Recipe.from_dict(document))
+    assert list(training.tokenizers) == ["shared"]
+    assert training.model.source_tokenizer is training.model.target_tokenizer
+    with pytest.raises(ValueError, match=r"Expected the tokenizer of .*: \{'shared': 'words'\}"):
+        prepared(folder, tmp_path, recipe())
+
+
+@pytest.mark.parametrize(
+    ("model", "error"),
+    [
+        ({"name": "bahdanau_lstm"}, r"Expected the model.name of the preset to begin from, .*_gru"),
+        ({"units": 5}, r"Expected the sizes of the model to begin from, with .* of shape \("),
+        ({"tie_embeddings": True}, r"Expected a model with \d+ weights, as the one to begin from"),
+    ],
+)
+def test_another_model_is_refused(preset, tmp_path, model, error):
+    """Before anything is written."""
+    with pytest.raises(ValueError, match=error):
+        train(recipe(**model), tmp_path / "run", init_from=preset)
+    assert not (tmp_path / "run").exists()
+
+
+def test_unknown_places(tmp_path):
+    with pytest.raises(ValueError, match="unknown preset 'tatoeba_xy'"):
+        train(recipe(), tmp_path / "run", init_from="tatoeba_xy")
+    with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
+        train(recipe(), tmp_path / "run", init_from=tmp_path)
+    assert list(tmp_path.iterdir()) == []
