@@ -65,9 +65,9 @@ def train(
     Returns:
         The results, as in `results.json`: `model`, `parameters`, `seed`; `test`, the split that was
         scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact`, `perplexity`;
-        `train_seconds` and `train_cpu_seconds`, with validation and without reading the data; `epochs`, and whether
-        `early_stopping` came before the last; `average`, where epochs were averaged, with its
-        `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the training steps;
+        `train_seconds` and `train_cpu_seconds`, with validation and without reading the data;
+        `epochs`, and whether `early_stopping` came before the last; `average`, where epochs were
+        averaged, with its `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the training steps;
         `history`, see `EpochHistory`.
 
     Raises:

@@ -48,7 +48,7 @@ def test_scores_are_those_of_sacrebleu_on_the_lines_of_translate(kerasnmt, expor
     assert done == (
         0,
         f"BLEU  {expected[0]:.2f}  {expected[1]}\nchrF  {expected[2]:.2f}  {expected[3]}\n"
-        "on 5 sentences\n",
+        f"exact  {expected[4]:.2f}%\non 5 sentences\n",
         "",
     )
 

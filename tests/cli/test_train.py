@@ -80,6 +80,7 @@ def test_arguments_and_results(folder, monkeypatch, capsys):
         "model": "bahdanau_gru, 12,345 parameters",
         "BLEU (validation)": f"31.42  {RESULTS['bleu_signature']}",
         "chrF (validation)": "55.50  nrefs:1|nc:6",
+        "exact (validation)": "12.50%",
         "perplexity (validation)": "4.568",
         "epochs": "3",
         "seconds": "1,234",
