@@ -67,8 +67,8 @@ def train(
         scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact`, `perplexity`;
         `train_seconds` and `train_cpu_seconds`, with validation and without reading the data;
         `epochs`, and whether `early_stopping` came before the last; `average`, where epochs were
-        averaged, with its `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the training steps;
-        `history`, see `EpochHistory`.
+        averaged, with its `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the
+        training steps; `history`, see `EpochHistory`.
 
     Raises:
         ValueError: The recipe does not suit the data or the zoo, `output` already holds a run,
