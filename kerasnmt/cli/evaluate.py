@@ -1,8 +1,10 @@
 """`kerasnmt evaluate`."""
 
 import json
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,8 +17,20 @@ from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
 def evaluate(
     model: Model,
-    source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
-    reference: Annotated[Path, typer.Option("--reference", help="File of their translations.")],
+    source: Annotated[
+        Path | None, typer.Option("--source", help="File of sources; plain or .gz.")
+    ] = None,
+    reference: Annotated[
+        Path | None, typer.Option("--reference", help="File of their translations.")
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            help="Instead of both, a file with a source, a tab and a translation in each line. "
+            "Consecutive lines with the same source are references of one sentence.",
+        ),
+    ] = None,
     context: Context = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
@@ -39,10 +53,9 @@ def evaluate(
     difference this large between equal systems.
     """
     load_tensorflow()
-    from kerasnmt.data import read_parallel
-    from kerasnmt.training import compared_scores, texts, translation_scores
+    from kerasnmt.training import compared_scores, translation_scores
 
-    sources, references = texts(read_parallel(source, reference))
+    sources, references = _sentences(source, reference, pairs, context)
     contexts = read_contexts(context, len(sources))
     console = progress_console()
     with console.status("loading the model"):
@@ -71,3 +84,21 @@ def evaluate(
     if baseline is None:
         print(f"exact  {results['exact']:.2f}%")
     print(f"on {len(sources):,} sentences")
+
+
+def _sentences(
+    source: Path | None, reference: Path | None, pairs: Path | None, context: Path | None
+) -> tuple[list[str], list[Any]]:
+    """Return the sources, and the reference or the references of each."""
+    from kerasnmt.data import read_parallel, read_tsv
+    from kerasnmt.training import texts
+
+    if pairs is None:
+        if source is None or reference is None:
+            raise ValueError("Expected --source FILE with --reference FILE, or --pairs FILE.")
+        return texts(read_parallel(source, reference))
+    if any(file is not None for file in (source, reference, context)):
+        raise ValueError("Expected --pairs FILE without --source, --reference and --context.")
+    rows = groupby(zip(*texts(read_tsv(pairs)), strict=True), key=itemgetter(0))
+    grouped = [(text, [reference for _, reference in row]) for text, row in rows]
+    return tuple(map(list, zip(*grouped, strict=True)))

@@ -1,39 +1,42 @@
 """BLEU, chrF and exact matches of translations."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
+
+Reference = str | Sequence[str]
 
 
 def translation_scores(
-    translations: Sequence[str], references: Sequence[str]
+    translations: Sequence[str], references: Sequence[Reference]
 ) -> dict[str, float | str]:
-    """Score translations against one reference each, with sacreBLEU's defaults.
+    """Score translations with sacreBLEU's defaults.
 
     Args:
         translations: Translations as a reader sees them, cased and detokenized.
-        references: Their references, in the same order.
+        references: The reference of each, or a list of its references, in the same order.
 
     Returns:
         `bleu` and `chrf` of the whole corpus, from 0 to 100, and `bleu_signature` and
         `chrf_signature`, which describe how each was computed (Post, 2018, "A call for clarity in
-        reporting BLEU scores"); and `exact`, the percentage of translations that equal their
+        reporting BLEU scores"); and `exact`, the percentage of translations that equal a
         reference, for tasks with one right answer, such as pronunciation.
 
     Raises:
         ValueError: The numbers of translations and references differ, or there are none.
     """
     _check_lengths(translations, references)
-    scores = {}
+    scores, columns = {}, _columns(references)
     for name, metric in _metrics().items():
-        scores[name] = metric.corpus_score(list(translations), [list(references)]).score
+        scores[name] = metric.corpus_score(list(translations), columns).score
         scores[f"{name}_signature"] = str(metric.get_signature())
-    pairs = zip(translations, references, strict=True)
-    scores["exact"] = 100 * sum(one == other for one, other in pairs) / len(references)
+    rows = zip(translations, map(_as_list, references), strict=True)
+    scores["exact"] = 100 * sum(one in known for one, known in rows) / len(references)
     return scores
 
 
 def compared_scores(
-    translations: Sequence[str], baseline: Sequence[str], references: Sequence[str]
+    translations: Sequence[str], baseline: Sequence[str], references: Sequence[Reference]
 ) -> dict[str, float | str]:
     """Score the translations of two systems, and test whether the scores differ by chance.
 
@@ -44,7 +47,7 @@ def compared_scores(
     Args:
         translations: Translations of the system.
         baseline: Translations of the other system, of the same sources.
-        references: Their references, in the same order.
+        references: The reference of each, or a list of its references, in the same order.
 
     Returns:
         `bleu` and `chrf` of the system; `baseline_bleu` and `baseline_chrf`; `bleu_p_value` and
@@ -60,7 +63,7 @@ def compared_scores(
     for some in (translations, baseline):
         _check_lengths(some, references)
     systems = [("baseline", list(baseline)), ("system", list(translations))]
-    test = PairedTest(systems, _metrics(), [list(references)], test_type="bs", n_samples=1000)
+    test = PairedTest(systems, _metrics(), _columns(references), test_type="bs", n_samples=1000)
     signatures, results = test()
     scores = {}
     for name, label in (("bleu", "BLEU"), ("chrf", "chrF2")):
@@ -81,7 +84,16 @@ def _metrics() -> dict[str, Any]:
     return {"bleu": BLEU(force=True), "chrf": CHRF()}
 
 
-def _check_lengths(translations: Sequence[str], references: Sequence[str]) -> None:
+def _as_list(reference: Reference) -> list[str]:
+    return [reference] if isinstance(reference, str) else list(reference)
+
+
+def _columns(references: Sequence[Reference]) -> list[list[str | None]]:
+    """Return the first references, the second ones, and so on; None where there are fewer."""
+    return [list(column) for column in zip_longest(*map(_as_list, references))]
+
+
+def _check_lengths(translations: Sequence[str], references: Sequence[Reference]) -> None:
     if len(translations) != len(references) or not translations:
         raise ValueError(
             "Expected a reference for each translation, and at least one of them. "

@@ -53,6 +53,37 @@ def test_scores_are_those_of_sacrebleu_on_the_lines_of_translate(kerasnmt, expor
     )
 
 
+def test_pairs(kerasnmt, export_folder, files, tmp_path):
+    """Lines with the same source, one after the other, are references of one sentence."""
+    rows = list(zip(*(path.read_text().split("\n")[:-1] for path in files), strict=True))
+    (tmp_path / "rows.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in rows))
+    done = kerasnmt("evaluate", export_folder, "--pairs", tmp_path / "rows.tsv")
+    assert done == kerasnmt("evaluate", export_folder, *options(files))
+    twice = "".join(2 * f"{one}\t{other}\n" for one, other in rows)
+    (tmp_path / "rows.tsv").write_text(twice)
+    found = json.loads(
+        kerasnmt("evaluate", export_folder, "--pairs", tmp_path / "rows.tsv", "--json").out
+    )
+    single = json.loads(kerasnmt("evaluate", export_folder, *options(files), "--json").out)
+    for name in ("bleu", "exact", "sentences"):
+        assert found[name] == pytest.approx(single[name])
+    assert found["bleu_signature"].startswith("nrefs:2|")
+
+
+def test_one_form_of_files(kerasnmt, export_folder, files, tmp_path):
+    for arguments in ([], ["--source", files[0]], ["--reference", files[1]]):
+        done = kerasnmt("evaluate", export_folder, *arguments)
+        assert done == (
+            2,
+            "",
+            "error: Expected --source FILE with --reference FILE, or --pairs FILE.\n",
+        )
+    for more in ("--source", "--reference", "--context"):
+        done = kerasnmt("evaluate", export_folder, "--pairs", files[0], more, files[1])
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: Expected --pairs FILE without --source, --reference and")
+
+
 def test_packed_files_give_the_same(kerasnmt, export_folder, files):
     packed = [path.with_suffix(".gz") for path in files]
     for path, target in zip(files, packed, strict=True):

@@ -1,4 +1,5 @@
 import pytest
+import sacrebleu
 
 from kerasnmt.training import compared_scores, translation_scores
 
@@ -17,6 +18,22 @@ def test_exact_matches():
     """A match is one in every character; the order counts."""
     found = ["a b", "a b ", "A b", "c", "a b"]
     assert translation_scores(found, ["a b", "a b", "a b", "c", "d"])["exact"] == 40.0
+
+
+def test_several_references():
+    """The scores of sacreBLEU with as many columns of references; a match with any is exact."""
+    translations = ["a b c d e f", "g h i j k", "l m n o"]
+    references = [["a b c d e x", "a b c d e f"], "g h i x k", ["l m n x", "x m n o", "l m"]]
+    columns = [
+        ["a b c d e x", "g h i x k", "l m n x"],
+        ["a b c d e f", None, "x m n o"],
+        [None, None, "l m"],
+    ]
+    scores = translation_scores(translations, references)
+    bleu = sacrebleu.BLEU(force=True).corpus_score(translations, columns).score
+    assert scores["bleu"] == pytest.approx(bleu) and scores["exact"] == pytest.approx(100 / 3)
+    assert scores["bleu"] > translation_scores(translations, columns[0])["bleu"]
+    assert scores["bleu_signature"].startswith("nrefs:var|")
 
 
 def test_bleu_by_hand():
