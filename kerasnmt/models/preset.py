@@ -32,6 +32,7 @@ _ABOUT = {
     "license": str,
     "attribution": str,
     "score": str,
+    "evaluation": str,
     "search": dict,
     "examples": list,
 }

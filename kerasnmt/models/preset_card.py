@@ -47,6 +47,7 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
         _table(metadata),
         f"## Use\n\n{_use(name, metadata)}",
         "## Examples\n\n" + _examples(examples) if examples else "",
+        f"## Score\n\n{_score(about)}" if "evaluation" in about else "",
         f"## Data\n\n{about['attribution']}" if "attribution" in about else "",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -83,6 +84,10 @@ def _use(name: str, metadata: dict[str, Any]) -> str:
 
 
 _FIELDS = ("text", "story", "question")
+
+
+def _score(about: dict[str, Any]) -> str:
+    return f"{about.get('score', '')}, by\n\n```bash\n{about['evaluation']}\n```"
 
 
 def _examples(examples: list[dict[str, Any]]) -> str:

@@ -70,7 +70,8 @@ class TextModel(Composite, keras.Model):
             weights: The number format of the matrices in the file: "float32", "float16" or "int8".
                 The loaded model computes in float32.
             about: What the preset says of itself, all optional: `task`, `description`,
-                `attribution` and `score`, texts; `license`, an identifier such as "cc-by-4.0";
+                `attribution` and `score`, texts; `evaluation`, the command that gives the score;
+                `license`, an identifier such as "cc-by-4.0";
                 `languages`, codes such as `["en", "fr"]`, the source first; `search`, the search
                 options of the score, which the command line uses; `examples`, dicts with an `input`
                 (a request such as `{"text": "I am here."}`) and an `output`.

@@ -20,6 +20,7 @@ ABOUT = {
     "license": "cc-by-2.0",
     "attribution": "Sentences by Anna, CC BY 2.0.",
     "score": "BLEU 12.3",
+    "evaluation": "kerasnmt evaluate tiny_en_de --pairs test.tsv",
     "search": {"beam_size": 2, "max_length": 9},
     "examples": [{"input": {"text": "two | dogs"}, "output": "ab"}],
 }
@@ -176,6 +177,7 @@ def test_the_card(saved):
         'print(model.translate(["two | dogs"], beam_size=2, max_length=9))',
         'echo "two | dogs" | kerasnmt translate tiny_en_de',
         "| two \\| dogs | ab |",
+        "kerasnmt evaluate tiny_en_de --pairs test.tsv",
         "Sentences by Anna, CC BY 2.0.",
     ):
         assert line in body.splitlines()

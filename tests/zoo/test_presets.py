@@ -113,8 +113,9 @@ def outputs(model, preset):
         return model.answer(stories, [one["question"] for one in requests])
     from kerasnmt.data import builtin_scenes
 
-    scenes = builtin_scenes(1 + max(one["scene"] for one in requests), seed=2)
-    return model.caption(np.stack([scenes[one["scene"]].image for one in requests]))
+    scenes = builtin_scenes(1 + max(one["scene"] for one in requests), "test")
+    images = np.stack([scenes[one["scene"]].image for one in requests])
+    return model.caption(images, **preset.search)
 
 
 @pytest.mark.parametrize("name", zoo.list_presets())
@@ -123,7 +124,14 @@ def test_shipped_presets_answer_as_their_cards_say(name):
     model = preset.load()
     assert model.count_params() == preset.metadata["parameters"]
     assert outputs(model, preset) == [one["output"] for one in preset.about["examples"]]
-    assert {"description", "license", "attribution", "score", "task"} <= preset.about.keys()
+    assert {
+        "description",
+        "license",
+        "attribution",
+        "score",
+        "evaluation",
+        "task",
+    } <= preset.about.keys()
     assert len(preset.about["examples"]) >= 3
 
 

@@ -1,6 +1,7 @@
 """Train attention over context on bAbI tasks, one model a task, and score each on its test set.
 
     python reproduce.py DATA OUTPUT --tasks 1 6 2
+    python reproduce.py DATA --score babi_context --tasks 6
 
 DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). The question is
 the source, the story the context, and the answer is generated or copied from either. A random start
@@ -13,7 +14,7 @@ questions, which nothing else looks at.
 
 OUTPUT holds a `task-T-start-N.keras` and `task-T-start-N.json` for each start (those that are there
 are not trained again), and `results.json` with the test error of each task in percent, those of
-earlier runs included.
+earlier runs included. With `--score`, a preset is scored on each task and nothing is trained.
 """
 
 import argparse
@@ -36,7 +37,7 @@ from kerasnmt.data import StoryQuestion, batches, read_babi
 from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import BestModel
-from kerasnmt.zoo import context_attention_gru
+from kerasnmt.zoo import context_attention_gru, from_preset
 
 UNITS, DROPOUT, RATE, NORM = 48, 0.1, 0.005, 5.0
 BATCH_SIZE, MAX_LENGTH = 32, 600
@@ -188,12 +189,20 @@ def main() -> None:
     """Train all starts of each task, choose one, and score it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path, help="folder with the files of the tasks")
-    parser.add_argument("output", type=Path, help="folder for the models and results.json")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("output", type=Path, nargs="?", help="folder for models and results.json")
+    what.add_argument("--score", metavar="PRESET", help="a preset to score")
     parser.add_argument("--tasks", type=int, nargs="+", default=[1, 2, 6])
     parser.add_argument("--starts", type=int, default=3, help="most random starts of a task")
     parser.add_argument("--epochs", type=int, default=100, help="most epochs of a start")
     parser.add_argument("--patience", type=int, default=40, help="epochs without fewer errors")
     arguments = parser.parse_args()
+    if arguments.score is not None:
+        model = from_preset(arguments.score)
+        for task in arguments.tasks:
+            error = error_of(model, read_task(arguments.data, task, "test"))
+            print(json.dumps({"task": task, "test_error": error}))
+        return
     results = arguments.output / "results.json"
     found = json.loads(results.read_text(encoding="utf-8"))["tasks"] if results.exists() else {}
     for task in arguments.tasks:

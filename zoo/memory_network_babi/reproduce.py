@@ -1,12 +1,14 @@
 """Train a memory network on all 20 bAbI tasks together, and score it on each.
 
     python reproduce.py DATA OUTPUT
+    python reproduce.py DATA --score babi_memory
 
 DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). Several random
 starts are trained on the first nine tenths of every task's training questions; the one with the
 fewest errors on the last tenth is scored on the test questions, which nothing else looks at. OUTPUT
 holds a `start-N.keras` and `start-N.json` for each start (those that are there are not trained
-again), and `results.json` with the test error of each task in percent.
+again), and `results.json` with the test error of each task in percent. With `--score`, a preset is
+scored and nothing is trained.
 
 The schedule is that of Sukhbaatar et al. (2015), section 4.2, for joint training, as the authors'
 code has it: stochastic gradient descent in batches of 32 for 30 epochs of a linear start, whatever
@@ -37,7 +39,7 @@ from kerasnmt.data import StoryQuestion, read_babi, story_batches
 from kerasnmt.models import MemoryNetwork
 from kerasnmt.text import PlainWordTokenizer
 from kerasnmt.training import GradientNorm, LinearStart
-from kerasnmt.zoo import memory_network
+from kerasnmt.zoo import from_preset, memory_network
 
 BATCH_SIZE = 32
 RATE, LINEAR_RATE, NORM = 0.005 * BATCH_SIZE, 0.05, 40 / BATCH_SIZE
@@ -140,6 +142,14 @@ def error_of(model: MemoryNetwork, questions: list[StoryQuestion]) -> float:
     return 100 * sum(wrong) / len(wrong)
 
 
+def errors_of(
+    model: MemoryNetwork, tests: dict[int, list[StoryQuestion]]
+) -> dict[str, dict | float]:
+    """The test error of each task, and their mean."""
+    errors = {str(number): error_of(model, questions) for number, questions in tests.items()}
+    return {"test_error": errors, "mean_test_error": sum(errors.values()) / len(errors)}
+
+
 def write_json(path: Path, document: dict) -> None:
     """Write a document whole or not at all."""
     with atomic_write(path) as temporary:
@@ -150,11 +160,17 @@ def main() -> None:
     """Train all starts, choose one, and score it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path, help="folder with the files of the tasks")
-    parser.add_argument("output", type=Path, help="folder for the models and results.json")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("output", type=Path, nargs="?", help="folder for models and results.json")
+    what.add_argument("--score", metavar="PRESET", help="a preset to score")
     parser.add_argument("--starts", type=int, default=3, help="number of random starts")
     parser.add_argument("--epochs", type=int, default=EPOCHS, help="after the linear start")
     arguments = parser.parse_args()
-    tasks, tests = read_tasks(arguments.data, "train"), read_tasks(arguments.data, "test")
+    tests = read_tasks(arguments.data, "test")
+    if arguments.score is not None:
+        print(json.dumps(errors_of(from_preset(arguments.score), tests)))
+        return
+    tasks = read_tasks(arguments.data, "train")
     train, validation = split_tasks(tasks)
     tokenizer = PlainWordTokenizer.train(
         text for questions in tasks.values() for one in questions for text in one.texts
@@ -173,13 +189,11 @@ def main() -> None:
     chosen = min(starts, key=lambda one: (one["validation_error"], one["validation_loss"]))
     path = arguments.output / f"start-{chosen['start']}.keras"
     model = keras.saving.load_model(path, compile=False)
-    errors = {str(number): error_of(model, questions) for number, questions in tests.items()}
     results = {
         "model": model.name,
         "parameters": model.count_params(),
         "chosen_start": chosen["start"],
-        "test_error": errors,
-        "mean_test_error": sum(errors.values()) / len(errors),
+        **errors_of(model, tests),
         "starts": starts,
     }
     write_json(arguments.output / "results.json", results)

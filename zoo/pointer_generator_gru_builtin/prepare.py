@@ -2,8 +2,8 @@
 
     python prepare.py OUTPUT
 
-OUTPUT gets `test.en` and `test.de`, 1,000 pairs; and `unseen_names.en` and `unseen_names.de`, 500
-pairs with names that occur in no other split.
+OUTPUT gets `test.tsv`, 1,000 pairs, and `unseen_names.tsv`, 500 pairs with names that occur in no
+other split.
 """
 
 import argparse
@@ -20,12 +20,8 @@ def main() -> None:
     output.mkdir(parents=True, exist_ok=True)
     for split, size in (("test", 1000), ("unseen_names", 500)):
         pairs = builtin_corpus(size, split)
-        for language, lines in (
-            ("en", [pair.source for pair in pairs]),
-            ("de", [pair.target for pair in pairs]),
-        ):
-            text = "".join(f"{line}\n" for line in lines)
-            (output / f"{split}.{language}").write_text(text, encoding="utf-8")
+        rows = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
+        (output / f"{split}.tsv").write_text(rows, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,90 @@
+"""Make a preset of a trained model: `kerasnmt/presets/NAME`.
+
+    python zoo/make_preset.py zoo/bahdanau_gru_g2p/presets.yaml g2p_dutch runs/g2p_dutch/model.keras
+
+The YAML file has what all its presets say of themselves under `all`, and what is one preset's own
+under its name. Besides the keys of `model.save_to_preset(about=…)` there are
+
+- `weights`, the number format of the file;
+- `test`, a file of pairs, relative to the YAML file; the preset's scores on it, `bleu`, `chrf`,
+  `exact` and `error` (100 - `exact`), fill the braces in `score`;
+- `inputs`, the requests of the examples; the preset itself gives their outputs.
+
+A preset that exists is replaced.
+"""
+
+import argparse
+import os
+import shutil
+import tempfile
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+import yaml
+
+from kerasnmt.data import builtin_scenes, read_tsv
+from kerasnmt.models import Preset, in_float32, load_model
+from kerasnmt.shipped_presets import shipped_presets
+from kerasnmt.training import texts, translation_scores
+
+PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
+
+
+def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
+    """Score a preset on pairs; consecutive pairs with one source have several references."""
+    rows = groupby(zip(*texts(read_tsv(pairs)), strict=True), key=lambda pair: pair[0])
+    grouped = [(source, [reference for _, reference in row]) for source, row in rows]
+    sources, references = zip(*grouped, strict=True)
+    found = translation_scores(model.translate(sources, **preset.search), references)
+    return {**found, "error": 100 - found["exact"]}
+
+
+def outputs(preset: Preset, model: Any, requests: list[dict[str, Any]]) -> list[str]:
+    """Answer the requests of a card's examples."""
+    if "text" in requests[0]:
+        contexts = [one["context"] for one in requests] if "context" in requests[0] else None
+        asked = [one["text"] for one in requests]
+        return model.translate(asked, contexts=contexts, **preset.search)
+    if "story" in requests[0]:
+        stories = [one["story"].splitlines() for one in requests]
+        return model.answer(stories, [one["question"] for one in requests])
+    scenes = builtin_scenes(1 + max(one["scene"] for one in requests), "test")
+    images = np.stack([scenes[one["scene"]].image for one in requests])
+    return model.caption(images, **preset.search)
+
+
+def main() -> None:
+    """Make a preset."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("document", type=Path, help="YAML file with what presets say")
+    parser.add_argument("name", help="name of the preset in it")
+    parser.add_argument("model", type=Path, help="the trained model, a model.keras")
+    arguments = parser.parse_args()
+    document = yaml.safe_load(arguments.document.read_text(encoding="utf-8"))
+    about = {**document["all"], **document[arguments.name]}
+    weights = about.pop("weights", "float16")
+    test, inputs = about.pop("test", None), about.pop("inputs")
+    with tempfile.TemporaryDirectory() as folder:
+        model = in_float32(load_model(arguments.model, compile=False))
+        place = model.save_to_preset(Path(folder, arguments.name), weights=weights, about=about)
+        preset = Preset(place)
+        model = preset.load()
+        if test is not None:
+            found = scores(preset, model, arguments.document.parent / test)
+            about["score"] = about["score"].format(**found)
+        answers = outputs(preset, model, inputs)
+        about["examples"] = [
+            {"input": one, "output": answer} for one, answer in zip(inputs, answers, strict=True)
+        ]
+    shutil.rmtree(PRESETS / arguments.name, ignore_errors=True)
+    print(model.save_to_preset(PRESETS / arguments.name, weights=weights, about=about))
+    print(about["score"], *(one["output"] for one in about["examples"]), sep="\n")
+    print(f"{len(shipped_presets())} presets")
+
+
+if __name__ == "__main__":
+    main()
