@@ -97,5 +97,6 @@ def _examples(examples: list[dict[str, Any]]) -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
-        value = " / ".join(map(str, value.values()))
+        parts = value.items()
+        value = " / ".join(part if isinstance(part, str) else f"{k} {part}" for k, part in parts)
     return str(value).replace("|", "\\|").replace("\n", "<br>")

@@ -1,6 +1,7 @@
 import hashlib
 import json
 import shutil
+from pathlib import Path
 
 import h5py
 import keras
@@ -12,6 +13,8 @@ from kerasnmt.models import Preset, load_model
 from kerasnmt.models.preset import FORMAT
 from kerasnmt.version import __version__
 
+FORMAT_1 = Path(__file__).parent / "presets" / "format_1"
+FORMAT_1_LOGITS = [[11.44589, -9.45065, 0.38348], [3.13399, -7.00850, 9.43160]]
 TEXTS = ["two dogs run .", "a cat", ""]
 ABOUT = {
     "task": "spelling",
@@ -331,6 +334,18 @@ def test_captions_and_answers(tmp_path):
     assert loaded.metadata["pipeline_tag"] == "image-to-text"
     assert "model.caption(images)" in (tmp_path / "scenes/README.md").read_text()
     assert "--story story.txt" in (tmp_path / "babi/README.md").read_text()
+
+
+def test_a_preset_of_an_earlier_version():
+    """Written by kerasnmt 0.1.0. Keep it, and add one where the format changes."""
+    preset = Preset(FORMAT_1)
+    model = preset.load()
+    examples = preset.about["examples"]
+    assert preset.metadata["format"] == 1 and len(examples) == 3
+    answers = model.translate([one["input"]["text"] for one in examples], **preset.search)
+    assert answers == [one["output"] for one in examples] and len(set(answers)) == 3
+    logits = model({"source_ids": np.int32([[4, 5, 3]]), "target_ids": np.int32([[2, 4]])})
+    np.testing.assert_allclose(np.asarray(logits)[0, :, :3], FORMAT_1_LOGITS, atol=1e-4)
 
 
 def test_a_saved_model_and_its_preset_agree(text_model, saved, tmp_path):
