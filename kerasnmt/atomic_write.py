@@ -35,18 +35,18 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
-    """Gives the path of a temporary folder, which takes the name `path` in the end.
+    """Yield a hidden folder, which is moved to `path` at the end.
 
-    After an error the temporary folder is gone.
+    After an error the hidden folder is gone.
 
     Args:
         path: The folder to write. It must not exist; its parents are made.
 
     Yields:
-        A path in the same folder.
+        The hidden folder.
 
     Raises:
-        ValueError: If the folder exists.
+        ValueError: If `path` exists.
     """
     path = Path(path)
     refusal = f"Expected a folder that does not exist. Received: {path}. Choose another name."

@@ -37,6 +37,13 @@ def export(model: keras.Model, directory: str, **options: Any) -> str:
     return export_model(model, directory, **options)
 
 
+def check_search(options: dict[str, Any]) -> None:
+    """Raise a `ValueError` for search options that are unknown or out of range."""
+    from kerasnmt.training import search_options
+
+    search_options(options)
+
+
 def register_tokenizers() -> None:
     """Register the tokenizers, so that Keras finds them by name."""
     from kerasnmt.text import register_tokenizers

@@ -22,11 +22,12 @@ def as_float16(values: np.ndarray, name: str, remedy: str) -> np.ndarray:
         remedy: What to do about an error, such as "Export with weights='float32'."
 
     Raises:
-        ValueError: If a value is too large for float16.
+        ValueError: If a value is not finite, or too large for float16.
     """
+    _check_finite(values, name)
     most = np.finfo("float16").max
     largest = np.abs(values).max(initial=0)
-    if not largest <= most:  # NaN is refused too
+    if largest > most:
         raise ValueError(
             f"Expected weights of at most {most:,.0f}, for float16. Received: {name} with "
             f"{largest:,.0f}. {remedy}"
@@ -34,20 +35,33 @@ def as_float16(values: np.ndarray, name: str, remedy: str) -> np.ndarray:
     return values.astype("float16")
 
 
-def as_int8(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return values as integers from -127 to 127, and the float32 scales to multiply them by.
 
     Each row of a matrix has a scale, or each column, whichever loses less.
 
     Args:
         values: A matrix, float32; of more than two axes, the first or the last one has the scales.
+        name: What the weights are called in an error.
 
     Returns:
         int8 values of the same shape, and float32 scales of a shape that broadcasts to it.
+
+    Raises:
+        ValueError: If a value is not finite.
     """
+    _check_finite(values, name)
     first, last = 0, values.ndim - 1
     both = [_quantized(values, kept) for kept in (last, first)]
     return min(both, key=lambda pair: np.square(pair[0] * pair[1] - values).sum())
+
+
+def _check_finite(values: np.ndarray, name: str) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"Expected finite weights. Received: {name} with NaN or infinite values. Train the "
+            "model again from a checkpoint before the loss was lost."
+        )
 
 
 def _quantized(values: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:

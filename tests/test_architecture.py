@@ -33,7 +33,7 @@ COMMON = {
     "ids",
     "lazy_names",
     "nearest_name",
-    "shipped_presets",
+    "preset_folders",
     "small_weights",
     "time_cache",
     "version",

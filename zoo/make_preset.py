@@ -2,12 +2,12 @@
 
     python zoo/make_preset.py zoo/bahdanau_gru_g2p/presets.yaml g2p_dutch runs/g2p_dutch/model.keras
 
-The YAML file has what all its presets say of themselves under `all`, and what is one preset's own
-under its name. Besides the keys of `model.save_to_preset(about=…)` there are
+The YAML file describes presets: under `all` what they have in common, under its name what a preset
+has alone. Besides the keys of `model.save_to_preset(about=…)` there are
 
 - `weights`, the number format of the file;
 - `test`, a file of pairs, relative to the YAML file; the preset's scores on it, `bleu`, `chrf`,
-  `exact` and `error` (100 - `exact`), fill the braces in `score`;
+  `exact` and `error` (100 - `exact`), fill the braces in `score` (without a test, write the score);
 - `inputs`, the requests of the examples; the preset itself gives their outputs.
 
 A preset that exists is replaced.
@@ -17,7 +17,6 @@ import argparse
 import os
 import shutil
 import tempfile
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +27,15 @@ import yaml
 
 from kerasnmt.data import builtin_scenes, read_tsv
 from kerasnmt.models import Preset, in_float32, load_model
-from kerasnmt.shipped_presets import shipped_presets
-from kerasnmt.training import texts, translation_scores
+from kerasnmt.preset_folders import shipped_presets
+from kerasnmt.training import grouped, texts, translation_scores
 
 PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 
 
 def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
-    """Score a preset on pairs; consecutive pairs with one source have several references."""
-    rows = groupby(zip(*texts(read_tsv(pairs)), strict=True), key=lambda pair: pair[0])
-    grouped = [(source, [reference for _, reference in row]) for source, row in rows]
-    sources, references = zip(*grouped, strict=True)
+    """Score a preset on pairs, where consecutive ones with one source belong together."""
+    sources, references = grouped(texts(read_tsv(pairs)))
     found = translation_scores(model.translate(sources, **preset.search), references)
     return {**found, "error": 100 - found["exact"]}
 
@@ -60,7 +57,7 @@ def outputs(preset: Preset, model: Any, requests: list[dict[str, Any]]) -> list[
 def main() -> None:
     """Make a preset."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("document", type=Path, help="YAML file with what presets say")
+    parser.add_argument("document", type=Path, help="YAML file with the descriptions")
     parser.add_argument("name", help="name of the preset in it")
     parser.add_argument("model", type=Path, help="the trained model, a model.keras")
     arguments = parser.parse_args()
@@ -80,8 +77,11 @@ def main() -> None:
         about["examples"] = [
             {"input": one, "output": answer} for one, answer in zip(inputs, answers, strict=True)
         ]
-    shutil.rmtree(PRESETS / arguments.name, ignore_errors=True)
-    print(model.save_to_preset(PRESETS / arguments.name, weights=weights, about=about))
+        made = model.save_to_preset(
+            Path(folder, "made", arguments.name), weights=weights, about=about
+        )
+        shutil.rmtree(PRESETS / arguments.name, ignore_errors=True)
+        shutil.move(made, PRESETS / arguments.name)
     print(about["score"], *(one["output"] for one in about["examples"]), sep="\n")
     print(f"{len(shipped_presets())} presets")
 

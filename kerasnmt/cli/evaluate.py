@@ -1,8 +1,6 @@
 """`kerasnmt evaluate`."""
 
 import json
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,8 +47,8 @@ def evaluate(
 ) -> None:
     """Translate a file and score it: sacreBLEU and chrF with their signatures, and exact matches.
 
-    With --baseline, each line also has the score of the baseline and p, the probability of a
-    difference this large between equal systems.
+    With --baseline, each line also has the score of the baseline; BLEU and chrF have p, the
+    probability of a difference this large between equal systems.
     """
     load_tensorflow()
     from kerasnmt.training import compared_scores, translation_scores
@@ -81,8 +79,10 @@ def evaluate(
                 f"p = {results[f'{name}_p_value']:.4f}",
             ]
         print(*columns, results[f"{name}_signature"], sep="  ")
-    if baseline is None:
-        print(f"exact  {results['exact']:.2f}%")
+    columns = [f"exact  {results['exact']:.2f}%"]
+    if baseline is not None:
+        columns.append(f"baseline {results['baseline_exact']:.2f}%")
+    print(*columns, sep="  ")
     print(f"on {len(sources):,} sentences")
 
 
@@ -91,7 +91,7 @@ def _sentences(
 ) -> tuple[list[str], list[Any]]:
     """Return the sources, and the reference or the references of each."""
     from kerasnmt.data import read_parallel, read_tsv
-    from kerasnmt.training import texts
+    from kerasnmt.training import grouped, texts
 
     if pairs is None:
         if source is None or reference is None:
@@ -99,6 +99,4 @@ def _sentences(
         return texts(read_parallel(source, reference))
     if any(file is not None for file in (source, reference, context)):
         raise ValueError("Expected --pairs FILE without --source, --reference and --context.")
-    rows = groupby(zip(*texts(read_tsv(pairs)), strict=True), key=itemgetter(0))
-    grouped = [(text, [reference for _, reference in row]) for text, row in rows]
-    return tuple(map(list, zip(*grouped, strict=True)))
+    return grouped(texts(read_tsv(pairs)))

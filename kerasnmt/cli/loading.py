@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
-from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.shipped_presets import shipped_presets
+from kerasnmt.nearest_name import nearest_name
+from kerasnmt.preset_folders import preset_folder, shipped_presets
 
 
 def load_run(
@@ -50,14 +50,14 @@ def load_run(
         members = [model, *(_load_one(other, [], True)[0] for other in others)]
         model = Ensemble(members, name="ensemble")
     if beam_size is not None:
-        from kerasnmt.models import SearchModel
-
-        if not isinstance(model, SearchModel):
-            raise ValueError(
-                f"Expected no --beam-size, as {model.name} does not search. Received: --beam-size "
-                f"{beam_size}."
-            )
         options["beam_size"] = beam_size
+    from kerasnmt.models import SearchModel
+
+    if options and not isinstance(model, SearchModel):
+        raise ValueError(
+            f"Expected no search options, as {model.name} does not search. Received: "
+            f"{', '.join(f'{key}={value}' for key, value in options.items())}."
+        )
     return model, options
 
 
@@ -87,6 +87,7 @@ class _Run:
         self.place = run.model
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
+        """Return the search options of the recipe, with changes."""
         if self.run.recipe.exists():
             from kerasnmt.training import Recipe
 
@@ -99,6 +100,7 @@ class _Run:
         return {}
 
     def load(self) -> Any:
+        """Return the model."""
         from kerasnmt.models import load_model
 
         return load_model(self.place, compile=False)
@@ -115,11 +117,13 @@ class _Preset:
         self.preset = get_preset(place)
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
+        """Return the search options of the preset's score, with changes."""
         from kerasnmt.training import search_options
 
         return search_options(self.preset.search, changes)
 
     def load(self) -> Any:
+        """Return the model."""
         return self.preset.load()
 
 
@@ -152,18 +156,13 @@ def is_trained(place: str | Path) -> bool:
 
 def _is_preset(place: str | Path) -> bool:
     """Return whether a place is the folder, the name or the URI of a preset."""
-    if "://" in str(place):
-        return True
-    if Path(place).exists():
-        return (Path(place) / "metadata.json").exists()
-    return str(place) in shipped_presets()
+    return "://" in str(place) or preset_folder(place) is not None
 
 
 def _no_preset(place: str | Path) -> str:
-    """Return the end of an error about a place that does not exist: the nearest preset."""
-    if Path(place).exists() or len(Path(place).parts) > 1 or not shipped_presets():
-        return ""
-    return f". {unknown_name_message(str(place), shipped_presets(), 'preset')}"
+    """Return the end of an error about a place that has no model: the nearest preset."""
+    near = None if Path(place).exists() else nearest_name(str(place), shipped_presets())
+    return f". Did you mean the preset {near}?" if near else ""
 
 
 def check_exportable(place: str | Path) -> None:

@@ -20,7 +20,7 @@ def presets() -> None:
                 name,
                 preset.task,
                 "-".join(preset.about.get("languages", [])),
-                f"{preset.bytes / 1e6:.1f}",
+                f"{preset.size / 1e6:.1f}",
                 preset.about.get("score", ""),
                 preset.about.get("license", ""),
             )

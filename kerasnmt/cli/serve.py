@@ -4,7 +4,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from kerasnmt.cli.console import progress_console, say
-from kerasnmt.cli.loading import is_trained, load_run
+from kerasnmt.cli.loading import check_exportable, is_trained, load_run
 from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
 
@@ -38,8 +38,8 @@ def serve(
 ) -> None:
     """Serve a model for development, over the REST API of TF Serving.
 
-    Of an export it serves the newest version, or the one that is named. A run or a preset is
-    exported first, to a temporary folder.
+    DIR/MODEL serves its newest version, DIR/MODEL/3 the version 3. A run or a preset is exported
+    first, to a temporary folder.
 
     TF Serving itself also batches requests, watches for new versions and speaks gRPC. Ctrl-C and
     SIGTERM stop the server. It then finishes open requests for at most eight seconds, and exits
@@ -49,7 +49,8 @@ def serve(
     from kerasnmt.serving.server.development_server import development_server
 
     console = progress_console()
-    with _served_version(place, console) as version, _session(version, console) as session:
+    signal.signal(signal.SIGTERM, _interrupt)
+    with _opened(place, console) as (version, session):
         name = name or version.parent.name
         limits = {
             "max_body_bytes": max_body_bytes,
@@ -58,7 +59,6 @@ def serve(
         }
         app = RestApp(session, name, int(version.name), **limits)
         server = development_server(app, host, port)
-        signal.signal(signal.SIGTERM, _interrupt)
         address = f"[{host}]" if ":" in host else host
         say(
             console,
@@ -74,17 +74,30 @@ def serve(
 
 
 @contextmanager
-def _served_version(place: str, console: Console) -> Iterator[Path]:
-    """Yield the folder of the version to serve; of a run or a preset, one that is written now."""
-    if not is_trained(place):
-        yield _version(Path(place))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        with console.status("exporting"):
-            model, options = load_run(place, translates=False)
-            directory = os.path.join(folder, Path(place).absolute().name, "1")
-            model.export(directory, **options)
-        yield Path(directory)
+def _opened(place: str, console: Console) -> Iterator[tuple[Path, Any]]:
+    """Yield the folder of a version and its session; of a run or a preset, of a new version.
+
+    The folder of a new version is gone before it is served: the session has read its files.
+    """
+    with ExitStack() as stack:
+        if is_trained(place):
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            version = _exported(place, Path(folder), console)
+        else:
+            version = _version(Path(place))
+        session = _session(version, console)
+    with session:
+        yield version, session
+
+
+def _exported(place: str, folder: Path, console: Console) -> Path:
+    """Write a version of a run or a preset into a folder, and return its folder."""
+    check_exportable(place)
+    with console.status("exporting"):
+        model, options = load_run(place, translates=False)
+        version = folder / os.path.basename(os.path.abspath(place)) / "1"
+        model.export(str(version), **options)
+    return version
 
 
 def _version(directory: Path) -> Path:

@@ -41,6 +41,7 @@ class CaptionModel(EncoderDecoder, TextModel):
     """
 
     pipeline_tag = "image-to-text"
+    request_fields = ("image",)
     takes_requests = "model.caption"
     makes_batches = "caption_batches"
 

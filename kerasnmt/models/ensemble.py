@@ -33,6 +33,17 @@ class Ensemble(TranslationModel):
         self.models = models
         self.built = True
 
+    def save_to_preset(self, *args: Any, **kwargs) -> str:
+        """Refuse: a preset has one model.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(
+            "Expected one model, for a preset. Received: an ensemble. Save each of its models, and "
+            "make the ensemble of the loaded ones."
+        )
+
     @property
     def has_attention(self) -> bool:
         """Whether all members have attention."""

@@ -23,10 +23,12 @@ def in_float32(model: keras.Model) -> keras.Model:
         layers have the policy `float32`.
     """
     config = copy.deepcopy(keras.saving.serialize_keras_object(model))
-    others = [part for part in _parts(config) if _is_policy(part) and not _is_float32(part)]
+    others = [
+        part for part in parts_of_config(config) if _is_policy(part) and not _is_float32(part)
+    ]
     if not others:
         return model
-    for part in _parts(config):
+    for part in parts_of_config(config):
         part.pop("compile_config", None)
     for policy in others:
         policy["config"] = {"name": "float32"}
@@ -35,14 +37,14 @@ def in_float32(model: keras.Model) -> keras.Model:
     return made
 
 
-def _parts(config: Any) -> Iterator[dict]:
+def parts_of_config(config: Any) -> Iterator[dict]:
     """Yield every dict of a config."""
     if isinstance(config, dict):
         yield config
         config = list(config.values())
     if isinstance(config, list | tuple):
         for part in config:
-            yield from _parts(part)
+            yield from parts_of_config(part)
 
 
 def _is_policy(part: dict) -> bool:

@@ -47,6 +47,7 @@ class MemoryNetwork(TextModel):
     """
 
     pipeline_tag = "question-answering"
+    request_fields = ("story", "question")
     takes_arrays = "model.answer_ids"
     takes_requests = "model.answer"
 

@@ -1,25 +1,10 @@
 """The card of a preset, for readers and model hubs."""
 
 import json
+import shlex
 from typing import Any
 
 import yaml
-
-# How a model of each task is asked, in Python and on the command line.
-_USES = {
-    "image-to-text": (
-        "print(model.caption(images))  # uint8 [batch, height, width, 3]",
-        "kerasnmt translate {name} --image picture.png",
-    ),
-    "question-answering": (
-        'print(model.answer([["{story}"]], ["{question}"]))',
-        "kerasnmt translate {name} --story story.txt --question questions.txt",
-    ),
-}
-_TRANSLATES = (
-    "print(model.translate([{text}]{search}))",
-    "echo {text} | kerasnmt translate {name}",
-)
 
 
 def preset_card(name: str, metadata: dict[str, Any]) -> str:
@@ -31,22 +16,25 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
     Args:
         name: The preset's name.
         metadata: The content of its `metadata.json`.
+
+    Returns:
+        The text of a README.md.
     """
-    about, examples = metadata["about"], metadata["about"].get("examples", [])
+    about = metadata["about"]
     front = {
-        "library_name": "keras",
+        "library_name": "kerasnmt",
         "license": about.get("license", "unknown"),
         "language": sorted(set(about.get("languages", []))),
         "pipeline_tag": metadata["pipeline_tag"],
-        "tags": ["kerasnmt", metadata["model"]],
+        "tags": ["keras", metadata["model"]],
     }
     parts = [
-        f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
+        f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
         f"# {name}",
         about.get("description", ""),
         _table(metadata),
         f"## Use\n\n{_use(name, metadata)}",
-        "## Examples\n\n" + _examples(examples) if examples else "",
+        f"## Examples\n\n{_examples(about['examples'])}" if about.get("examples") else "",
         f"## Score\n\n{_score(about)}" if "evaluation" in about else "",
         f"## Data\n\n{about['attribution']}" if "attribution" in about else "",
     ]
@@ -64,30 +52,51 @@ def _table(metadata: dict[str, Any]) -> str:
         ("score", about.get("score", "")),
         ("license", about.get("license", "unknown")),
     ]
-    lines = [f"| {name} | {text} |" for name, text in rows if text]
+    lines = [f"| {key} | {_cell(text)} |" for key, text in rows if text]
     return "\n".join(["| | |", "|---|---|", *lines])
 
 
 def _use(name: str, metadata: dict[str, Any]) -> str:
-    about = metadata["about"]
-    request = next((one["input"] for one in about.get("examples", [])), {})
-    python, command = _USES.get(metadata["pipeline_tag"], _TRANSLATES)
-    words = {
-        "name": name,
-        "search": "".join(f", {key}={value!r}" for key, value in about.get("search", {}).items()),
-        **{key: json.dumps(request.get(key, key), ensure_ascii=False) for key in _FIELDS},
-    }
-    code = f'from kerasnmt.zoo import from_preset\n\nmodel = from_preset("{name}")\n'
+    """Return code and a command that ask the model the first example, or a made-up request."""
+    about, fields = metadata["about"], metadata["inputs"]
+    made_up = dict(zip(fields, fields, strict=True))
+    request = next((one["input"] for one in about.get("examples", [])), made_up)
+    search = "".join(f", {key}={value!r}" for key, value in about.get("search", {}).items())
+    model, words = shlex.quote(name), {key: str(request.get(key, key)) for key in fields}
+    before = ""
+    if "image" in fields:
+        before = (
+            "from kerasnmt.data import builtin_scenes\n\n"
+            'images = [scene.image for scene in builtin_scenes(3, "test")]\n'
+        )
+        asked, command = f"caption(images{search})", f"translate {model} --image picture.png"
+    elif "question" in fields:
+        story = _code(words["story"].splitlines())
+        asked = f"answer([{story}], [{_code(words['question'])}])"
+        command = f"translate {model} --story story.txt --question questions.txt"
+    elif "context" in fields:
+        contexts = f"contexts=[{_code(words['context'])}]"
+        asked = f"translate([{_code(words['text'])}], {contexts}{search})"
+        command = f"translate {model} --input texts.txt --context contexts.txt"
+    else:
+        asked = f"translate([{_code(words['text'])}]{search})"
+        command = f"translate {model}"
+    echo = f"echo {shlex.quote(words['text'])} | " if fields == ["text"] else ""
     return (
-        f"```python\n{code}{python.format(**words)}\n```\n\n```bash\n{command.format(**words)}\n```"
+        f"```python\nfrom kerasnmt.zoo import from_preset\n{before}\n"
+        f"model = from_preset({_code(name)})\nprint(model.{asked})\n```\n\n"
+        f"```bash\n{echo}kerasnmt {command}\n```"
     )
 
 
-_FIELDS = ("text", "story", "question")
+def _code(value: Any) -> str:
+    """Return a text, or a list of texts, as Python code."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _score(about: dict[str, Any]) -> str:
-    return f"{about.get('score', '')}, by\n\n```bash\n{about['evaluation']}\n```"
+    said = f"{about['score']}, by" if "score" in about else "By"
+    return f"{said}\n\n```bash\n{about['evaluation']}\n```"
 
 
 def _examples(examples: list[dict[str, Any]]) -> str:
@@ -96,6 +105,7 @@ def _examples(examples: list[dict[str, Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
+    """Return a value as a cell of a table; of a request, its fields."""
     if isinstance(value, dict):
         parts = value.items()
         value = " / ".join(part if isinstance(part, str) else f"{k} {part}" for k, part in parts)

@@ -21,8 +21,9 @@ class TextModel(Composite, keras.Model):
 
     source_tokenizer: Any = None
     target_tokenizer: Any = None
-    # What the model does, as model hubs name it.
+    # What the model does, as model hubs name it, and the fields of its requests.
     pipeline_tag: ClassVar[str] = "translation"
+    request_fields: tuple[str, ...] = ("text",)
     # The methods that take arrays and requests, for errors.
     takes_arrays: ClassVar[str] = "model.search"
     takes_requests: ClassVar[str] = "model.translate"
@@ -59,7 +60,7 @@ class TextModel(Composite, keras.Model):
         weights: str = "float16",
         about: Mapping[str, Any] | None = None,
     ) -> str:
-        """Write a preset, whole or not at all: a folder that `kerasnmt.zoo.from_preset` loads.
+        """Write a preset, a folder that `kerasnmt.zoo.from_preset` loads, completely or not at all.
 
         A preset is smaller than the file of `save`, because it keeps neither the optimizer nor
         float32 weights. It has checksums, and a card for readers and model hubs. See
@@ -69,19 +70,20 @@ class TextModel(Composite, keras.Model):
             folder: The folder to write. It must not exist.
             weights: The number format of the matrices in the file: "float32", "float16" or "int8".
                 The loaded model computes in float32.
-            about: What the preset says of itself, all optional: `task`, `description`,
-                `attribution` and `score`, texts; `evaluation`, the command that gives the score;
-                `license`, an identifier such as "cc-by-4.0";
-                `languages`, codes such as `["en", "fr"]`, the source first; `search`, the search
-                options of the score, which the command line uses; `examples`, dicts with an `input`
-                (a request such as `{"text": "I am here."}`) and an `output`.
+            about: The description of the preset. All keys are optional: `task`, `description`,
+                `attribution` and `score` are texts; `evaluation` is the command that gives the
+                score; `license` is an identifier such as "cc-by-4.0"; `languages` are codes such as
+                `["en", "fr"]`, the source first; `search` are the search options of the score,
+                which the command line uses; `examples` are dicts with an `input`, such as
+                `{"text": "I am here."}`, and an `output`.
 
         Returns:
             The folder.
 
         Raises:
             ValueError: If the model has no tokenizers, the folder exists, `about` has an unknown
-                key or a value of another type, or a weight is too large for float16.
+                key or a value that is not valid, or a weight is not finite or too large for
+                float16.
         """
         self._need_tokenizers()
         return str(save_preset(self, folder, weights, about))

@@ -29,6 +29,11 @@ class TranslationModel(TextModel, SearchModel):
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
 
+    @property
+    def request_fields(self) -> tuple[str, ...]:
+        """The fields of a request: `text`, and `context` if the model reads one."""
+        return ("text", "context") if self.reads_context else ("text",)
+
     def translate(
         self,
         texts: Sequence[str],

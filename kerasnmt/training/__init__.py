@@ -22,7 +22,7 @@ __all__, __getattr__ = lazy_names(
         "callbacks.throughput": ["Throughput"],
         "callbacks.training_progress": ["TrainingProgress"],
         "callbacks.translations": ["SampleTranslations", "TranslationQuality"],
-        "corpora": ["texts"],
+        "corpora": ["grouped", "texts"],
         "optimizers": ["Adam", "GradientNorm", "ReplicaAdam"],
         "recipe": ["Recipe", "search_options"],
         "run_folder": ["RunFolder"],

@@ -2,7 +2,9 @@
 
 import inspect
 import json
+import re
 import warnings
+from collections.abc import Iterator
 from types import NoneType
 from typing import Any, get_args
 
@@ -152,32 +154,76 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
             )
 
 
-def check_preset(preset: Preset, tokenizers: dict[str, Any], recipe: Recipe) -> None:
-    """Check that a recipe's model and tokenizers are of the kinds of a preset to begin from.
+def check_preset_model(preset: Preset, recipe: Recipe) -> None:
+    """Check that a recipe names the model of a preset to start from.
+
+    Raises:
+        ValueError: It names another.
+    """
+    _check_equal(preset, "model.name", preset.model_name, recipe.model.name)
+
+
+def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: Recipe) -> None:
+    """Check that a recipe's tokenizers are of the kinds of a preset to start from.
 
     Args:
-        preset: Preset.
+        preset: The preset.
         tokenizers: Its tokenizers, `shared` or `source` and `target`.
-        recipe: Recipe.
+        recipe: The recipe.
 
     Raises:
         ValueError: They differ.
     """
     kinds = {name: tokenizer.kind for name, tokenizer in tokenizers.items()}
     chosen = {name: section.kind for name, section in recipe.tokenizer.chosen.items()}
-    for key, old, new in (
-        ("model.name", preset.model, recipe.model.name),
-        ("tokenizer", kinds, chosen),
-    ):
-        if old != new:
-            raise ValueError(
-                f"Expected the {key} of the preset to begin from, {preset.folder}: {old}. "
-                f"Received: {new}. Change the recipe, or begin without init_from."
-            )
+    _check_equal(preset, "kinds of tokenizers", kinds, chosen)
+
+
+def check_same_config(preset: Preset, model: Seq2Seq) -> None:
+    """Check that the model of a recipe is that of a preset to start from.
+
+    Dropout rates, dtypes and seeds may differ, as they do not change the weights' meaning.
+
+    Args:
+        preset: The preset.
+        model: The model of the recipe, with the tokenizers of the preset.
+
+    Raises:
+        ValueError: Another value differs; the first one is named.
+    """
+    before, made = (
+        dict(_values(config))
+        for config in (preset.config(), keras.saving.serialize_keras_object(model))
+    )
+    for key in before.keys() & made.keys():
+        _check_equal(preset, f"value of {key}", before[key], made[key])
+
+
+_MAY_DIFFER = re.compile(r"dropout|dtype|seed|initializer|tokenizer|build_config|compile_config")
+
+
+def _values(config: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a nested config by dotted keys, without those that may differ."""
+    if _MAY_DIFFER.search(key):
+        return
+    if isinstance(config, dict | list | tuple):
+        parts = config.items() if isinstance(config, dict) else enumerate(config)
+        for name, part in parts:
+            yield from _values(part, f"{key}.{name}".lstrip("."))
+    else:
+        yield key, config
+
+
+def _check_equal(preset: Preset, what: str, old: Any, new: Any) -> None:
+    if old != new:
+        raise ValueError(
+            f"Expected the {what} of the preset to start from, {preset.folder}: {old}. Received: "
+            f"{new}. Change the recipe, or start without init_from."
+        )
 
 
 def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
-    """Check that a model has the sizes of the weights to begin with.
+    """Check that a model has the sizes of the weights to start with.
 
     Raises:
         ValueError: It has other weights; the first one that differs is named.

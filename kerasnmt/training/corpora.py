@@ -2,6 +2,8 @@
 
 import hashlib
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import tensorflow as tf
@@ -76,6 +78,20 @@ def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
     """Return the sources and the targets of a dataset of pairs, as `str`."""
     sides = zip(*pairs.as_numpy_iterator(), strict=True)
     return tuple([text.decode("utf-8") for text in side] for side in sides)
+
+
+def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Put the references of a sentence together.
+
+    Args:
+        pairs: Sources and references. Consecutive pairs with one source belong together.
+
+    Returns:
+        The sources, and the references of each.
+    """
+    rows = groupby(zip(*pairs, strict=True), key=itemgetter(0))
+    together = [(source, [reference for _, reference in row]) for source, row in rows]
+    return tuple(map(list, zip(*together, strict=True)))
 
 
 def _lines(path: Any) -> list[str]:

@@ -30,8 +30,7 @@ def translation_scores(
     for name, metric in _metrics().items():
         scores[name] = metric.corpus_score(list(translations), columns).score
         scores[f"{name}_signature"] = str(metric.get_signature())
-    rows = zip(translations, map(_as_list, references), strict=True)
-    scores["exact"] = 100 * sum(one in known for one, known in rows) / len(references)
+    scores["exact"] = _exact(translations, references)
     return scores
 
 
@@ -50,10 +49,10 @@ def compared_scores(
         references: The reference of each, or a list of its references, in the same order.
 
     Returns:
-        `bleu` and `chrf` of the system; `baseline_bleu` and `baseline_chrf`; `bleu_p_value` and
-        `chrf_p_value`, the probability of a difference this large between equal systems, 1 for
-        equal scores; and `bleu_signature` and `chrf_signature`, with the number of samples and the
-        seed.
+        `bleu`, `chrf` and `exact` of the system; `baseline_bleu`, `baseline_chrf` and
+        `baseline_exact`; `bleu_p_value` and `chrf_p_value`, the probability of a difference this
+        large between equal systems, 1 for equal scores; and `bleu_signature` and `chrf_signature`,
+        with the number of samples and the seed.
 
     Raises:
         ValueError: The numbers of translations and references differ, or there are none.
@@ -73,7 +72,15 @@ def compared_scores(
         # SacreBLEU does not attribute equal scores to chance: it gives them the smallest p.
         scores[f"{name}_p_value"] = 1.0 if own.score == other.score else own.p_value
         scores[f"{name}_signature"] = str(signatures[label])
+    for name, some in (("exact", translations), ("baseline_exact", baseline)):
+        scores[name] = _exact(some, references)
     return scores
+
+
+def _exact(translations: Sequence[str], references: Sequence[Reference]) -> float:
+    """Return the percentage of translations that equal a reference."""
+    rows = zip(translations, map(_as_list, references), strict=True)
+    return 100 * sum(one in known for one, known in rows) / len(references)
 
 
 def _metrics() -> dict[str, Any]:

@@ -11,7 +11,9 @@ from kerasnmt.text import Tokenizer
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
-    check_preset,
+    check_preset_model,
+    check_preset_tokenizers,
+    check_same_config,
     check_same_files,
     check_same_model,
     check_same_recipe,
@@ -48,6 +50,9 @@ class NewStart:
     def weights(self) -> list[np.ndarray] | None:
         """Return the weights to begin with; None for random ones."""
         return None
+
+    def check_model(self, model: Seq2Seq) -> None:
+        """Raise a `ValueError` where the model cannot get the weights to start with."""
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers, in the order of the model's constructor."""
@@ -111,12 +116,17 @@ class PresetStart(NewStart):
 
     def weights(self) -> list[np.ndarray]:
         """Return the weights of the preset."""
+        check_preset_model(self.preset, self.recipe)
         model = self.preset.load()
         source, target = model.source_tokenizer, model.target_tokenizer
         shared = source is target
         self._tokenizers = {"shared": source} if shared else {"source": source, "target": target}
-        check_preset(self.preset, self._tokenizers, self.recipe)
+        check_preset_tokenizers(self.preset, self._tokenizers, self.recipe)
         return model.get_weights()
+
+    def check_model(self, model: Seq2Seq) -> None:
+        """Check that the model is that of the preset."""
+        check_same_config(self.preset, model)
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers of the preset."""

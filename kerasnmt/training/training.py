@@ -9,7 +9,8 @@ from rich.console import Console
 
 from kerasnmt.backends import need_text_backend
 from kerasnmt.data import split_evenly
-from kerasnmt.models import Preset, in_float32, load_model
+from kerasnmt.models import in_float32, load_model
+from kerasnmt.preset_folders import preset_folder
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
@@ -58,8 +59,9 @@ def train(
         resume: Whether to continue the run in `output` after its latest checkpoint. A finished run
             stays as it is, unless the recipe has more epochs.
         init_from: Folder of a run, or a preset as `kerasnmt.zoo.get_preset` takes it. The training
-            begins with its tokenizers and best weights, to train its model further on other data.
-            The recipe's `model` and `tokenizer` must be those of that run or preset.
+            starts from its tokenizers and best weights, to train its model further on other data.
+            The recipe's `model` and `tokenizer` must be those of that run. For a preset, dropout
+            rates may differ, and of the tokenizers only the kinds are compared.
         console: Console that shows the progress; None for no output.
 
     Returns:
@@ -84,10 +86,11 @@ def train(
         start = ResumedStart(recipe, run, console)
     elif init_from is not None:
         earlier = RunFolder(init_from)
-        if earlier.path.is_dir() and not Preset.is_at(init_from):
-            start = FurtherStart(recipe, run, console, earlier)
-        else:
+        is_preset = not earlier.model.exists() and preset_folder(init_from) is not None
+        if is_preset or not earlier.path.exists():
             start = PresetStart(recipe, run, console, init_from)
+        else:
+            start = FurtherStart(recipe, run, console, earlier)
     else:
         start = NewStart(recipe, run, console)
     with run.locked():
@@ -145,6 +148,7 @@ class Training:
         with self.recipe.named_in_errors():
             check_abilities(self.recipe, self.model)
         if weights:
+            self.start.check_model(self.model)
             check_same_shapes(self.model, weights)
             self.model.set_weights(weights)
         self.batches = RecipeBatches(self.recipe, self.corpora, self.model)

@@ -18,8 +18,8 @@ def from_preset(
     """Load a trained model.
 
     ```python
-    model = from_preset("tatoeba_en_fr")
-    model.translate(["I love you."], beam_size=5)
+    model = from_preset("g2p_dutch")
+    model.translate(["fiets"], **get_preset("g2p_dutch").search)
     ```
 
     Args:
@@ -57,7 +57,10 @@ def get_preset(
     Args:
         preset: A folder that `model.save_to_preset` wrote, a name of `list_presets`, or
             "hf://user/model" for one on the Hugging Face Hub, which needs the package
-            `huggingface_hub`. A folder comes before a name.
+            `huggingface_hub`. The folder of a preset comes before a name.
+
+    Returns:
+        The preset.
 
     Raises:
         ValueError: If there is no such preset (the message has the nearest name), the folder is no

@@ -6,7 +6,7 @@ import keras
 
 from kerasnmt.models import Preset
 from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.shipped_presets import shipped_presets
+from kerasnmt.preset_folders import preset_folder, shipped_presets
 
 _HUB = "hf://"
 
@@ -22,30 +22,35 @@ def get_preset(preset: str | os.PathLike) -> Preset:
     Args:
         preset: A folder that `model.save_to_preset` wrote, a name of `list_presets`, or
             "hf://user/model" for one on the Hugging Face Hub, which needs the package
-            `huggingface_hub`. A folder comes before a name.
+            `huggingface_hub`. The folder of a preset comes before a name.
+
+    Returns:
+        The preset.
 
     Raises:
         ValueError: If there is no such preset (the message has the nearest name), the folder is no
             preset, or the hub does not give it.
     """
-    name, shipped = os.fspath(preset), shipped_presets()
-    if "://" in name:
-        return Preset(_downloaded(name))
-    if os.path.isdir(name):
-        return Preset(name)
-    if name in shipped:
-        return Preset(shipped[name])
-    if os.sep in name:
-        raise ValueError(f"Expected the folder of a preset. Received: {name}, which does not exist")
-    raise ValueError(unknown_name_message(name, shipped, "preset"))
+    place = os.fspath(preset)
+    if "://" in place:
+        return _from_hub(place)
+    folder = preset_folder(place)
+    if folder is not None:
+        return Preset(folder)
+    if os.path.exists(place) or os.sep in place or not shipped_presets():
+        raise ValueError(
+            "Expected the folder of a preset, with a config.json and a metadata.json. Received: "
+            f"{place}, which is none. `kerasnmt presets` lists names of presets."
+        )
+    raise ValueError(unknown_name_message(place, shipped_presets(), "preset"))
 
 
 def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:
     """Load a trained model.
 
     ```python
-    model = from_preset("tatoeba_en_fr")
-    model.translate(["I love you."], beam_size=5)
+    model = from_preset("g2p_dutch")
+    model.translate(["fiets"], **get_preset("g2p_dutch").search)
     ```
 
     Args:
@@ -62,10 +67,10 @@ def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> kera
     return get_preset(preset).load(load_weights)
 
 
-def _downloaded(uri: str) -> str:
-    """Return the folder of a repository of the Hugging Face Hub, downloaded once."""
-    repository = uri.removeprefix(_HUB)
-    if repository == uri or repository.strip("/").count("/") != 1:
+def _from_hub(uri: str) -> Preset:
+    """Return a preset of the Hugging Face Hub, which is downloaded once."""
+    repository = uri.removeprefix(_HUB).strip("/")
+    if not uri.startswith(_HUB) or repository.count("/") != 1:
         raise ValueError(f"Expected a URI of the form hf://user/model. Received: {uri}")
     try:
         import huggingface_hub
@@ -75,11 +80,18 @@ def _downloaded(uri: str) -> str:
             "pip install huggingface_hub"
         ) from error
     try:
-        return huggingface_hub.snapshot_download(
-            repo_id=repository, library_name="keras", library_version=keras.__version__
+        folder = huggingface_hub.snapshot_download(
+            repo_id=repository,
+            library_name="keras",
+            library_version=keras.__version__,
+            allow_patterns=["*.json", "*.h5", "*.md"],
         )
     except Exception as error:  # the package has many kinds, of networks and of the hub
         reason = " ".join(str(error).split())
         raise ValueError(
             f"{uri}: the preset cannot be downloaded: {type(error).__name__}: {reason:.300}"
         ) from error
+    try:
+        return Preset(folder)
+    except ValueError as error:
+        raise ValueError(f"{uri}: {error}") from error

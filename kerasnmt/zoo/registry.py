@@ -128,10 +128,10 @@ def _loader(name: str) -> Constructor:
 
     def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:
         found = get_preset(preset)
-        if found.model != name:
+        if found.model_name != name:
             raise ValueError(
-                f"Expected a preset of {name}. Received: {preset}, a {found.model}. Load it with "
-                "kerasnmt.zoo.from_preset."
+                f"Expected a preset of {name}. Received: {preset}, a {found.model_name}. Load it "
+                "with kerasnmt.zoo.from_preset."
             )
         return found.load(load_weights)
 

@@ -187,7 +187,7 @@ def preset_translations(run_folder, load_model_once):
 @pytest.fixture
 def shipped(preset_folder, monkeypatch):
     """The name of the preset, as if it came with the library."""
-    for module in ("kerasnmt.cli.loading", "kerasnmt.zoo.presets"):
+    for module in ("kerasnmt.cli.loading", "kerasnmt.preset_folders", "kerasnmt.zoo.presets"):
         importlib.import_module(module)
         monkeypatch.setattr(f"{module}.shipped_presets", lambda: {"tiny_en_de": preset_folder})
     return "tiny_en_de"

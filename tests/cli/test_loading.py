@@ -102,7 +102,7 @@ def test_a_model_that_does_not_translate(tmp_path):
     for load in (load_run, load_translator):
         with pytest.raises(ValueError, match=re.escape(str(tmp_path / message))):
             load(tmp_path)
-    with pytest.raises(ValueError, match=r"no --beam-size, as memory_network does not search\."):
+    with pytest.raises(ValueError, match=r"no search options, as memory_network does not search\."):
         load_translator(tmp_path, beam_size=2, translates=False)
     model.export(tmp_path / "qa" / "1")
     message = "expected an export that translates. Received: one that reads story and question."

@@ -62,10 +62,12 @@ def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
     assert done.code == 0 and (tmp_path / "drawn.png").stat().st_size > 5000
 
 
-def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder):
-    """Two members with equal weights are the model itself."""
-    done = kerasnmt("translate", shipped, "--with", run_folder, stdin=TEXT)
-    assert done.lines == kerasnmt("translate", shipped, stdin=TEXT).lines
+def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder, other_run_folder):
+    """A preset is a member as its run is."""
+    alone = kerasnmt("translate", other_run_folder, "--scores", stdin=TEXT).lines
+    done = kerasnmt("translate", other_run_folder, "--scores", "--with", shipped, stdin=TEXT)
+    with_run = kerasnmt("translate", other_run_folder, "--scores", "--with", run_folder, stdin=TEXT)
+    assert done.lines == with_run.lines != alone
 
 
 def test_export(kerasnmt, shipped, preset_translations, tmp_path):
@@ -80,7 +82,7 @@ def test_export(kerasnmt, shipped, preset_translations, tmp_path):
 
 
 def test_unknown_names(kerasnmt, shipped, tmp_path):
-    near = "unknown preset 'tiny_en_fr'; did you mean 'tiny_en_de'?\n"
+    near = "Received: tiny_en_fr. Did you mean the preset tiny_en_de?\n"
     for arguments in (
         ("translate", "tiny_en_fr"),
         ("score", "tiny_en_fr", "--source", __file__, "--target", __file__),
@@ -91,7 +93,7 @@ def test_unknown_names(kerasnmt, shipped, tmp_path):
         assert done.err.startswith("error: Expected the folder of a run") and done.err.endswith(
             near
         )
-    done = kerasnmt("translate", "runs/tiny_en_fr", stdin=TEXT)
-    assert done.err.endswith("or a preset. Received: runs/tiny_en_fr\n")
+    done = kerasnmt("translate", "runs/one", stdin=TEXT)
+    assert done.err.endswith("or a preset. Received: runs/one\n")
     done = kerasnmt("translate", "https://a/b", stdin=TEXT)
     assert done.err == "error: Expected a URI of the form hf://user/model. Received: https://a/b\n"

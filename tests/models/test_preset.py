@@ -1,5 +1,8 @@
+import ast
 import hashlib
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -9,8 +12,9 @@ import numpy as np
 import pytest
 import yaml
 
-from kerasnmt.models import Preset, load_model
+from kerasnmt.models import Ensemble, Preset, load_model
 from kerasnmt.models.preset import FORMAT
+from kerasnmt.models.preset_card import preset_card
 from kerasnmt.version import __version__
 
 FORMAT_1 = Path(__file__).parent / "presets" / "format_1"
@@ -150,12 +154,12 @@ def test_metadata(saved, text_model):
     sizes = {path.name: path.stat().st_size for path in saved.iterdir()}
     assert sizes.keys() == {*metadata["files"], "metadata.json", "README.md"}
     assert all(file["bytes"] == sizes[name] for name, file in metadata["files"].items())
-    assert preset.bytes == sum(sizes[name] for name in metadata["files"])
+    assert preset.size == sum(sizes[name] for name in metadata["files"])
     assert (preset.task, preset.search) == ("spelling", {"beam_size": 2, "max_length": 9})
-    assert preset.model == "bahdanau_gru"
+    assert preset.model_name == "bahdanau_gru"
 
 
-def test_a_preset_without_words(text_model, tmp_path):
+def test_a_preset_without_a_description(text_model, tmp_path):
     text_model.save_to_preset(tmp_path / "preset")
     preset = Preset(tmp_path / "preset")
     assert (preset.about, preset.search, preset.task) == ({}, {}, "translation")
@@ -165,11 +169,11 @@ def test_a_preset_without_words(text_model, tmp_path):
 def test_the_card(saved):
     _, front, body = (saved / "README.md").read_text().split("---\n", 2)
     assert yaml.safe_load(front) == {
-        "library_name": "keras",
+        "library_name": "kerasnmt",
         "license": "cc-by-2.0",
         "language": ["de", "en"],
         "pipeline_tag": "translation",
-        "tags": ["kerasnmt", "bahdanau_gru"],
+        "tags": ["keras", "bahdanau_gru"],
     }
     for line in (
         "# tiny_en_de",
@@ -178,12 +182,39 @@ def test_the_card(saved):
         "| score | BLEU 12.3 |",
         'model = from_preset("tiny_en_de")',
         'print(model.translate(["two | dogs"], beam_size=2, max_length=9))',
-        'echo "two | dogs" | kerasnmt translate tiny_en_de',
+        "echo 'two | dogs' | kerasnmt translate tiny_en_de",
         "| two \\| dogs | ab |",
         "kerasnmt evaluate tiny_en_de --pairs test.tsv",
         "Sentences by Anna, CC BY 2.0.",
     ):
         assert line in body.splitlines()
+
+
+@pytest.mark.parametrize(
+    "inputs", [["text"], ["text", "context"], ["image"], ["story", "question"]]
+)
+@pytest.mark.parametrize("with_example", [True, False])
+def test_the_code_of_cards_is_python(saved, inputs, with_example):
+    """For each kind of request, and for words that need quotes in Python and in the shell."""
+    metadata = json.loads((saved / "metadata.json").read_text())
+    example = {"input": {name: f'a "$b"\nit\'s {name}' for name in inputs}, "output": "x"}
+    metadata["inputs"] = inputs
+    metadata["about"]["examples"] = [example] if with_example else []
+    card = preset_card('my "own"', metadata)
+    (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
+    asked = ast.parse(code).body[-1].value.args[0]
+    assert asked.func.value.id == "model"
+    given = [ast.literal_eval(arg) for arg in asked.args if not isinstance(arg, ast.Name)]
+    if inputs == ["story", "question"] and with_example:
+        assert given == [[['a "$b"', "it's story"]], ['a "$b"\nit\'s question']]
+    options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in asked.keywords}
+    assert ("contexts" in options) == ("context" in inputs)
+    assert ("beam_size" in options) == ("question" not in inputs)
+    command = re.findall(r"```bash\n(.*?)```", card, re.DOTALL)[0]
+    words = shlex.split(command)
+    assert 'my "own"' in words
+    if inputs == ["text"]:
+        assert words[1] == (example["input"]["text"] if with_example else "text")
 
 
 def test_keras_loads_the_folder_without_tokenizers(saved, text_model):
@@ -251,7 +282,7 @@ def test_missing_files(copied, name):
 )
 def test_damaged_metadata(copied, text):
     (copied / "metadata.json").write_text(text)
-    with pytest.raises(ValueError, match=r"metadata.json: expected the description of a preset"):
+    with pytest.raises(ValueError, match=r"metadata.json: expected the metadata of a preset"):
         Preset(copied)
 
 
@@ -267,7 +298,7 @@ def test_no_preset(tmp_path):
         Preset(tmp_path)
 
 
-def test_words_of_a_later_version_are_let_through(copied):
+def test_unknown_keys_of_a_description_are_let_through(copied):
     metadata = json.loads((copied / "metadata.json").read_text())
     metadata["about"]["poem"] = ["roses"]
     (copied / "metadata.json").write_text(json.dumps(metadata))
@@ -275,7 +306,7 @@ def test_words_of_a_later_version_are_let_through(copied):
 
 
 def test_no_code_of_a_file_runs(copied, monkeypatch, tmp_path):
-    """A config with honest sums that names a class of another module: it is not imported."""
+    """A config that names a class of another module, with a right checksum: nothing is imported."""
     (tmp_path / "evil.py").write_text("raise SystemExit('run')")
     monkeypatch.syspath_prepend(tmp_path)
     config = {"module": "evil", "class_name": "Model", "registered_name": None, "config": {}}
@@ -284,7 +315,9 @@ def test_no_code_of_a_file_runs(copied, monkeypatch, tmp_path):
     digest = hashlib.sha256((copied / "config.json").read_bytes()).hexdigest()
     metadata["files"]["config.json"]["sha256"] = digest
     (copied / "metadata.json").write_text(json.dumps(metadata))
-    with pytest.raises(ValueError, match=r"cannot be loaded by kerasnmt .* it was written by"):
+    with pytest.raises(
+        ValueError, match=r"the preset cannot be loaded: .* It was written by kerasnmt"
+    ):
         Preset(copied).load()
 
 
@@ -301,6 +334,60 @@ def test_nothing_is_overwritten_or_half_written(text_model, tmp_path):
     with pytest.raises(ValueError, match=r"about.languages to be of type list. Received: .*='en'"):
         text_model.save_to_preset(tmp_path / "new", about={"languages": "en"})
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.mark.parametrize(
+    ("about", "error"),
+    [
+        ({"languages": [1]}, r"about.languages to hold codes such as 'en'\. Received: .*\[1\]"),
+        ({"examples": [{"input": "Hi", "output": "x"}]}, "about.examples to hold dicts with an in"),
+        ({"examples": [{"input": {"text": "Hi"}}]}, "about.examples to hold dicts with an input"),
+        ({"search": {"beam_sise": 2}}, "unknown key 'search.beam_sise'; did you mean"),
+        ({"search": {"beam_size": np.int64(2)}}, "search.beam_size"),
+        ({"search": {"length_penalty": float("nan")}}, "search.length_penalty"),
+        ({"examples": [{"input": {"a": {1}}, "output": "x"}]}, "to hold only values of JSON"),
+    ],
+)
+def test_descriptions_that_are_not_valid(text_model, tmp_path, about, error):
+    with pytest.raises(ValueError, match=error) as caught:
+        text_model.save_to_preset(tmp_path / "new", about=about)
+    assert "\n" not in str(caught.value) and list(tmp_path.iterdir()) == []
+
+
+def test_what_has_no_preset(text_model, make_text_model, tmp_path):
+    with pytest.raises(ValueError, match=r"Expected a folder\. Received: hf://a/b\."):
+        text_model.save_to_preset("hf://a/b")
+    with pytest.raises(ValueError, match=r"Expected one model, for a preset\. Received: an ensem"):
+        Ensemble([text_model, text_model]).save_to_preset(tmp_path / "new")
+    lost = make_text_model()
+    lost.weights[0].assign(np.full(lost.weights[0].shape, np.nan))
+    for weights in ("float16", "int8"):
+        with pytest.raises(ValueError, match=r"Expected finite weights\. Received: \S+ with NaN"):
+            lost.save_to_preset(tmp_path / "new", weights=weights)
+
+
+def test_an_int8_preset_translates(make_shared_model, tmp_path):
+    model = make_shared_model()
+    model.save_to_preset(tmp_path / "preset", weights="int8")
+    loaded = Preset(tmp_path / "preset").load()
+    assert loaded.translate(["two dogs run ."]) == model.translate(["two dogs run ."])
+
+
+def test_a_tokenizer_of_ones_own(text_model, tmp_path):
+    """It comes back if its class is registered; otherwise the error says what to do."""
+    document = json.loads(
+        (Path(text_model.save_to_preset(tmp_path / "p")) / "tokenizer.json").read_text()
+    )
+    document["source"] |= {"module": "mine", "registered_name": "mine>Mine", "class_name": "Mine"}
+    (tmp_path / "p/tokenizer.json").write_text(json.dumps(document))
+    metadata = json.loads((tmp_path / "p/metadata.json").read_text())
+    digest = hashlib.sha256((tmp_path / "p/tokenizer.json").read_bytes()).hexdigest()
+    metadata["files"]["tokenizer.json"]["sha256"] = digest
+    (tmp_path / "p/metadata.json").write_text(json.dumps(metadata))
+    with pytest.raises(ValueError, match=r"'Mine'.* Import tokenizers and layers of your own"):
+        Preset(tmp_path / "p").load()
+    with keras.saving.custom_object_scope({"mine>Mine": type(text_model.source_tokenizer)}):
+        assert Preset(tmp_path / "p").load().translate(["a dog"]) == text_model.translate(["a dog"])
 
 
 def test_a_weight_too_large_for_float16(make_text_model, tmp_path):
@@ -334,6 +421,8 @@ def test_captions_and_answers(tmp_path):
     assert loaded.metadata["pipeline_tag"] == "image-to-text"
     assert "model.caption(images)" in (tmp_path / "scenes/README.md").read_text()
     assert "--story story.txt" in (tmp_path / "babi/README.md").read_text()
+    with pytest.raises(ValueError, match=r"no about\.search, as memory_network does not search"):
+        network.save_to_preset(tmp_path / "other", about={"search": {"beam_size": 2}})
 
 
 def test_a_preset_of_an_earlier_version():

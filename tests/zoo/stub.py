@@ -49,11 +49,11 @@ def definition(function):
         arguments.insert(keyword_only.index(True), "*")
     text = inspect.getdoc(function)
     docstring = f'"""{text}\n"""' if "\n" in text else f'"""{text}"""'
+    head = [f"def {function.__name__}(", *(f"    {text}," for text in arguments)]
     return "\n".join(
         [
-            f"def {function.__name__}(",
-            *(f"    {text}," for text in arguments),
-            f") -> {text_of(signature.return_annotation)}:",
+            *(head if arguments else []),
+            f"{'' if arguments else head[0]}) -> {text_of(signature.return_annotation)}:",
             textwrap.indent(docstring, "    "),
         ]
     )

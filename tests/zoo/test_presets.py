@@ -1,12 +1,18 @@
 """The presets that come with the library, and how presets are found."""
 
+import shutil
 import sys
+import tomllib
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
-from kerasnmt import zoo
+import kerasnmt
+from kerasnmt import preset_folders, zoo
+from kerasnmt.models.preset_card import preset_card
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.zoo import presets
 
@@ -26,6 +32,7 @@ def folder(tiny, tmp_path_factory):
 @pytest.fixture
 def shipped(folder, monkeypatch):
     """The preset, as if it came with the library."""
+    monkeypatch.setattr(preset_folders, "shipped_presets", lambda: {"tiny_abc": folder})
     monkeypatch.setattr(presets, "shipped_presets", lambda: {"tiny_abc": folder})
 
 
@@ -40,21 +47,23 @@ def test_by_name_and_by_folder(shipped, folder, tiny):
         assert same(zoo.from_preset(place), tiny)
         assert same(zoo.bahdanau_gru.from_preset(place), tiny)
         assert not same(zoo.from_preset(place, load_weights=False), tiny)
-        assert zoo.get_preset(place).model == "bahdanau_gru"
+        assert zoo.get_preset(place).model_name == "bahdanau_gru"
 
 
-def test_a_folder_comes_before_a_name(shipped, tiny, tmp_path, monkeypatch):
+def test_the_folder_of_a_preset_comes_before_a_name(shipped, folder, tmp_path, monkeypatch):
+    """Another folder does not hide a name."""
     (tmp_path / "tiny_abc").mkdir()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="Expected the folder of a preset, with a metadata"):
-        zoo.from_preset("tiny_abc")
+    assert zoo.get_preset("tiny_abc").folder == Path(folder)
+    shutil.copytree(folder, "tiny_abc", dirs_exist_ok=True)
+    assert zoo.get_preset("tiny_abc").folder == Path("tiny_abc")
 
 
 def test_unknown_places(shipped, tmp_path):
     with pytest.raises(ValueError, match="unknown preset 'tiny_abd'; did you mean 'tiny_abc'"):
         zoo.from_preset("tiny_abd")
     with pytest.raises(
-        ValueError, match=rf"folder of a preset\. Received: {tmp_path}/x, which doe"
+        ValueError, match=rf"metadata\.json\. Received: {tmp_path}/x, which is none"
     ):
         zoo.from_preset(tmp_path / "x")
 
@@ -86,13 +95,18 @@ def test_from_the_hub(hub, folder, tiny):
     assert asked == ["anna/tiny_abc"]
 
 
-def test_a_hub_that_fails(hub, monkeypatch):
+def test_a_hub_that_fails(hub, monkeypatch, tmp_path):
     def download(**_):
         raise RuntimeError("404:\nno such repository")
 
     hub(download)
     with pytest.raises(ValueError, match=r"^hf://a/b: the preset cannot be downloaded: RuntimeErr"):
         zoo.from_preset("hf://a/b")
+    hub(lambda **_: tmp_path)
+    with pytest.raises(
+        ValueError, match=rf"^hf://a/b/: Expected the folder of a preset.*{tmp_path}"
+    ):
+        zoo.from_preset("hf://a/b/")
     for uri in ("hf://a", "hf://a/b/c", "https://a/b"):
         with pytest.raises(ValueError, match=rf"of the form hf://user/model\. Received: {uri}"):
             zoo.from_preset(uri)
@@ -133,15 +147,36 @@ def test_shipped_presets_answer_as_their_cards_say(name):
         "task",
     } <= preset.about.keys()
     assert len(preset.about["examples"]) >= 3
+    card = (preset.folder / "README.md").read_text()
+    assert card == preset_card(name, preset.metadata)
+
+
+def test_every_described_preset_is_shipped():
+    described = set()
+    for path in (Path(kerasnmt.__file__).parents[1] / "zoo").glob("*/presets.yaml"):
+        described |= yaml.safe_load(path.read_text()).keys() - {"all"}
+    assert described == set(zoo.list_presets())
 
 
 def test_shipped_presets_are_small():
-    sizes = {name: zoo.get_preset(name).bytes for name in zoo.list_presets()}
+    sizes = {name: zoo.get_preset(name).size for name in zoo.list_presets()}
     assert all(size < 20e6 for size in sizes.values()) and sum(sizes.values()) < 55e6
 
 
+def test_the_package_names_every_license():
+    project = Path(kerasnmt.__file__).parents[1] / "pyproject.toml"
+    named = tomllib.loads(project.read_text())["project"]["license"].split(" AND ")
+    notice = (Path(kerasnmt.__file__).parent / "presets" / "NOTICE.md").read_text()
+    rows = [line for line in notice.splitlines() if line.startswith("| `")]
+    for name in zoo.list_presets():
+        license_ = zoo.get_preset(name).about["license"]
+        assert license_.upper() in [one.upper() for one in named]
+        (row,) = [row for row in rows if f"`{name.split('_')[0]}_*`" in row]
+        assert license_.upper() in row.upper()
+
+
 def test_shipped_files_name_no_path_of_a_machine():
-    for folder in presets.shipped_presets().values():
+    for folder in preset_folders.shipped_presets().values():
         for path in (*folder.glob("*.json"), folder / "README.md"):
             text = path.read_text()
             assert not any(part in text for part in ("/home/", "/root/", "/work/")), path

@@ -82,7 +82,7 @@ class _Int8(tf.Module):
     def __init__(self, weight: keras.Variable) -> None:
         super().__init__()
         values = keras.ops.convert_to_numpy(weight)
-        whole, scales = as_int8(values)
+        whole, scales = as_int8(values, weight.path)
         self.whole = tf.Variable(whole, trainable=False)
         self.scales = tf.Variable(scales, trainable=False)
 
