@@ -30,10 +30,13 @@ def script(name, folder=SIGMORPHON):
 
 def test_there_are_trained_models():
     assert [folder.name for folder in FOLDERS] == [
+        "bahdanau_gru_g2p",
         "bahdanau_gru_multi30k_en_de",
         "bahdanau_gru_multi30k_en_fr",
         "luong_general_lstm_multi30k_en_de",
+        "pointer_generator_gru_builtin",
         "pointer_generator_gru_sigmorphon2018",
+        "pointer_network_lstm_sorting",
         "transformer_tiny_multi30k_en_de",
     ]
 
