@@ -1,6 +1,6 @@
 import pytest
 
-from kerasnmt.atomic_write import atomic_write
+from kerasnmt.atomic_write import atomic_folder, atomic_write
 
 
 def test_the_folder_is_made_and_only_the_file_is_left(tmp_path):
@@ -20,3 +20,33 @@ def test_an_error_leaves_the_old_file(tmp_path):
         path.write_text("ha")
         raise OSError("full disk")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file.txt", "old")]
+
+
+def test_a_folder_appears_whole(tmp_path):
+    with atomic_folder(tmp_path / "new/folder") as written:
+        (written / "file.txt").write_text("whole")
+        assert not (tmp_path / "new/folder").exists()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["folder"]
+    assert (tmp_path / "new/folder/file.txt").read_text() == "whole"
+
+
+def test_a_folder_after_an_error(tmp_path):
+    with pytest.raises(OSError, match="full disk"), atomic_folder(tmp_path / "folder") as written:
+        (written / "file.txt").write_text("ha")
+        raise OSError("full disk")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_exists_stays(tmp_path):
+    """Also one that appears while the new one is written."""
+    (tmp_path / "one").mkdir()
+    refused = r"Expected a folder that does not exist\. Received: .*one\. Choose another name"
+    with pytest.raises(ValueError, match=refused), atomic_folder(tmp_path / "one"):
+        raise AssertionError
+    refused = refused.replace("one", "two")
+    with pytest.raises(ValueError, match=refused), atomic_folder(tmp_path / "two") as written:
+        (written / "new.txt").write_text("new")
+        (tmp_path / "two").mkdir()
+        (tmp_path / "two/old.txt").write_text("old")
+    assert [path.name for path in (tmp_path / "two").iterdir()] == ["old.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]

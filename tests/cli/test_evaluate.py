@@ -144,9 +144,10 @@ def test_a_broken_model_against_a_good_one(
     good, broken = scores(export_folder), scores(other_run_folder)
     same = scores(export_folder, "--baseline", run_folder)
     better = scores(export_folder, "--baseline", other_run_folder)
-    for name in ("bleu", "chrf"):
+    for name in ("bleu", "chrf", "exact"):
         assert same[name] == same[f"baseline_{name}"] == better[name] == good[name]
         assert better[f"baseline_{name}"] == broken[name] < good[name]
+    for name in ("bleu", "chrf"):
         assert same[f"{name}_p_value"] == 1.0
         assert better[f"{name}_p_value"] < 0.05
     assert better["sentences"] == 40
@@ -157,7 +158,8 @@ def test_a_broken_model_against_a_good_one(
         f"p = {better[f'{name}_p_value']:.4f}  {better[f'{name}_signature']}"
         for name, label in (("bleu", "BLEU"), ("chrf", "chrF"))
     ]
-    assert done == (0, "\n".join([*lines, "on 40 sentences"]) + "\n", "")
+    exact = f"exact  {better['exact']:.2f}%  baseline {better['baseline_exact']:.2f}%"
+    assert done == (0, "\n".join([*lines, exact, "on 40 sentences"]) + "\n", "")
     assert "|bs:1000|seed:12345|" in lines[0] and "|bs:1000|seed:12345|" in lines[1]
 
 

@@ -42,6 +42,15 @@ def test_bleu_by_hand():
     assert scores["bleu"] == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
 
 
+def test_a_comparison_with_several_references(monkeypatch):
+    references = [[sentence, sentence[::-1]] for sentence in SENTENCES]
+    backwards = [sentence[::-1] for sentence in SENTENCES]
+    scores = compared_scores(backwards, BROKEN, references)
+    assert (scores["exact"], scores["baseline_exact"]) == (100.0, 0.0)
+    assert scores["bleu"] == pytest.approx(100) and scores["bleu_p_value"] < 0.05
+    assert scores["bleu_signature"].startswith("nrefs:2|")
+
+
 @pytest.mark.parametrize(("translations", "references"), [(["a"], ["a", "b"]), ([], [])])
 def test_numbers_that_differ(translations, references):
     message = f"Received: {len(translations)} translations and {len(references)} references"
