@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -52,8 +52,12 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
     refusal = f"Expected a folder that does not exist. Received: {path}. Choose another name."
     if os.path.lexists(path):
         raise ValueError(refusal)
+    made = [parent for parent in path.parents if not parent.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".writing.", dir=path.parent) as temporary:
+    with (
+        _removed_on_error(made),
+        tempfile.TemporaryDirectory(prefix=".writing.", dir=path.parent) as temporary,
+    ):
         written = Path(temporary, path.name)
         written.mkdir()
         yield written
@@ -66,6 +70,18 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
                 raise ValueError(refusal) from error
             raise
     _to_disk(path.parent)
+
+
+@contextmanager
+def _removed_on_error(folders: list[Path]) -> Iterator[None]:
+    """Remove folders after an error, the innermost first, if they are empty."""
+    try:
+        yield
+    except BaseException:
+        for folder in folders:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _to_disk(path: Path) -> None:

@@ -13,6 +13,11 @@ def shipped_presets() -> dict[str, Path]:
     return {folder.name: folder for folder in sorted(folders)}
 
 
+def is_preset_folder(folder: str | os.PathLike) -> bool:
+    """Return whether a folder has the files of a preset."""
+    return all(Path(folder, name).is_file() for name in (CONFIG, METADATA))
+
+
 def preset_folder(place: str | os.PathLike) -> Path | None:
     """Return the folder of a preset, given as a folder or by its name.
 
@@ -24,7 +29,4 @@ def preset_folder(place: str | os.PathLike) -> Path | None:
     Returns:
         The folder; None if there is no preset.
     """
-    folder = Path(place)
-    if all((folder / name).is_file() for name in (CONFIG, METADATA)):
-        return folder
-    return shipped_presets().get(os.fspath(place))
+    return Path(place) if is_preset_folder(place) else shipped_presets().get(os.fspath(place))

@@ -31,7 +31,7 @@ def test_a_folder_appears_whole(tmp_path):
 
 
 def test_a_folder_after_an_error(tmp_path):
-    with pytest.raises(OSError, match="full disk"), atomic_folder(tmp_path / "folder") as written:
+    with pytest.raises(OSError, match="full disk"), atomic_folder(tmp_path / "a/b/c") as written:
         (written / "file.txt").write_text("ha")
         raise OSError("full disk")
     assert list(tmp_path.iterdir()) == []

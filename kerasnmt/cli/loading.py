@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
 from kerasnmt.nearest_name import nearest_name
-from kerasnmt.preset_folders import preset_folder, shipped_presets
+from kerasnmt.preset_folders import CONFIG, METADATA, preset_folder, shipped_presets
 
 
 def load_run(
@@ -120,6 +120,10 @@ class _Preset:
         """Return the search options of the preset's score, with changes."""
         from kerasnmt.training import search_options
 
+        try:
+            search_options(self.preset.search)
+        except ValueError as error:
+            raise ValueError(f"{self.preset.folder}/metadata.json: about.{error}") from error
         return search_options(self.preset.search, changes)
 
     def load(self) -> Any:
@@ -143,7 +147,7 @@ def _trained(place: str | Path) -> _Run | _Preset:
         return _Preset(str(place))
     raise ValueError(
         "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it, or a "
-        f"preset. Received: {place}{_no_preset(place)}"
+        f"preset. Received: {place}{no_model(place)}"
     )
 
 
@@ -159,8 +163,12 @@ def _is_preset(place: str | Path) -> bool:
     return "://" in str(place) or preset_folder(place) is not None
 
 
-def _no_preset(place: str | Path) -> str:
-    """Return the end of an error about a place that has no model: the nearest preset."""
+def no_model(place: str | Path) -> str:
+    """Return the end of an error about a place that has no model: what may be wrong."""
+    parts = [(Path(place) / name).exists() for name in (CONFIG, METADATA)]
+    if any(parts):
+        missing = METADATA if parts[0] else CONFIG
+        return f", which has no {missing}, as presets do. Copy the preset again."
     near = None if Path(place).exists() else nearest_name(str(place), shipped_presets())
     return f". Did you mean the preset {near}?" if near else ""
 
@@ -252,7 +260,7 @@ def load_translator(
     if not is_lite and not any(path.exists() for path in exports):
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or of an export, with a "
-            f"saved_model.pb or a model.tflite, or a preset. Received: {place}{_no_preset(place)}"
+            f"saved_model.pb or a model.tflite, or a preset. Received: {place}{no_model(place)}"
         )
     if others or search:
         raise ValueError(

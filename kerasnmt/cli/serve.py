@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from kerasnmt.cli.console import progress_console, say
-from kerasnmt.cli.loading import check_exportable, is_trained, load_run
+from kerasnmt.cli.loading import check_exportable, is_trained, load_run, no_model
 from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
 
@@ -113,8 +113,8 @@ def _version(directory: Path) -> Path:
         exports = ", ".join(map(str, model_folders(directory)))
         below = f", which holds exports. Serve one of them: {exports}" if exports else ""
         raise ValueError(
-            "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb. "
-            f"Received: {directory}{below}"
+            "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb, "
+            f"or a run or a preset. Received: {directory}{below or no_model(directory)}"
         )
     return version
 

@@ -105,7 +105,7 @@ class Preset:
             ValueError: If the file is missing or damaged.
         """
         self._verify(CONFIG)
-        return json.loads(self._read(CONFIG))
+        return self._read_json(CONFIG)
 
     def load(self, load_weights: bool = True) -> keras.Model:
         """Make the model.
@@ -125,7 +125,15 @@ class Preset:
         """
         for name in (TOKENIZER, *([WEIGHTS] if load_weights else [])):
             self._verify(name)
-        config, tokenizers = self.config(), json.loads(self._read(TOKENIZER))
+        config, tokenizers = self.config(), self._read_json(TOKENIZER)
+        reads_text = "image" not in self.metadata["inputs"]
+        forms = ({"shared"}, {"source", "target"}) if reads_text else ({"shared"}, {"target"})
+        if tokenizers.keys() not in forms or None in tokenizers.values():
+            raise ValueError(
+                f"{self.folder / TOKENIZER}: expected the tokenizers "
+                f"{' or '.join(' and '.join(sorted(form)) for form in forms)}. Received: "
+                f"{', '.join(tokenizers) or 'none'}. Copy the preset again."
+            )
         try:
             for side, tokenizer in tokenizers.items():
                 argument = "source" if side == "shared" else side
@@ -133,8 +141,6 @@ class Preset:
             model = keras.saving.deserialize_keras_object(config)
             if load_weights:
                 read_weights(model, self.folder / WEIGHTS, self.metadata["weights"])
-        except MemoryError:
-            raise
         except Exception as error:  # a config can raise any error
             first = error
             while first.__context__ is not None:  # Keras hides it behind a long one
@@ -146,6 +152,11 @@ class Preset:
                 f"with Keras {self.metadata['keras_version']}; these are {__version__} and "
                 f"{keras.__version__}. Import tokenizers and layers of your own before loading."
             ) from error
+        if model.name != self.model_name:
+            raise ValueError(
+                f"{self.folder}: expected a {self.model_name}, as {METADATA} says. Received: "
+                f"{model.name}. Copy the preset again."
+            )
         return model
 
     def _read_metadata(self) -> dict[str, Any]:
@@ -156,14 +167,14 @@ class Preset:
             )
         try:
             metadata = json.loads(self._read(METADATA))
-            newer = metadata["format"] > FORMAT
-            known = newer or _is_whole(metadata)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            newer = type(metadata["format"]) is int and metadata["format"] > FORMAT
+            known = newer or (metadata["format"] == FORMAT and _is_whole(metadata))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             newer = known = False
         if newer:
             raise ValueError(
                 f"{self.folder}: expected a preset of format {FORMAT} or older. Received: format "
-                f"{metadata['format']}. Install a newer kerasnmt; this is {__version__}."
+                f"{metadata['format']:.3g}. Install a newer kerasnmt; this is {__version__}."
             )
         if not known:
             raise ValueError(
@@ -174,6 +185,18 @@ class Preset:
 
     def _read(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        try:
+            document = json.loads(self._read(name))
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise ValueError(
+                f"{self.folder / name}: expected a mapping in JSON, as kerasnmt writes it. "
+                "Received: another file. Copy the preset again."
+            )
+        return document
 
     def _verify(self, name: str) -> None:
         """Check a file's checksum."""
@@ -260,6 +283,8 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
     Raises:
         ValueError: If it has an unknown key, or a value that is not valid.
     """
+    if not isinstance(about, Mapping):
+        raise ValueError(f"Expected about to be a dict. Received: about={about!r:.200}")
     for key, value in about.items():
         if key not in _ABOUT:
             known = [f"about.{name}" for name in _ABOUT]
@@ -292,7 +317,8 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
             )
         hooks.check_search(about["search"])
     try:
-        return json.loads(json.dumps(dict(about), allow_nan=False))
+        text = json.dumps(dict(about), allow_nan=False, ensure_ascii=False)
+        return json.loads(text.encode("utf-8"))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"Expected about to hold only values of JSON. Received: {about!r:.300}: {error}"
@@ -307,7 +333,7 @@ def _is_whole(metadata: dict[str, Any]) -> bool:
         and metadata["weights"] in FORMATS
         and metadata["files"].keys() == {CONFIG, TOKENIZER, WEIGHTS}
         and all(
-            isinstance(file["sha256"], str) and isinstance(file["bytes"], int)
+            isinstance(file["sha256"], str) and type(file["bytes"]) is int and file["bytes"] >= 0
             for file in metadata["files"].values()
         )
         and all(isinstance(about[key], kind) for key, kind in _ABOUT.items() if key in about)

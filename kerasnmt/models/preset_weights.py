@@ -38,7 +38,11 @@ def write_weights(model: keras.Model, path: Path, kind: str) -> None:
 
 
 def read_weights(model: keras.Model, path: Path, kind: str) -> None:
-    """Give a model the weights of a file that `write_weights` wrote."""
+    """Give a model the weights of a file that `write_weights` wrote.
+
+    Raises:
+        ValueError: If the file has other content than weights.
+    """
     if kind != _INT8:
         model.load_weights(path)
         return
@@ -50,10 +54,14 @@ def read_weights(model: keras.Model, path: Path, kind: str) -> None:
 
 
 def _copy(source: h5py.Group, target: h5py.Group, write: _Write) -> None:
-    """Copy a group of weights; `write` writes each of them into its new group."""
+    """Copy a group of weights; `write` writes each of them into its new group.
+
+    Keras checks the files that it reads, but it does not see a file in int8.
+    """
     for name, value in source.attrs.items():
         target.attrs[name] = value
-    for name, item in source.items():
+    for name in source:
+        item = _stored(source, name)
         if isinstance(item, h5py.Group) and _INT8 not in item.attrs:
             _copy(item, target.create_group(name), write)
         else:
@@ -83,10 +91,38 @@ def _to_int8(group: h5py.Group, name: str, weight: h5py.Dataset) -> None:
 
 
 def _from_int8(group: h5py.Group, name: str, weight: h5py.Dataset | h5py.Group) -> None:
-    if isinstance(weight, h5py.Group):
-        group.create_dataset(name, data=weight["values"][()].astype("float32") * weight["scales"])
-    else:
+    if isinstance(weight, h5py.Dataset):
         group.create_dataset(name, data=weight[()])
+        return
+    values, scales = (_stored(weight, part) for part in ("values", "scales"))
+    fits = len(values.shape) == len(scales.shape) and all(
+        size in (1, of_values) for size, of_values in zip(scales.shape, values.shape, strict=True)
+    )
+    if not fits or values.dtype != "int8" or scales.dtype != "float32":
+        raise ValueError(
+            "Expected int8 values, and float32 scales of a shape that fits. Received: "
+            f"{weight.name} with {values.dtype} {values.shape} and {scales.dtype} {scales.shape}."
+        )
+    group.create_dataset(name, data=values[()].astype("float32") * scales[()])
+
+
+def _stored(group: h5py.Group, name: str) -> h5py.Group | h5py.Dataset:
+    """Return a part of a group that is stored in its own file, uncompressed.
+
+    Raises:
+        ValueError: If it is a link, or its values are elsewhere, or fewer than it says.
+    """
+    item = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
+    if isinstance(item, h5py.Dataset):
+        whole = item.id.get_storage_size() >= item.size * item.dtype.itemsize
+        if item.external or item.is_virtual or not whole:
+            item = None
+    if not isinstance(item, h5py.Group | h5py.Dataset):
+        raise ValueError(
+            "Expected weights that are stored in the file itself, uncompressed. Received: "
+            f"{group.name}/{name}."
+        )
+    return item
 
 
 def _is_float_matrix(values: np.ndarray) -> bool:

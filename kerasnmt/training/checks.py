@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ import numpy as np
 
 from kerasnmt import zoo
 from kerasnmt.models import Preset, Seq2Seq
-from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.nearest_name import nearest_name, unknown_name_message
+from kerasnmt.preset_folders import preset_folder, shipped_presets
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.dotted import dotted
 from kerasnmt.training.recipe import Recipe
@@ -154,6 +156,20 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
             )
 
 
+def check_start(place: str | os.PathLike) -> None:
+    """Check that a place that is no run may be a preset.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if "://" not in os.fspath(place) and preset_folder(place) is None:
+        near = nearest_name(os.fspath(place), shipped_presets())
+        raise ValueError(
+            f"Expected the folder of a run, or a preset, to start from. Received: {place}, which "
+            f"is none.{f' Did you mean the preset {near}?' if near else ''}"
+        )
+
+
 def check_preset_model(preset: Preset, recipe: Recipe) -> None:
     """Check that a recipe names the model of a preset to start from.
 
@@ -199,7 +215,9 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
         _check_equal(preset, f"value of {key}", before[key], made[key])
 
 
-_MAY_DIFFER = re.compile(r"dropout|dtype|seed|initializer|tokenizer|build_config|compile_config")
+_MAY_DIFFER = re.compile(
+    r"dropout|dtype|seed|trainable|initializer|tokenizer|build_config|compile_config"
+)
 
 
 def _values(config: Any, key: str = "") -> Iterator[tuple[str, Any]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.atomic_write import atomic_write
+from kerasnmt.preset_folders import is_preset_folder
 
 
 class RunFolder:
@@ -100,8 +101,13 @@ class RunFolder:
         """Check that a new run may begin here.
 
         Raises:
-            ValueError: The folder holds a run.
+            ValueError: The folder holds a run or a preset.
         """
+        if is_preset_folder(self.path):
+            raise ValueError(
+                f"Expected an output folder of its own. Received: {self.path}, a preset, whose "
+                "files a run would replace. Choose another folder."
+            )
         for path in (self.recipe, self.model):
             if path.exists():
                 raise ValueError(

@@ -20,6 +20,7 @@ from kerasnmt.training.checks import (
     check_devices,
     check_model,
     check_same_shapes,
+    check_start,
     check_warmup,
 )
 from kerasnmt.training.corpora import Corpora, texts
@@ -88,6 +89,7 @@ def train(
         earlier = RunFolder(init_from)
         is_preset = not earlier.model.exists() and preset_folder(init_from) is not None
         if is_preset or not earlier.path.exists():
+            check_start(init_from)
             start = PresetStart(recipe, run, console, init_from)
         else:
             start = FurtherStart(recipe, run, console, earlier)

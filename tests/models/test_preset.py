@@ -311,10 +311,7 @@ def test_no_code_of_a_file_runs(copied, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     config = {"module": "evil", "class_name": "Model", "registered_name": None, "config": {}}
     (copied / "config.json").write_text(json.dumps(config))
-    metadata = json.loads((copied / "metadata.json").read_text())
-    digest = hashlib.sha256((copied / "config.json").read_bytes()).hexdigest()
-    metadata["files"]["config.json"]["sha256"] = digest
-    (copied / "metadata.json").write_text(json.dumps(metadata))
+    honest(copied, "config.json")
     with pytest.raises(
         ValueError, match=r"the preset cannot be loaded: .* It was written by kerasnmt"
     ):
@@ -366,6 +363,80 @@ def test_what_has_no_preset(text_model, make_text_model, tmp_path):
             lost.save_to_preset(tmp_path / "new", weights=weights)
 
 
+def honest(folder, name):
+    """Give a changed file its right checksum."""
+    metadata = json.loads((folder / "metadata.json").read_text())
+    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    metadata["files"][name]["sha256"] = digest
+    (folder / "metadata.json").write_text(json.dumps(metadata))
+
+
+def external(group, secret):
+    group.create_dataset("0", (4,), "f4", external=[(str(secret), 0, 16)])
+
+
+def virtual(group, secret):
+    layout = h5py.VirtualLayout((4,), "f4")
+    layout[:] = h5py.VirtualSource(str(secret), "x", (4,))
+    group.create_virtual_dataset("0", layout)
+
+
+def link(group, secret):
+    group["0"] = h5py.ExternalLink(str(secret), "x")
+
+
+def bomb(group, secret):
+    group.create_dataset("0", (10**6, 10**7), "f4", chunks=(1000, 1000), compression="gzip")
+
+
+def broad_scales(group, secret):
+    part = group.create_group("0")
+    part.attrs["int8"] = True
+    part["values"] = np.zeros((2, 3), "int8")
+    part["scales"] = np.zeros((8192, 1, 1), "float32")
+
+
+@pytest.mark.parametrize("change", [external, virtual, link, bomb, broad_scales])
+def test_weights_in_int8_come_from_their_own_file(text_model, tmp_path, change):
+    """Keras sees a file that was made of them, so it cannot check."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(64))
+    folder = Path(text_model.save_to_preset(tmp_path / "preset", weights="int8"))
+    with h5py.File(folder / "model.weights.h5", "r+") as file:
+        change(file.create_group("other"), secret)
+    honest(folder, "model.weights.h5")
+    with pytest.raises(ValueError, match=r"cannot be loaded: ValueError: Expected (weights|int8)"):
+        Preset(folder).load()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        ("config.json", "no JSON", "config.json: expected a mapping in JSON"),
+        ("config.json", nested := '{"a":' * 100_000, "config.json: expected a mapping in JSON"),
+        ("tokenizer.json", "[]", "tokenizer.json: expected a mapping in JSON"),
+        ("tokenizer.json", "{}", r"tokenizers shared or source and target\. Received: none"),
+        ("tokenizer.json", '{"source": {}}', r"or source and target\. Received: source"),
+        ("tokenizer.json", '{"shared": null}', r"or source and target\. Received: shared"),
+        ("metadata.json", nested, "metadata.json: expected the metadata of a preset"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_other_content_with_right_checksums(copied, name, text, error):
+    (copied / name).write_text(text)
+    if name != "metadata.json":
+        honest(copied, name)
+    with pytest.raises(ValueError, match=error) as caught:
+        Preset(copied).load()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_name_of_the_model_is_that_of_the_metadata(copied):
+    change(copied / "metadata.json", '"model": "bahdanau_gru"', '"model": "luong_dot_lstm"')
+    with pytest.raises(ValueError, match=r"expected a luong_dot_lstm, as metadata\.json says"):
+        Preset(copied).load()
+
+
 def test_an_int8_preset_translates(make_shared_model, tmp_path):
     model = make_shared_model()
     model.save_to_preset(tmp_path / "preset", weights="int8")
@@ -380,10 +451,7 @@ def test_a_tokenizer_of_ones_own(text_model, tmp_path):
     )
     document["source"] |= {"module": "mine", "registered_name": "mine>Mine", "class_name": "Mine"}
     (tmp_path / "p/tokenizer.json").write_text(json.dumps(document))
-    metadata = json.loads((tmp_path / "p/metadata.json").read_text())
-    digest = hashlib.sha256((tmp_path / "p/tokenizer.json").read_bytes()).hexdigest()
-    metadata["files"]["tokenizer.json"]["sha256"] = digest
-    (tmp_path / "p/metadata.json").write_text(json.dumps(metadata))
+    honest(tmp_path / "p", "tokenizer.json")
     with pytest.raises(ValueError, match=r"'Mine'.* Import tokenizers and layers of your own"):
         Preset(tmp_path / "p").load()
     with keras.saving.custom_object_scope({"mine>Mine": type(text_model.source_tokenizer)}):

@@ -1,5 +1,7 @@
 """A training that begins with a preset."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rich.console import Console
@@ -84,8 +86,28 @@ def test_another_model_is_refused(preset, tmp_path, model, error):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_preset_with_frozen_layers(tmp_path):
+    words = WordTokenizer(["a", "dog"])
+    frozen = bahdanau_gru(words, words, units=4, embedding_dim=3)
+    frozen.encoder.trainable = False
+    folder = frozen.save_to_preset(tmp_path / "frozen")
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["tokenizer"] = {"shared": {"kind": "words"}}
+    assert prepared(folder, tmp_path, Recipe.from_dict(document)).model.encoder.trainable
+
+
+def test_no_run_replaces_a_preset(preset, tmp_path):
+    before = {path: path.read_bytes() for path in Path(preset).iterdir()}
+    for init_from in (None, preset):
+        with pytest.raises(ValueError, match=r"output folder of its own\. Received: .*, a preset"):
+            train(recipe(), preset, init_from=init_from)
+    assert {path: path.read_bytes() for path in Path(preset).iterdir()} == before
+
+
 def test_unknown_places(tmp_path):
-    with pytest.raises(ValueError, match="unknown preset 'tatoeba_xy'"):
+    with pytest.raises(
+        ValueError, match=r"a run, or a preset, .* Received: tatoeba_xy, which is no"
+    ):
         train(recipe(), tmp_path / "run", init_from="tatoeba_xy")
     with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
         train(recipe(), tmp_path / "run", init_from=tmp_path)

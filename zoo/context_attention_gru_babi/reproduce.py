@@ -1,7 +1,7 @@
 """Train attention over context on bAbI tasks, one model a task, and score each on its test set.
 
     python reproduce.py DATA OUTPUT --tasks 1 6 2
-    python reproduce.py DATA --score babi_context --tasks 6
+    python reproduce.py DATA --score PRESET --tasks 6
 
 DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). The question is
 the source, the story the context, and the answer is generated or copied from either. A random start
