@@ -4,11 +4,21 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from keras import Model
 
 from kerasnmt.models import CaptionModel, MemoryNetwork, Preset, Seq2Seq
+
+_Options = ParamSpec("_Options")
+_Made = TypeVar("_Made", covariant=True)
+
+class _Constructor(Protocol[_Options, _Made]):
+    def __call__(self, *args: _Options.args, **kwargs: _Options.kwargs) -> _Made: ...
+    def from_preset(self, preset: str | PathLike, *, load_weights: bool = True) -> _Made: ...
+
+def _with_presets(function: Callable[_Options, _Made]) -> _Constructor[_Options, _Made]:
+    """Add `from_preset` to a function that makes a model."""
 
 def from_preset(
     preset: str | PathLike,
@@ -79,6 +89,7 @@ def list_models(
 def list_presets() -> list[str]:
     """Return the sorted names of the presets that come with the library."""
 
+@_with_presets
 def bahdanau_gru(
     source: Any,
     target: Any = None,
@@ -129,6 +140,7 @@ def bahdanau_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def bahdanau_lstm(
     source: Any,
     target: Any = None,
@@ -177,6 +189,7 @@ def bahdanau_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def concat_gru(
     source: Any,
     target: Any = None,
@@ -228,6 +241,7 @@ def concat_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def context_attention_gru(
     source: Any,
     target: Any = None,
@@ -272,6 +286,7 @@ def context_attention_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def dense_scorer_gru(
     source: Any,
     target: Any = None,
@@ -323,6 +338,7 @@ def dense_scorer_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def encoder_decoder_gru(
     source: Any,
     target: Any = None,
@@ -367,6 +383,7 @@ def encoder_decoder_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def encoder_decoder_lstm(
     source: Any,
     target: Any = None,
@@ -411,6 +428,7 @@ def encoder_decoder_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def history_attention_gru(
     source: Any,
     target: Any = None,
@@ -468,6 +486,7 @@ def history_attention_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_concat_lstm(
     source: Any,
     target: Any = None,
@@ -532,6 +551,7 @@ def luong_concat_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_cosine_lstm(
     source: Any,
     target: Any = None,
@@ -593,6 +613,7 @@ def luong_cosine_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_dot_lstm(
     source: Any,
     target: Any = None,
@@ -654,6 +675,7 @@ def luong_dot_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_general_gru(
     source: Any,
     target: Any = None,
@@ -718,6 +740,7 @@ def luong_general_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_general_lstm(
     source: Any,
     target: Any = None,
@@ -782,6 +805,7 @@ def luong_general_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_local_m_lstm(
     source: Any,
     target: Any = None,
@@ -850,6 +874,7 @@ def luong_local_m_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_local_p_lstm(
     source: Any,
     target: Any = None,
@@ -919,6 +944,7 @@ def luong_local_p_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_location_lstm(
     source: Any,
     target: Any = None,
@@ -982,6 +1008,7 @@ def luong_location_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def luong_scaled_dot_lstm(
     source: Any,
     target: Any = None,
@@ -1043,6 +1070,7 @@ def luong_scaled_dot_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def memory_network(
     source: Any,
     target: Any = None,
@@ -1092,6 +1120,7 @@ def memory_network(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def pointer_generator_gru(
     source: Any,
     target: Any = None,
@@ -1146,6 +1175,7 @@ def pointer_generator_gru(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def pointer_generator_lstm(
     source: Any,
     target: Any = None,
@@ -1199,6 +1229,7 @@ def pointer_generator_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def pointer_network_lstm(
     source: Any,
     target: Any = None,
@@ -1243,6 +1274,7 @@ def pointer_network_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def show_attend_tell_lstm(
     target: Any,
     *,
@@ -1291,6 +1323,7 @@ def show_attend_tell_lstm(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def transformer_base(
     source: Any,
     target: Any = None,
@@ -1345,6 +1378,7 @@ def transformer_base(
         ValueError: If an argument is out of its range, or arguments do not fit together.
     """
 
+@_with_presets
 def transformer_tiny(
     source: Any,
     target: Any = None,

@@ -19,11 +19,21 @@ HEADER = '''\
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from keras import Model
 
 from kerasnmt.models import CaptionModel, MemoryNetwork, Preset, Seq2Seq
+
+_Options = ParamSpec("_Options")
+_Made = TypeVar("_Made", covariant=True)
+
+class _Constructor(Protocol[_Options, _Made]):
+    def __call__(self, *args: _Options.args, **kwargs: _Options.kwargs) -> _Made: ...
+    def from_preset(self, preset: str | PathLike, *, load_weights: bool = True) -> _Made: ...
+
+def _with_presets(function: Callable[_Options, _Made]) -> _Constructor[_Options, _Made]:
+    """Add `from_preset` to a function that makes a model."""
 '''
 
 
@@ -52,6 +62,7 @@ def definition(function):
     head = [f"def {function.__name__}(", *(f"    {text}," for text in arguments)]
     return "\n".join(
         [
+            *(["@_with_presets"] if hasattr(function, "from_preset") else []),
             *(head if arguments else []),
             f"{'' if arguments else head[0]}) -> {text_of(signature.return_annotation)}:",
             textwrap.indent(docstring, "    "),

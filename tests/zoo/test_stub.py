@@ -13,9 +13,14 @@ def test_the_stub_is_in_step():
 
 def test_the_stub_has_every_name_with_its_signature_and_docstring():
     functions = {
-        node.name: node for node in ast.parse(stub.stub()).body if isinstance(node, ast.FunctionDef)
+        node.name: node
+        for node in ast.parse(stub.stub()).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     }
     assert sorted(functions) == sorted(zoo.__all__)
+    for name, function in functions.items():
+        decorators = [ast.unparse(decorator) for decorator in function.decorator_list]
+        assert decorators == (["_with_presets"] if name in zoo.list_models() else [])
     luong = functions["luong_dot_lstm"]
     assert [argument.arg for argument in luong.args.args] == ["source", "target"]
     defaults = [ast.literal_eval(default) for default in luong.args.kw_defaults]
