@@ -92,8 +92,8 @@ def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes it. "
-        f"Received: {tmp_path}\n"
+        "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes it, "
+        f"or a preset. Received: {tmp_path}\n"
     )
 
 
@@ -103,7 +103,7 @@ def test_not_a_run(kerasnmt, export_folder, tmp_path):
         assert (done.code, done.out) == (2, "")
         assert done.err == (
             "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes "
-            f"it. Received: {folder}\n"
+            f"it, or a preset. Received: {folder}\n"
         )
     assert not (tmp_path / "en_de").exists()
 
