@@ -7,7 +7,7 @@ from kerasnmt.cli.quiet import load_tensorflow
 def presets() -> None:
     """List the trained models that come with the library.
 
-    Each name stands for a model wherever a command takes a run: kerasnmt translate NAME.
+    Use a name wherever a command takes a run: kerasnmt translate NAME.
     """
     load_tensorflow()
     from kerasnmt.zoo import get_preset, list_presets

@@ -38,8 +38,8 @@ def serve(
 ) -> None:
     """Serve a model for development, over the REST API of TF Serving.
 
-    DIR/MODEL serves its newest version, DIR/MODEL/3 the version 3. A run or a preset is exported
-    first, to a temporary folder.
+    The folder of an export stands for its newest version, the folder of a version for that one. A
+    run or a preset is exported first, to a temporary folder.
 
     TF Serving itself also batches requests, watches for new versions and speaks gRPC. Ctrl-C and
     SIGTERM stop the server. It then finishes open requests for at most eight seconds, and exits
@@ -75,9 +75,10 @@ def serve(
 
 @contextmanager
 def _opened(place: str, console: Console) -> Iterator[tuple[Path, Any]]:
-    """Yield the folder of a version and its session; of a run or a preset, of a new version.
+    """Yield the folder of a version, and a session that has loaded it.
 
-    The folder of a new version is gone before it is served: the session has read its files.
+    A run or a preset gets a new version, whose folder is gone before it is served: the session has
+    read its files.
     """
     with ExitStack() as stack:
         if is_trained(place):

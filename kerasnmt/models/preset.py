@@ -174,7 +174,7 @@ class Preset:
         if newer:
             raise ValueError(
                 f"{self.folder}: expected a preset of format {FORMAT} or older. Received: format "
-                f"{metadata['format']:.3g}. Install a newer kerasnmt; this is {__version__}."
+                f"{metadata['format']!s:.20}. Install a newer kerasnmt; this is {__version__}."
             )
         if not known:
             raise ValueError(

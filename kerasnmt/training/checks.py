@@ -180,7 +180,7 @@ def check_preset_model(preset: Preset, recipe: Recipe) -> None:
 
 
 def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: Recipe) -> None:
-    """Check that a recipe's tokenizers are of the kinds of a preset to start from.
+    """Check that a recipe has the same kinds of tokenizers as a preset to start from.
 
     Args:
         preset: The preset.
@@ -198,21 +198,22 @@ def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: 
 def check_same_config(preset: Preset, model: Seq2Seq) -> None:
     """Check that the model of a recipe is that of a preset to start from.
 
-    Dropout rates, dtypes and seeds may differ, as they do not change the weights' meaning.
+    Dropout rates, dtypes, seeds, initializers and frozen layers may differ: they do not change what
+    the weights compute.
 
     Args:
         preset: The preset.
         model: The model of the recipe, with the tokenizers of the preset.
 
     Raises:
-        ValueError: Another value differs; the first one is named.
+        ValueError: Another value differs. The error names the first one.
     """
     before, made = (
         dict(_values(config))
         for config in (preset.config(), keras.saving.serialize_keras_object(model))
     )
-    for key in before.keys() & made.keys():
-        _check_equal(preset, f"value of {key}", before[key], made[key])
+    for key, value in before.items():
+        _check_equal(preset, f"value of {key}", value, made.get(key, value))
 
 
 _MAY_DIFFER = re.compile(
@@ -244,19 +245,19 @@ def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
     """Check that a model has the sizes of the weights to start with.
 
     Raises:
-        ValueError: It has other weights; the first one that differs is named.
+        ValueError: It has other weights. The error names the first one that differs.
     """
     if len(model.weights) != len(weights):
         raise ValueError(
-            f"Expected a model with {len(weights)} weights, as the one to begin from. Received: "
-            f"{len(model.weights)} weights. Change the recipe's model, or begin without init_from."
+            f"Expected a model with {len(weights)} weights, as the one to start from. Received: "
+            f"{len(model.weights)} weights. Change the recipe's model, or start without init_from."
         )
     for weight, values in zip(model.weights, weights, strict=True):
         if weight.shape != values.shape:
             raise ValueError(
-                f"Expected the sizes of the model to begin from, with {weight.path} of shape "
+                f"Expected the sizes of the model to start from, with {weight.path} of shape "
                 f"{values.shape}. Received: {tuple(weight.shape)}. Change the recipe's model, or "
-                "begin without init_from."
+                "start without init_from."
             )
 
 

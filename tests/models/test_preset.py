@@ -286,9 +286,10 @@ def test_damaged_metadata(copied, text):
         Preset(copied)
 
 
-def test_a_newer_format(copied):
+@pytest.mark.parametrize("newer", [FORMAT + 1, 10**400])
+def test_a_newer_format(copied, newer):
     metadata = json.loads((copied / "metadata.json").read_text())
-    (copied / "metadata.json").write_text(json.dumps({"format": FORMAT + 1, "news": metadata}))
+    (copied / "metadata.json").write_text(json.dumps({"format": newer, "news": metadata}))
     with pytest.raises(ValueError, match=rf"preset of format {FORMAT} or older\. Received: format"):
         Preset(copied)
 

@@ -33,8 +33,7 @@ class TranslationQuality(keras.callbacks.Callback):
     """Translates validation sentences at the end of epochs, and scores the translations.
 
     Adds `val_bleu`, `val_chrf` and `val_exact`, see `translation_scores`, to the epoch's logs for
-    the callbacks after this one:
-    `keras.callbacks.TensorBoard`, `BestModel`, Keras' own history.
+    the callbacks after this one: `keras.callbacks.TensorBoard`, `BestModel`, Keras' own history.
 
     Args:
         sources: Sentences.
