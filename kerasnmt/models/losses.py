@@ -1,4 +1,4 @@
-"""The loss of predicted tokens, with label smoothing, and the loss of guided attention."""
+"""Losses: cross-entropy with label smoothing, R-Drop, guided attention."""
 
 from typing import Any
 
@@ -43,6 +43,28 @@ def cross_entropy(
     """
     smoothed = (1.0 - label_smoothing) * log_probability + label_smoothing * mean_log_probability
     return ops.divide_no_nan(-ops.sum(weight * smoothed), tokens)
+
+
+def r_drop_loss(log_probability: Any, weight: Any, tokens: Any) -> Any:
+    """Return how far apart the predictions of two passes with dropout are, a float32 scalar.
+
+    sum_t w_t (KL(p_t || q_t) + KL(q_t || p_t)) / 2 / tokens
+
+    where p are the predictions for the first half of a batch and q those for the second half, which
+    repeats the first.
+
+    Source: Liang, Wu, Li, Wang, Meng, Qin, Chen, Zhang and Liu (2021), "R-Drop: Regularized dropout
+    for neural networks", equation 2.
+
+    Args:
+        log_probability: log p and log q of every id, float32 `[2 * batch, target_length, ids]`.
+        weight: w, float32 `[2 * batch, target_length]`, 0 for padding.
+        tokens: The divisor, a float32 scalar: the sum of the weights, of both halves.
+    """
+    first, second = ops.split(log_probability, 2)
+    divergence = ops.sum((ops.exp(first) - ops.exp(second)) * (first - second), axis=-1) / 2
+    weight, _ = ops.split(weight, 2)
+    return ops.divide_no_nan(ops.sum(weight * divergence), tokens)
 
 
 def guided_attention_loss(weights: Any, alignments: Any) -> Any:

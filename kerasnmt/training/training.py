@@ -170,6 +170,7 @@ class Training:
                 self._optimizer(steps),
                 label_smoothing=training.label_smoothing,
                 guided_attention=training.guided_attention or 0.0,
+                r_drop=training.r_drop,
                 scheduled_sampling=decay(0.0, updates, sampling) if sampling else 0.0,
             )
         self.shared_validation = split_evenly(self.validation, training.devices)

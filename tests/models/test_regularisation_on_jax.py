@@ -29,8 +29,8 @@ inputs = {key: given[key] for key in ("source_ids", "target_ids")}
 targets, made = given["targets"], {}
 
 
-def make(**options):
-    model = zoo.bahdanau_lstm(11, embedding_dim=6, units=5, dropout=0.0, **options)
+def make(dropout=0.0, **options):
+    model = zoo.bahdanau_lstm(11, embedding_dim=6, units=5, dropout=dropout, **options)
     name = "shared" if "share_embeddings" in options else "free"
     model.set_weights([given[f"{name}{i}"] for i in range(len(model.weights))])
     return model
@@ -63,6 +63,16 @@ losses = model.fit(inputs, targets, epochs=6, verbose=0).history["loss"]
 losses += model.fit(inputs, targets, epochs=1, verbose=0).history["loss"]
 losses += [model.train_on_batch(inputs, targets, return_dict=True)["loss"]]
 made["sampled_losses"] = losses
+
+model = make()
+model.compile(keras.optimizers.SGD(0.2), r_drop=3.0)
+made["r_drop_losses"] = model.fit(inputs, targets, epochs=3, verbose=0).history["loss"]
+model = make(dropout=0.5)
+model.compile(keras.optimizers.SGD(0.0))
+plain = model.fit(inputs, targets, epochs=1, verbose=0).history["loss"]
+model.compile(keras.optimizers.SGD(0.0), r_drop=50.0)
+dropped = model.fit(inputs, targets, epochs=1, verbose=0).history["loss"]
+made["dropped_losses"] = plain + dropped
 np.savez(sys.argv[2], **{key: np.asarray(value) for key, value in made.items()})
 """
 INPUTS = {
@@ -133,3 +143,13 @@ def test_scheduled_sampling(made):
     losses = made["sampled_losses"]
     np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
     np.testing.assert_allclose(losses[4:], always, rtol=1e-5)  # from step 4, in later fits too
+
+
+def test_r_drop(made):
+    """Without dropout both passes are equal; with it their divergence is added."""
+    model = make()
+    model.compile(keras.optimizers.SGD(0.2), run_eagerly=True)
+    losses = model.fit(INPUTS, TARGETS, epochs=3, verbose=0).history["loss"]
+    np.testing.assert_allclose(made["r_drop_losses"], losses, rtol=1e-4)
+    plain, dropped = made["dropped_losses"]
+    assert dropped > plain + 1.0

@@ -42,6 +42,7 @@ def recipe(rng: random.Random) -> dict:
         "precision": rng.choice(["float32", "bfloat16", "float16"]),
         "accumulate_batches": rng.choice([1, 2]),
         "scheduled_sampling": rng.choice([0.0, 0.3]),
+        "r_drop": rng.choice([0.0, 1.0]),
         "word_dropout": rng.choice([0.0, 0.1]),
         "guided_attention": rng.choice([None, 1.0]),
         "few_shapes": rng.choice([True, False]),

@@ -60,7 +60,8 @@ OPTIONS = (
     "model.dropout=0.1 data.train.alignments=links.txt training.epochs=2 training.log_every=2 "
     "training.guided_attention=0.5 training.scheduled_sampling=0.2 training.moving_average=0.9 "
     "training.learning_rate_schedule=plateau training.early_stopping=1 training.word_dropout=0.1 "
-    "training.label_smoothing=0.1 training.precision=bfloat16 training.accumulate_batches=2"
+    "training.label_smoothing=0.1 training.r_drop=1 training.precision=bfloat16 "
+    "training.accumulate_batches=2"
 )
 RESUME = "train recipe.yaml training.epochs=5 --resume --output {run}"
 REFUSED = {

@@ -215,6 +215,7 @@ def test_means_of_training_go_together(tmp_path):
         "word_dropout": 0.1,
         "subword_sampling": 0.2,
         "scheduled_sampling": 0.2,
+        "r_drop": 1.0,
         "precision": "bfloat16",
         "accumulate_batches": 2,
         "moving_average": 0.5,

@@ -213,6 +213,11 @@ class _Training(_Section):
         description="Probability that the decoder reads its own prediction, not the previous word; "
         "it rises from 0 over the training.",
     )
+    r_drop: NonNegativeFloat = Field(
+        0.0,
+        description="Alpha of R-Drop, such as 1: each batch is read twice with different dropout, "
+        "and the two predictions are drawn together; 0 for one reading.",
+    )
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Largest norm of all gradients together; null for no limit."
     )

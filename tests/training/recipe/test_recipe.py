@@ -76,6 +76,7 @@ class TestLoad:
             "word_dropout": 0.0,
             "subword_sampling": None,
             "scheduled_sampling": 0.0,
+            "r_drop": 0.0,
             "clip_norm": 1.0,
             "accumulate_batches": 1,
             "precision": "float32",
