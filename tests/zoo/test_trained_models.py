@@ -85,6 +85,25 @@ def test_prepare(tmp_path, monkeypatch, capsys):
     assert "german: train.tsv, validation.tsv, test.tsv" in capsys.readouterr().out
 
 
+def test_invented_pairs():
+    prepare = script("prepare")
+    lines = ["aufgehen\tging auf\tV;PST", "lachen\tlachte\tV;PST", "gut\tbesser\tADJ;CMPR"]
+    found = prepare.invented(lines, 40)
+    assert found == prepare.invented(lines, 40) and len(found) == 40
+    assert len(set(found)) > 20
+    for line in found:
+        lemma, form, tags = line.split("\t")
+        assert tags == "V;PST"  # the adjective has no stem
+        if form.endswith(" auf"):  # the stem is "auf"
+            assert (lemma[0], lemma[2:]) == ("a", "fgehen") and form == f"ging {lemma[:3]}"
+        else:  # the stem is "lach"
+            assert (lemma[0], lemma[3:], form[3:]) == ("l", "hen", "hte")
+            assert form[:3] == lemma[:3] and set(lemma[1:3]) <= set("aufgehlcnt")
+    with pytest.raises(SystemExit, match="share a stem"):
+        prepare.invented(lines[2:], 1)
+    assert prepare.invented([], 0) == []
+
+
 def test_vocabulary_of_what_is_seen_more_than_once(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("[V] a b b\ta c\n[V] d\te\n", encoding="utf-8")
