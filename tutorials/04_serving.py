@@ -152,7 +152,7 @@ assert local.translate(sources) == expected
 # %% [markdown]
 # ## A server
 # `kerasnmt serve` answers the REST routes of TF Serving, for trying and for tests, where no
-# container runs; `saved_models/README.md` says how the real server is started. Here it takes a free
+# container runs; `guides/serving.md` says how to start the real server. Here it takes a free
 # port and says which.
 
 # %%

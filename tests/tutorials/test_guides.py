@@ -1,0 +1,206 @@
+"""The code of the README and of the guides runs as it is written there, on little data."""
+
+import ast
+import os
+import random
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import typer.main
+import yaml
+
+from kerasnmt.cli.main import app
+from kerasnmt.training import Recipe
+
+pytestmark = pytest.mark.long("runs every guide")
+
+ROOT = Path(__file__).parents[2]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "tutorials/guides").glob("*.md"))]
+IDS = [path.stem for path in GUIDES]
+# Pages whose commands need data or time that a test does not have; see the cards in `zoo`.
+NOT_RUN = {"figures", "facts"}
+# Programs that need a network, a container, a browser, or all the time of a test.
+OTHER_PROGRAMS = ("docker", "make", "pip", "tensorboard", "git", "hf")
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A block of code of a page."""
+
+    language: str
+    code: str
+    line: int
+
+
+def blocks(path):
+    text = path.read_text(encoding="utf-8")
+    return [
+        Block(found[1], found[2], text[: found.start()].count("\n") + 2)
+        for found in FENCE.finditer(text)
+    ]
+
+
+def commands(code):
+    """The commands of a block, with continued lines joined."""
+    lines = code.replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def is_ours(command):
+    words = [word for word in command.split() if not re.match(r"[A-Z_]+=", word)]
+    return words[0] not in OTHER_PROGRAMS
+
+
+def calls_of_kerasnmt(path):
+    """The arguments of each call of the program in a page."""
+    for block in blocks(path):
+        if block.language == "bash":
+            for command in commands(block.code):
+                for part in re.split(r"\|(?!\|)", command):
+                    words = shlex.split(part, comments=True)
+                    if "kerasnmt" in words[:3]:
+                        yield words[words.index("kerasnmt") + 1 :]
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=IDS)
+def test_code_is_valid(path):
+    """Python can be parsed and imports what there is; commands have the options they use."""
+    program = typer.main.get_command(app)
+    for verb, *words in calls_of_kerasnmt(path):
+        if verb == "VERB":
+            continue
+        command = program.get_command(None, verb)
+        context = command.context_class(command, info_name=verb)
+        command.make_parser(context).parse_args(words)
+    for block in blocks(path):
+        if block.language == "python":
+            for node in ast.walk(ast.parse(block.code)):
+                if isinstance(node, ast.ImportFrom):
+                    module = import_module(node.module)
+                    assert all(hasattr(module, alias.name) for alias in node.names), block
+        if block.language == "yaml":
+            yaml.safe_load(block.code)
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=IDS)
+def test_links_lead_somewhere(path):
+    text = re.sub(FENCE, "", path.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not link.startswith("http"):
+            name, _, anchor = link.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            assert target.exists(), link
+            if anchor:
+                headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.M)
+                anchors = [
+                    re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings
+                ]
+                assert anchor in anchors, link
+
+
+def written(folder):
+    """Write the files that the pages name: made-up words that support 8,000 pieces."""
+    rng = random.Random(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(rng.choices(letters, k=rng.randint(4, 9))) for _ in range(3000)]
+    for name, count in (("train", 2000), ("valid", 100), ("test", 20)):
+        source = [" ".join(rng.choices(words, k=3)).capitalize() + "." for _ in range(count)]
+        target = [sentence.swapcase()[::-1] for sentence in source]
+        for language, lines in (("en", source), ("de", target)):
+            text = "\n".join(lines) + "\n"
+            (folder / f"{name}.{language}").write_text(text, encoding="utf-8")
+        rows = "".join(f"{one}\t{other}\n" for one, other in zip(source, target, strict=True))
+        (folder / f"{name}.tsv").write_text(rows, encoding="utf-8")
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def wait_for(url, server):
+    """Wait until a server answers."""
+    for _ in range(240):
+        assert server.poll() is None, "the server ended"
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError(f"{url}: no answer")
+
+
+class Reader:
+    """Someone who types a page, block by block, in one folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.names = {"__name__": "page"}
+        self.port = str(free_port())
+        self.servers = []
+        self.environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def type(self, block):
+        code = block.code.replace("8501", self.port)
+        if block.language == "python":
+            exec(compile(code, f"line {block.line}", "exec"), self.names)
+        elif block.language == "yaml" and code.startswith("# recipe.yaml"):
+            (self.folder / "recipe.yaml").write_text(code, encoding="utf-8")
+            Recipe.load(self.folder / "recipe.yaml")
+        elif block.language == "bash":
+            for command in filter(is_ours, commands(code)):
+                self.run(command)
+
+    def run(self, command):
+        if command.startswith("kerasnmt serve"):
+            words = shlex.split(command, comments=True)
+            words += [] if "--port" in words else ["--port", self.port]
+            server = subprocess.Popen(words, cwd=self.folder, env=self.environment)
+            self.servers.append(server)
+            wait_for(f"http://127.0.0.1:{self.port}/v1/models/{Path(words[2]).name}", server)
+            return
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-1000:]}\n{done.stderr[-2000:]}"
+        assert done.stdout or done.stderr or ">" in command, command
+
+    def leave(self):
+        for server in self.servers:
+            server.terminate()
+        for server in self.servers:
+            server.wait(30)
+
+
+@pytest.mark.thorough("runs all commands of a page")
+@pytest.mark.parametrize(
+    "path", [path for path in GUIDES if path.stem not in NOT_RUN], ids=lambda path: path.stem
+)
+def test_code_runs(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    written(tmp_path)
+    reader = Reader(tmp_path)
+    try:
+        for block in blocks(path):
+            reader.type(block)
+    finally:
+        reader.leave()
