@@ -1,11 +1,13 @@
 # %% [markdown]
 # # 1. Train a translator and serve it
 #
-# From pairs of sentences to a SavedModel that takes text and returns text, in one page. The data is
-# the built-in corpus, a grammar of English and German; replace one line for your own files.
+# This tutorial trains a translator on pairs of sentences and exports it as a SavedModel that takes
+# text and returns text. The data is the built-in corpus, which a grammar of English and German
+# generates. To train on your own files, replace one line.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It takes some minutes on two
-# cores; with `KERASNMT_SMALL=1` in the environment it runs on little data, to show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It takes a few minutes on
+# two cores. With `KERASNMT_SMALL=1` in the environment it runs on very little data, as a quick
+# check.
 
 # %%
 import os
@@ -27,7 +29,7 @@ keras.utils.set_random_seed(1)
 
 # %% [markdown]
 # ## Data
-# A corpus is a `tf.data.Dataset` of pairs of strings. For your own files it is
+# A corpus is a `tf.data.Dataset` of pairs of strings. For your own files, write
 # `pairs = read_parallel("train.en.gz", "train.de.gz")`.
 
 
@@ -46,8 +48,8 @@ for source, target in pairs.take(3).as_numpy_iterator():
 
 # %% [markdown]
 # ## Tokens
-# A tokenizer turns text into ids inside the TensorFlow graph, so that it can be exported with the
-# model. One SentencePiece vocabulary serves both languages here.
+# A tokenizer turns text into ids inside the TensorFlow graph, so it can be exported with the model.
+# Here both languages share one SentencePiece vocabulary.
 
 # %%
 tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=300 if small else 2000)
@@ -56,8 +58,8 @@ print(ids)
 print(tokenizer.tokens(ids[0]))
 
 # %% [markdown]
-# `batches` puts pairs of like length together, so that little is padding. It gives exactly what
-# `model.fit` takes: inputs, targets, and a weight of 0 for padding.
+# `batches` groups pairs of similar length, so there is little padding. It returns exactly what
+# `model.fit` takes: inputs, targets, and sample weights, which are 0 for padding.
 
 # %%
 train_batches = batches(pairs, tokenizer, batch_size=64, seed=1, cache=True)
@@ -66,8 +68,8 @@ print(f"{describe_batches(train_batches).padding_share:.1%} of all positions are
 
 # %% [markdown]
 # ## A model from the zoo
-# Every name of the zoo is a function that returns a `keras.Model`. It compiles with a loss of its
-# own: cross-entropy per real token, label-smoothed.
+# Every model of the zoo is a function that returns a `keras.Model`. The model has its own loss:
+# cross-entropy per real token, with label smoothing.
 
 # %%
 size = 16 if small else 192
@@ -81,7 +83,7 @@ history = model.fit(
     validation_data=validation_batches,
     epochs=1 if small else 4,
     callbacks=[
-        Throughput(),  # before TensorBoard, which writes what is in the logs
+        Throughput(),  # before TensorBoard, which writes the logs
         keras.callbacks.TensorBoard(folder / "logs"),
         AttentionImages(folder / "logs", validation_batches),
     ],
@@ -92,7 +94,7 @@ print(f"watch it with: tensorboard --logdir {folder / 'logs'}")
 
 # %% [markdown]
 # ## Translate
-# Text in, text out, with the same task that will be exported.
+# `translate` takes text and returns text. It runs the same task that `export` writes below.
 
 # %%
 test = builtin_corpus(20 if small else 500, "test")
@@ -104,10 +106,10 @@ scores = translation_scores(translations, [pair.target for pair in test])
 print(f"BLEU {scores['bleu']:.1f}  ({scores['bleu_signature']})")
 
 # %% [markdown]
-# ## Where it looks
-# `attention` translates a text and keeps the attention weights. In a notebook the result is a
-# picture, here a table: each row is a token of the translation, and its darkest cells stand below
-# the words that the model read for it.
+# ## Where the model looks
+# `attention` translates a text and returns the attention weights as well. A notebook shows the
+# result as a picture; `print` shows it as a table. Each row is a token of the translation. The
+# darkest cells mark the source tokens that the model attended to.
 
 # %%
 attended = model.attention(sources[0], beam_size=5)
@@ -117,8 +119,9 @@ print(folder / "attention.png")
 
 # %% [markdown]
 # ## Export and check
-# `export` writes a version folder for TF Serving, whole or not at all. `check_export` loads it in a
-# process without Python's TensorFlow, through the C API that the server itself uses.
+# `export` writes a version folder for TF Serving, which appears only when it is complete.
+# `check_export` loads it in a process without the Python package of TensorFlow. It uses
+# TensorFlow's C API, which runs the same code as the server.
 
 # %%
 version = model.export(folder / "saved_models" / "bahdanau_gru" / "1", beam_size=5)
@@ -128,8 +131,8 @@ assert report.passed
 
 # %% [markdown]
 # ## What the server answers
-# Three signatures: `serving_default` (translation and score), `n_best`, and `attention`, with the
-# weights of the table above.
+# The export has three signatures: `serving_default` (translation and score), `n_best`, and
+# `attention`, which returns the weights of the table above.
 
 # %%
 served = Translator(load_export(version))
@@ -138,7 +141,8 @@ print(served.n_best(sources[:1])[0][:3])
 assert attended_there.target_tokens == attended.target_tokens
 
 # %% [markdown]
-# The model itself goes to one file, tokenizers included, and comes back the same.
+# `save` writes the model and its tokenizers to one file. The loaded model gives the same
+# translations.
 
 # %%
 model.save(folder / "model.keras")

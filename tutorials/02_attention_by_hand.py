@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 2. Attention by hand
 #
-# What attention computes, in numbers that a pencil can follow; then why it is there, and what five
-# trained models make of it.
+# This tutorial computes attention with numbers that are small enough to check by hand. Then it
+# shows why attention helps, and compares five trained models.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. The first half takes seconds;
-# the second trains five small models, some minutes on two cores. With `KERASNMT_SMALL=1` in the
-# environment it runs on little data, to show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. The first half takes
+# seconds. The second half trains five small models, which takes a few minutes on two cores. With
+# `KERASNMT_SMALL=1` in the environment it runs on very little data, as a quick check.
 
 # %%
 import os
@@ -40,8 +40,8 @@ folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
 # ## A sentence of three words
-# An encoder has turned each word into an annotation h_i, here of two features. A decoder that is
-# about to write its next word asks with its state s. We ask twice, with two states.
+# An encoder has turned each word into an annotation h_i, here a vector of two features. To predict
+# its next word, a decoder compares its state s with each annotation. Below, `s` holds two states.
 
 # %%
 words = ["two", "dogs", "run"]
@@ -49,9 +49,9 @@ h = np.array([[1, 0], [0, 1], [1, 1]], "float32")
 s = np.array([[1, 2], [-2, 1]], "float32")
 
 # %% [markdown]
-# A **score** says how well each annotation answers, e_i; a softmax makes weights of the scores,
-# which sum to 1; and the **context** is the sum of the annotations by these weights. With the dot
-# product, e_i = s · h_i, the first state scores the words 1, 2 and 3.
+# A **score** e_i says how well annotation h_i matches the state. A softmax turns the scores into
+# weights, which sum to 1. The **context** is the sum of the annotations, multiplied by these
+# weights. With the dot product, e_i = s · h_i, the first state scores the words 1, 2 and 3.
 
 
 # %%
@@ -65,16 +65,16 @@ print("weights", softmax(s @ h.T).round(3))
 print("context", (softmax(s @ h.T) @ h).round(3))
 
 # %% [markdown]
-# The layers do the same. `attention(queries, values=annotations)` takes a batch of sentences, here
-# of one, and any number of queries to each. Below, every score of the library stands beside its
-# equation in NumPy, and `agrees` checks that they are the same.
+# The layers of the library compute the same. `attention(queries, values=annotations)` takes a batch
+# of sentences, here a batch of one, and any number of queries for each sentence. Below, `agrees`
+# compares every score of the library with its equation in NumPy.
 
 # %%
 table = {}
 
 
 def made(score, window=None):
-    """An attention whose weights are there to be set."""
+    """Make an attention and its weights, so that they can be set."""
     attention = Attention(score, window)
     attention.build((1, 2, 2), values_shape=(1, 3, 2))
     return attention
@@ -95,24 +95,24 @@ def agrees(name, attention, expected, **history):
 agrees("dot", made(DotScore()), softmax(s @ h.T))
 
 # %% [markdown]
-# **Scaled dot** (Vaswani et al., 2017): e_i = s · h_i / √n, for n features. It keeps large vectors
-# from throwing all weight onto one word.
+# **Scaled dot** (Vaswani et al., 2017): e_i = s · h_i / √n, for n features. Without the scale,
+# vectors with many features put nearly all weight on one word.
 
 # %%
 agrees("scaled dot", made(ScaledDotScore()), softmax(s @ h.T / np.sqrt(2)))
 
 # %% [markdown]
-# **Cosine** (Graves et al., 2014): e_i = g cos(s, h_i). Only directions count; the sharpness g,
-# which is learned, makes up for a cosine being 1 at most.
+# **Cosine** (Graves et al., 2014): e_i = g cos(s, h_i). Only the directions of the vectors count. A
+# cosine is at most 1, so a learned sharpness g scales it.
 
 # %%
 cosine = (s @ h.T) / np.outer(np.linalg.norm(s, axis=1), np.linalg.norm(h, axis=1))
 agrees("cosine", made(CosineScore(sharpness=5)), softmax(5 * cosine))
 
 # %% [markdown]
-# **General** (Luong et al., 2015): e_i = s · W h_i. W is learned, so that annotations and states
-# need neither mean the same by a feature nor have as many. The layer's own weights are √n W, which
-# makes its training steadier.
+# **General** (Luong et al., 2015): e_i = s · W h_i. W is learned, so annotations and states may
+# have different sizes, and their features may have different meanings. The weights of the layer are
+# √n W, which makes training more stable.
 
 # %%
 W = np.array([[2, 0], [0, -1]], "float32")
@@ -122,7 +122,7 @@ agrees("general", general, softmax(s @ W @ h.T))
 
 # %% [markdown]
 # **Additive** (Bahdanau et al., 2015): e_i = v · tanh(W h_i + U s + b), a small network that
-# compares.
+# compares state and annotation.
 
 # %%
 W, U = np.array([[2, 0], [0, 2]], "float32"), np.array([[1, 0], [0, -1]], "float32")
@@ -135,8 +135,8 @@ hidden = np.tanh((h @ W.T + b)[None] + (s @ U.T)[:, None])  # [queries, words, f
 agrees("additive", additive, softmax(hidden @ v))
 
 # %% [markdown]
-# **Location** (Luong et al., 2015): e = W s, a score for each place, whatever word stands there. It
-# has to fix a greatest length.
+# **Location** (Luong et al., 2015): e = W s, one score for each position, whatever the word at that
+# position. The layer needs a maximum length.
 
 # %%
 W = np.array([[1, 0], [0, 1], [0, 0]], "float32")
@@ -145,10 +145,10 @@ location.score.query_projection.set_weights([W.T])
 agrees("location", location, softmax(s @ W.T))
 
 # %% [markdown]
-# ## The linear scorer does not listen
-# Many tutorials score with a single neuron over both, **e_i = w · h_i + u · s + c**. But u · s + c
-# is the same for every word, and a softmax does not see what is added to all scores. So every state
-# gets the same weights: below, those of both are equal.
+# ## A linear score ignores the state
+# Many tutorials compute the score with a single neuron, **e_i = w · h_i + u · s + c**. But
+# u · s + c is the same for every word, and adding the same number to all scores does not change a
+# softmax. So every state gets the same weights: the two rows below are equal.
 
 # %%
 w, u, c = np.array([1, -1]), np.array([0.5, 2]), np.array([0.25])
@@ -159,12 +159,13 @@ agrees("linear", linear, softmax(h @ w + (s @ u)[:, None] + c))
 np.testing.assert_allclose(table["linear"], [softmax(h @ w)] * 2, atol=1e-6)
 
 # %% [markdown]
-# It is so for every memory and every state. The scores differ, the weights do not.
+# This holds for all annotations and all states. The scores depend on the state, but the weights do
+# not.
 
 # %%
 rng = np.random.default_rng(1)
 memory, states = rng.normal(size=(1, 7, 2)), rng.normal(size=(1, 100, 2))
-keys = linear.score.project(memory)  # what does not depend on the state, once a sentence
+keys = linear.score.project(memory)  # independent of the state, so once per sentence
 scores = np.array(linear.score(states, keys))[0]
 _, weights = linear(states, keys, values=memory)
 print("over 100 states the scores of a word spread by", np.ptp(scores, axis=0).max().round(2))
@@ -172,8 +173,9 @@ print("and its weights by", np.ptp(weights[0], axis=0).max())
 assert np.ptp(scores, axis=0).min() > 1 and np.ptp(weights[0], axis=0).max() < 1e-6
 
 # %% [markdown]
-# A hidden layer between makes it listen, **e_i = v · tanh(W h_i + U s + b) + c**. And that is the
-# additive score: with its weights of above the same weights come out, as the softmax drops c.
+# With a hidden layer, the weights do depend on the state: **e_i = v · tanh(W h_i + U s + b) + c**.
+# This is the additive score plus c, which does not change the softmax. With the weights of the
+# additive score above, the layer gives the same attention weights.
 
 # %%
 dense = made(TimeDistributedDenseScorer(hidden_units=2))
@@ -185,9 +187,9 @@ np.testing.assert_allclose(table["hidden"], table["additive"], atol=1e-6)
 
 # %% [markdown]
 # ## Windows
-# Local attention (Luong et al., 2015, section 3.2) looks at [p_t − D, p_t + D] only. The monotonic
-# window takes p_t = t: with D = 1 the first target word sees the first two source words, the second
-# all three.
+# Local attention (Luong et al., 2015, section 3.2) looks only at the positions [p_t − D, p_t + D].
+# The monotonic window sets p_t = t. With D = 1, the first target word sees the first two source
+# words, and the second target word sees all three.
 
 # %%
 monotonic = made(DotScore(), LocalMonotonicWindow(width=1))
@@ -196,9 +198,9 @@ scores[0, 2] = -np.inf
 agrees("local-m", monotonic, softmax(scores), position=np.array([[0, 1]]))
 
 # %% [markdown]
-# The predictive window asks the state where to look, p_t = S σ(v · tanh(W s_t)), S the number of
-# words, and multiplies the weights with exp(−(i − p_t)² / 2σ²), σ = D / 2, through which it learns.
-# So they sum to less than 1.
+# The predictive window computes the position from the state: p_t = S · sigmoid(v · tanh(W s_t)),
+# where S is the number of words. It multiplies the weights by exp(−(i − p_t)² / 2σ²) with
+# σ = D / 2. Through this factor it learns the position. The weights then sum to less than 1.
 
 # %%
 W, v = np.eye(2, dtype="float32"), np.array([1, -1], "float32")
@@ -212,8 +214,8 @@ print("looks around", place.round(2))
 agrees("local-p", predictive, softmax(scores) * np.exp(-(distance**2) / (2 * 0.5**2)))
 
 # %% [markdown]
-# All of it as one picture: a panel for each state, a row for each kind of attention. The row of the
-# linear scorer is the same in both.
+# The picture shows all results: a panel for each state, and a row for each kind of attention. The
+# row of the linear score is the same in both panels.
 
 
 # %%
@@ -239,9 +241,9 @@ print(folder / "scores.png")
 
 # %% [markdown]
 # ## The bottleneck
-# Without attention the decoder has one vector for all of the source, the thought vector. Short
-# sentences may fit, long ones hardly. The data is the built-in corpus: its shorter sentences, and
-# those without made-up names, so that a vocabulary of words is enough.
+# Without attention, the decoder sees the whole source as one vector, the thought vector. This
+# vector can hold a short sentence, but hardly a long one. The data is the built-in corpus. We use
+# its shorter sentences without made-up names, so a vocabulary of words is enough.
 
 
 # %%
@@ -271,9 +273,9 @@ def trained(name, **options):
 
 
 # %% [markdown]
-# The same training for both: the encoder-decoder of Cho et al. (2014), fed its thought vector at
-# every word, and the model of Bahdanau et al. (2015), which differs from it by the attention (and
-# by reading the source in both directions).
+# Both models get the same training. The encoder-decoder of Cho et al. (2014) reads its thought
+# vector at every word. The model of Bahdanau et al. (2015) adds attention, and its encoder reads
+# the source in both directions.
 
 # %%
 without = trained("encoder_decoder_gru")
@@ -305,8 +307,9 @@ print(folder / "bottleneck.png")
 
 # %% [markdown]
 # ## One sentence, four models
-# Three more models with attention, trained likewise: after the cell instead of before it, within a
-# window, and with the dense scorer of above (with a hidden layer, of course).
+# We train three more models with attention in the same way. The first attends after its recurrent
+# cell instead of before it. The second attends within a window. The third uses the dense scorer
+# from above, with a hidden layer.
 
 # %%
 models["luong_general_lstm"] = trained("luong_general_lstm")
@@ -314,9 +317,9 @@ models["luong_local_p_lstm"] = trained("luong_local_p_lstm", width=5)
 models["dense_scorer_gru"] = trained("dense_scorer_gru")
 
 # %% [markdown]
-# All read the same translation, as if each had written it: the one of the first hundred whose words
-# move furthest. Circles mark the alignment that the corpus is made with; the last column and row
-# are the end of the sentence.
+# All models read the same reference translation. Of the first hundred pairs, we take the one whose
+# words move furthest. Circles mark the gold alignment of the corpus. The last column and the last
+# row are the end of the sentence.
 
 # %%
 pair = max(test[:100], key=lambda pair: sum(abs(i - j) for i, j in pair.alignment))
@@ -329,7 +332,7 @@ attended = {
 
 
 def panels(path, weights_of, last_column):
-    """A heat map for each name, with the corpus' own alignment."""
+    """Draw a heat map for each name, with the gold alignment."""
     figure = Figure(figsize=(4.2 * len(weights_of), 4.4), dpi=120, layout="constrained")
     for axes, (name, weights) in zip(
         figure.subplots(1, len(weights_of)), weights_of.items(), strict=True
@@ -345,10 +348,11 @@ panels(folder / "attention.png", attended, dict.fromkeys(models, "</s>"))
 
 # %% [markdown]
 # ## Attention and alignment
-# Long before attention, IBM model 1 (Brown et al., 1993) learned which words translate each other
-# by counting: t(target word | source word), by EM, in seconds. It knows neither order nor
-# neighbours, so of two equal words it cannot tell which one is meant; but it says what a word comes
-# from, where attention says what the decoder looked at to write it.
+# IBM model 1 (Brown et al., 1993) is much older than attention. It learns which words translate
+# each other: it estimates t(target word | source word) by EM, in seconds. The model ignores word
+# order and neighboring words, so it cannot tell two equal source words apart. But it says which
+# source word a target word comes from. Attention says what the decoder looked at when it wrote the
+# word.
 
 # %%
 ibm = IBMModel1(iterations=10).fit(pairs)
@@ -356,8 +360,9 @@ print("log-likelihoods", [round(value) for value in ibm.log_likelihoods])
 print("t(Hund | dog) =", round(ibm.probability("Hund", "dog"), 3))
 
 # %% [markdown]
-# Beside each other, for the same sentence: the weights of `bahdanau_gru`, and for each target word
-# the share of every source word, or of the null word, in its probability under IBM model 1.
+# The next picture shows both for the same sentence: the weights of `bahdanau_gru`, and the shares
+# of IBM model 1. A share is the part of a target word's probability that comes from one source
+# word, or from the null word.
 
 # %%
 t = np.array([[ibm.probability(f, e) for e in [*source, None]] for f in target])
@@ -369,10 +374,10 @@ panels(
 )
 
 # %% [markdown]
-# Over all test sentences: the alignment error rate (Och and Ney, 2003), 0 at best, with each target
-# word linked to where its weight is largest. Attention is not trained to align, and a model may
-# translate well with an error rate above that of IBM model 1: for the full stop it may look at the
-# end of the sentence, for an article at the noun that it belongs to.
+# Last, we compute the alignment error rate (Och and Ney, 2003) over all test sentences; 0 is best.
+# Each target word is linked to the source word with the largest weight. Attention is not trained to
+# align, and a model may translate well with a higher error rate than IBM model 1. For the period,
+# it may look at the end of the sentence; for an article, at its noun.
 
 # %%
 sources, targets, gold, _ = zip(*test, strict=True)

@@ -1,13 +1,14 @@
 # %% [markdown]
 # # 3. Copying rare words
 #
-# A vocabulary ends somewhere, and names, numbers and rare words lie beyond. What a model does with
-# a word that it has never seen: lose it, put it back afterwards, or copy it, as a pointer-generator
-# does (See, Liu and Manning, 2017); and a model that does nothing but point.
+# Every vocabulary is limited: names, numbers and rare words are often missing. This tutorial shows
+# what a model can do with a word that it has never seen: lose it, put it back afterwards, or copy
+# it, as a pointer-generator does (See, Liu and Manning, 2017). It ends with a model that can only
+# point.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains three models, some
-# ten minutes on two cores; with `KERASNMT_SMALL=1` in the environment it runs on little data, to
-# show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains three models, in
+# about ten minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# data, as a quick check.
 
 # %%
 import os
@@ -30,20 +31,20 @@ folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
 # ## What a vocabulary leaves out
-# The built-in corpus makes names up as it goes. A vocabulary of the 3,000 most frequent words, of
-# both languages, holds next to all other words and few of the names.
+# The built-in corpus contains made-up names. A vocabulary of the 3,000 most frequent words of both
+# languages contains nearly all other words, but few of the names.
 
 # %%
 pairs = builtin_corpus(400 if small else 16_000)
-test = builtin_corpus(40 if small else 500, "unseen_names")  # none of their names is in `pairs`
+test = builtin_corpus(40 if small else 500, "unseen_names")  # its names are not in `pairs`
 tokenizer = WordTokenizer.train(pairs, vocabulary_size=300 if small else 3000)
 names = {name for pair in pairs for name in pair.names}
 known = sum(tokenizer.tokenize(sorted(names)).values.numpy() != 1)
 print(f"{known} of {len(names):,} names are in the vocabulary")
 
 # %% [markdown]
-# What is outside becomes the unknown word, id 1, and cannot be told from any other such word; back
-# in text it is written "⁇".
+# A word outside the vocabulary becomes the unknown word, id 1. All such words look the same to the
+# model. In text, the unknown word is written "⁇".
 
 # %%
 sentence, translation = test[0].source, test[0].target
@@ -52,9 +53,10 @@ print(tokenizer.detokenize(tokenizer.tokenize([sentence]))[0].numpy().decode())
 
 # %% [markdown]
 # ## An extended vocabulary
-# A model that copies gives each word that the vocabulary lacks an id of its own, from the
-# vocabulary's size on, for this one sentence. The encoder still reads the unknown word; but the
-# target can now say which of the source's words it takes, and the ids can be written again.
+# For a model that copies, each word outside the vocabulary gets an id of its own, for this one
+# sentence. These ids start at the vocabulary size. The encoder still reads the unknown word. But
+# the target can now say which source word it copies, and the tokenizer can turn the id back into
+# the word.
 
 # %%
 source = tokenizer.tokenize_source([sentence])
@@ -65,9 +67,9 @@ print("the target         ", target.to_list()[0])
 print(tokenizer.detokenize(target, source.unknown_words)[0].numpy().decode())
 
 # %% [markdown]
-# `batches(…, extended_vocabulary=True)` does this in the input pipeline: the inputs hold
-# `extended_source_ids` beside `source_ids`, and the targets extended ids. What the decoder reads,
-# `target_ids`, stays in the vocabulary.
+# `batches(…, extended_vocabulary=True)` does this in the input pipeline. The inputs contain
+# `extended_source_ids` in addition to `source_ids`, and the targets contain extended ids. The
+# decoder reads `target_ids`, which stay in the vocabulary.
 
 # %%
 ((inputs, targets, _),) = batches(
@@ -78,12 +80,12 @@ for name, ids in {**inputs, "targets": targets}.items():
 
 # %% [markdown]
 # ## The mixture, by hand
-# At each word the decoder has three things: a distribution over the vocabulary, weights on the
-# source's words, which are the pointer, and a gate that shares the probability out between them:
+# At each word the decoder computes three things: a distribution over the vocabulary, a pointer
+# (weights on the source words), and a gate that divides the probability between the two:
 #
 # p(w) = p_gen · p_vocab(w) + p_copy · Σ a_i, over the positions i whose word is w
 #
-# In NumPy, for a model whose weights are still random:
+# In NumPy, for a model with random weights:
 
 # %%
 keras.utils.set_random_seed(1)
@@ -104,16 +106,16 @@ last = extended_source_ids.max()
 print(f"{tokenizer.tokens([[last]], source.unknown_words)[0, 0].numpy().decode()}: {p[last]:.4f}")
 
 # %% [markdown]
-# The layer's own numbers are the same. (Training never makes this long vector: of the copied part
-# it needs the gold word alone, and that is a sum over the source's positions.)
+# The layer computes the same numbers. (Training never builds this long vector. Of the copied part,
+# it needs only the probability of the gold word, which is a sum over the source positions.)
 
 # %%
 np.testing.assert_allclose(np.exp(model.decoder.next_log_probability(outputs))[0, 0], p, atol=1e-6)
 
 # %% [markdown]
 # ## Two models
-# The same training for Bahdanau's model and for the pointer-generator, which is Bahdanau's with the
-# gate: it has but `2 · units` weights more.
+# Bahdanau's model and the pointer-generator get the same training. The pointer-generator is
+# Bahdanau's model with a gate, which adds only `2 · units` weights.
 
 
 # %%
@@ -136,13 +138,13 @@ def trained(name):
 plain, copying = trained("bahdanau_gru"), trained("pointer_generator_gru")
 
 # %% [markdown]
-# The log of the second has a column `generate_probability`: the mean of p_gen over the words of the
-# targets. It falls as the model learns that names are to be copied, and stays high, as most words
-# are not names.
+# The log of the second model has a column `generate_probability`, the mean of p_gen over the target
+# words. It falls as the model learns to copy names. It stays high because most words are not names.
 #
-# Now sentences with names that neither model has ever seen. Bahdanau's model knows where a name
-# belongs, and writes "⁇" there, or a name that it knows. **Replacement** puts in the place of "⁇"
-# the word that it looked at while it wrote that (Luong, Sutskever, Le, Vinyals and Zaremba, 2015).
+# We now translate sentences with names that neither model has ever seen. Bahdanau's model knows
+# where a name belongs, and writes "⁇" there, or a name that it knows. **Replacement** replaces each
+# "⁇" with the source word that the model attended to (Luong, Sutskever, Le, Vinyals and Zaremba,
+# 2015).
 
 # %%
 sources = [pair.source for pair in test]
@@ -158,9 +160,9 @@ for name, lines in translations.items():
     print(f"{name:18}", lines[several])
 
 # %% [markdown]
-# How many of all names stand at their place: the first name of the reference first among the names
-# of the translation, and so on. Attention is where the decoder looks, and mostly that is the word
-# it translates; the pointer is trained to be that word.
+# How many names are in the right place? We compare the first name of the translation with the first
+# name of the reference, and so on. Attention shows where the decoder looks, which is usually the
+# word that it translates. The pointer is trained to find this word.
 
 
 # %%
@@ -180,8 +182,8 @@ for name, lines in translations.items():
     print(f"{name:18} {everywhere:.1%}, in sentences with several {among_several:.1%}")
 
 # %% [markdown]
-# What should not be copied as it stands is a matter for a **dictionary**: replacement looks the
-# word up there first.
+# Some words should not be copied as they are. Put these in a **dictionary**: replacement looks up
+# each word there first.
 
 # %%
 name = test[several].names[0]
@@ -192,7 +194,7 @@ print(line)
 
 # %% [markdown]
 # ## When does it copy?
-# The last column of the picture is p_gen, beside the attention.
+# The picture shows the attention. Its last column is p_gen.
 
 # %%
 ((inputs, targets, _),) = batches(
@@ -211,8 +213,8 @@ print(folder / "copying.png")
 
 # %% [markdown]
 # ## The export copies too
-# Ids from the vocabulary's size on, and the spelling that they stand for, are made in the graph: a
-# server is given text and answers with text.
+# The graph creates the extended ids and turns them back into words, so a server takes text and
+# returns text.
 
 # %%
 copying.export(folder / "export" / "1", beam_size=2, max_length=60)
@@ -221,11 +223,11 @@ assert served.translate(sources) == translations["pointer-generator"]
 print(served.translate(["yesterday Zyxwurimo saw the old dog ."]))
 
 # %% [markdown]
-# ## Nothing but pointing
-# A **pointer network** (Vinyals, Fortunato and Jaitly, 2015) has no words of its own: each word of
-# its output is one of the source, and it ends by pointing at the source's end. So it can learn what
-# to do with words, whatever their number; here, to sort. `tests/benchmarks/sorting.py` does it with
-# numbers below 1,000 and longer lists.
+# ## Pointing only
+# A **pointer network** (Vinyals, Fortunato and Jaitly, 2015) has no output vocabulary. Each word of
+# its output is a word of the source, and the output ends when the model points at the end of the
+# source. So it can learn tasks on any number of words; here, it learns to sort.
+# `tests/benchmarks/sorting.py` sorts longer lists of numbers below 1,000.
 
 
 # %%

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 4. Searching and serving
 #
-# What comes after training: the options of the search, scores of given translations, several models
-# as one, and an export behind a server.
+# This tutorial covers what comes after training: search options, scores of given translations,
+# ensembles, and an export behind a server.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains two small models,
-# some five minutes on two cores; with `KERASNMT_SMALL=1` in the environment it runs on little data,
-# to show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains three small
+# models, in about five minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on
+# very little data, as a quick check.
 
 # %%
 import logging
@@ -29,12 +29,13 @@ from kerasnmt.zoo import bahdanau_gru, luong_general_lstm
 
 small = os.environ.get("KERASNMT_SMALL") == "1"
 folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
-# Each set of options is a graph of its own, which TensorFlow warns of after the fifth.
+# Each set of options needs its own graph. After five graphs, TensorFlow warns.
 logging.getLogger("tensorflow").setLevel(logging.ERROR)
 
 # %% [markdown]
 # ## Two models
-# One from English to German. The other goes from German to English: it is needed further below.
+# The first model translates from English to German, the second from German to English. We need the
+# second one to rank translations.
 
 # %%
 pairs = builtin_corpus(300 if small else 8000)
@@ -57,10 +58,10 @@ model = trained(bahdanau_gru, pairs)
 backwards = trained(bahdanau_gru, [(pair.target, pair.source) for pair in pairs])
 
 # %% [markdown]
-# ## What a search can be told
-# All verbs and methods that translate take the options of `kerasnmt.decoding.SearchOptions`: the
-# beam, what is divided by the length, the least and the greatest length (also as a multiple of the
-# source's), n-grams that may not come twice, a coverage penalty.
+# ## Search options
+# All commands and methods that translate take the options of `kerasnmt.decoding.SearchOptions`: the
+# beam size, length normalization, the minimum and maximum length (also as a multiple of the source
+# length), n-grams that must not repeat, and a coverage penalty.
 
 # %%
 limit = {"max_length": 80, "max_length_ratio": 2.0}
@@ -75,9 +76,9 @@ for options in (
     print(f"BLEU {bleu:5.1f}  {options}")
 
 # %% [markdown]
-# `samples` draws from the model in place of searching for the best. What is drawn depends on the
-# seed and on the text alone, not on the batch around it, so a corpus that is translated twice, or
-# in parts, comes out the same.
+# With `samples`, the model draws random translations instead of searching for the best one. A
+# sample depends only on the seed and the text, not on the rest of the batch. So you can translate a
+# corpus twice, or in parts, and get the same result.
 
 # %%
 sentence = min(sources, key=len)
@@ -85,7 +86,8 @@ for options in ({"seed": 0}, {"seed": 1}, {"seed": 1, "temperature": 0.3}, {"see
     print(model.translate([sentence], samples=1, **options, **limit)[0], options)
 
 # %% [markdown]
-# A translation can be given its beginning, as when a translator types and asks how to go on.
+# `prefixes` fixes the beginning of each translation. For example, a translator types a few words
+# and asks the model to continue.
 
 # %%
 free = model.translate([sentence], **limit)[0]
@@ -94,13 +96,13 @@ for prefix in ("", free.split(" ")[0] if free else "", "Nein"):
 
 # %% [markdown]
 # ## Scores, and the noisy channel
-# `score` returns log p(target | source) of given translations. It serves to filter corpora, and to
-# choose among translations. By Bayes' rule
+# `score` returns log p(target | source) of given translations. Use it to filter a corpus, or to
+# choose among translations. By Bayes' rule,
 #
 # p(target | source) ∝ p(source | target) · p(target)
 #
-# so a model of the other direction has a say as well: does the source follow from the translation?
-# We take the five best translations of each sentence, and rank them by the sum of both
+# so a model of the other direction helps to choose: how likely is the source, given the
+# translation? We take the five best translations of each sentence and rank them by the sum of both
 # log-probabilities.
 
 # %%
@@ -118,9 +120,9 @@ for name, translations in (
     print(f"BLEU {translation_scores(translations, references)['bleu']:5.1f}  {name}")
 
 # %% [markdown]
-# ## Several models as one
-# An ensemble chooses each next word by the mean of its members' probabilities. The members need one
-# tokenizer, and may be of different kinds.
+# ## Ensembles
+# An ensemble chooses each word by the mean of its members' probabilities. The members need the same
+# tokenizer, but may be different kinds of models.
 
 # %%
 other = trained(luong_general_lstm, pairs)
@@ -130,10 +132,11 @@ for one in (model, other, ensemble):
     print(f"BLEU {bleu:5.1f}  {one.name}")
 
 # %% [markdown]
-# ## An export, and the proof that it can be served
-# An export holds tokenizer, search and weights; text goes in and text comes out. The options are
-# fixed in it. `check_export`, the verb `kerasnmt check`, loads it in a process without Python's
-# TensorFlow, by the C++ code that TF Serving runs, and asks it for translations.
+# ## Export and check
+# An export contains the tokenizer, the search and the weights. It takes text and returns text, and
+# its search options are fixed. `check_export` (on the command line, `kerasnmt check`) loads it in a
+# process without the Python package of TensorFlow. It runs the same C++ code as TF Serving, and
+# asks for translations.
 
 # %%
 version = ensemble.export(folder / "models" / "en_de" / "1", beam_size=3, **limit)
@@ -142,7 +145,7 @@ print(report)
 assert report.passed
 
 # %% [markdown]
-# In Python an export is loaded by `load_export`; a `Translator` takes it like a model.
+# In Python, `load_export` loads an export. A `Translator` uses it like a model.
 
 # %%
 local = Translator(load_export(folder / "models" / "en_de"))
@@ -151,9 +154,9 @@ assert local.translate(sources) == expected
 
 # %% [markdown]
 # ## A server
-# `kerasnmt serve` answers the REST routes of TF Serving, for trying and for tests, where no
-# container runs; `guides/serving.md` says how to start the real server. Here it takes a free
-# port and says which.
+# `kerasnmt serve` answers the REST routes of TF Serving. It is for development and tests, and needs
+# no container; `guides/serving.md` shows how to start the real server. With `--port 0` it takes a
+# free port and prints the address.
 
 # %%
 program = Path(sys.executable).with_name("kerasnmt")

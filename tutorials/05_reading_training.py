@@ -1,12 +1,13 @@
 # %% [markdown]
-# # 5. Reading a training
+# # 5. Reading training curves
 #
-# What TensorBoard shows of a training, what it means, and what to do about it: losses, perplexity
-# and BLEU; learning rates that are too low or too high; overfitting; attention that sharpens.
+# This tutorial explains what TensorBoard shows during training and what to do about it: loss,
+# perplexity and BLEU; learning rates that are too low or too high; overfitting; attention that
+# becomes sharper.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains five small models,
-# some fifteen minutes on two cores; with `KERASNMT_SMALL=1` in the environment it runs on little
-# data, to show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains five small
+# models, in about fifteen minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs
+# on very little data, as a quick check.
 
 # %%
 import os
@@ -38,10 +39,11 @@ small = os.environ.get("KERASNMT_SMALL") == "1"
 folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
-# ## What is written down
-# Each line below is one more thing to see. The order matters in one respect: what adds to an
-# epoch's logs (`TranslationQuality`, `AttentionStatistics`) comes before Keras' own `TensorBoard`,
-# which writes them. `Adam` is Keras' own, but remembers how large its gradient was before clipping.
+# ## What the callbacks write
+# Each callback below adds something to TensorBoard. The order matters in one case:
+# `TranslationQuality` and `AttentionStatistics` add to the logs of an epoch, so they come before
+# Keras' `TensorBoard`, which writes these logs. `Adam` is Keras' `Adam`, but it remembers the
+# gradient norm before clipping.
 
 # %%
 pairs = builtin_corpus(400 if small else 8000)
@@ -52,7 +54,7 @@ size, batch_size = (16, 64) if small else (96, 32)
 
 
 def trained(run, pairs, rate, epochs):
-    """A model, and the logs of its training in a folder of its own."""
+    """Train a model, and write the logs of the run to a folder of its own."""
     keras.utils.set_random_seed(1)
     logs = folder / "logs" / run
     train_batches = batches(pairs, tokenizer, batch_size=batch_size, seed=1, cache=True)
@@ -67,9 +69,9 @@ def trained(run, pairs, rate, epochs):
         callbacks=[
             TranslationQuality(sources, references, max_length=60),  # BLEU and chrF
             AttentionStatistics(validation_batches),  # how sharp the attention is
-            keras.callbacks.TensorBoard(logs, write_graph=False),  # what the epochs' logs hold
-            StepScalars(logs, every=2 if small else 20),  # loss and norms, within the epochs
-            LengthHistograms(logs, train_batches),  # the data
+            keras.callbacks.TensorBoard(logs, write_graph=False),  # the logs of each epoch
+            StepScalars(logs, every=2 if small else 20),  # loss and norms within epochs
+            LengthHistograms(logs, train_batches),  # sentence lengths
             SampleTranslations(logs, sources[:5], references[:5], max_length=60),
             AttentionImages(logs, validation_batches, sentences=2),
             Hyperparameters(logs, {"pairs": len(pairs), "rate": rate, "units": size}),
@@ -83,26 +85,26 @@ def trained(run, pairs, rate, epochs):
 model = trained("base", pairs, 0.003, 2 if small else 8)
 
 # %% [markdown]
-# `tensorboard --logdir …/logs` shows it in a browser, all trainings beside each other, while they
-# run as well. A recipe's training writes the same to `RUN/logs`.
+# `tensorboard --logdir …/logs` shows all runs in a browser, also while they are training.
+# `kerasnmt train` writes the same logs to `RUN/logs`.
 #
-# ![TensorBoard: curves of the trainings below](images/tensorboard_scalars.png)
+# ![TensorBoard: curves of the runs below](images/tensorboard_scalars.png)
 
 # %%
 print(f"tensorboard --logdir {folder / 'logs'}")
 
 # %% [markdown]
-# The files can be read in Python, too, which is what the rest of this page does.
+# You can also read the files in Python, as the rest of this page does.
 
 
 # %%
 def read(run, part):
-    """What TensorBoard knows of one run; 0 is for all, where it would draw a sample."""
+    """Return the events of one run; 0 keeps all of them instead of a sample."""
     return EventAccumulator(str(folder / "logs" / run / part), {"tensors": 0}).Reload()
 
 
 def curve(run, part, tag):
-    """The steps and the values of a curve."""
+    """Return the steps and the values of a curve."""
     events = read(run, part).Tensors(tag)
     values = [float(tf.make_ndarray(event.tensor_proto)) for event in events]
     return [event.step for event in events], values
@@ -110,11 +112,16 @@ def curve(run, part, tag):
 
 # %% [markdown]
 # ## The data, before anything else
-# *Histograms: `length/source`, `length/target`.* One bar for each number of tokens. Look for a
-# second hump (lines that hold several sentences, lines in another language, which fall apart into
-# many pieces), for a long tail (`max_length` cuts it off: what share is lost?), and for sides that
-# differ much: then the pairs may be misaligned. Sentences longer than those of the training are
-# translated badly, whatever the curves say.
+# *Histograms: `length/source`, `length/target`.* There is one bar for each number of tokens. Look
+# for:
+#
+# - A second peak. Some lines may contain several sentences, or may be in another language and split
+#   into many pieces.
+# - A long tail. `max_length` cuts it off; check how much you lose.
+# - Very different lengths on the two sides. The pairs may be misaligned.
+#
+# A model translates sentences badly if they are longer than its training sentences, whatever the
+# curves say.
 
 # %%
 events = read("base", "data")
@@ -128,8 +135,8 @@ for side in ("source", "target"):
 # ## Loss, perplexity, BLEU
 # *Scalars: `epoch_loss`, `epoch_perplexity`, `epoch_bleu`; runs `train` and `validation`.*
 #
-# The **loss** is what training minimises. With label smoothing it never comes near 0: a tenth of
-# the probability is asked for on wrong words, and even a perfect model pays for it.
+# Training minimizes the **loss**. With label smoothing it never comes near 0: the targets put a
+# tenth of the probability on wrong words, so even a perfect model has a loss above 0.
 
 # %%
 smoothing, vocabulary = 0.1, tokenizer.vocabulary_size
@@ -139,17 +146,17 @@ least = -right * np.log(right) - (vocabulary - 1) * wrong * np.log(wrong)
 print(f"least loss with label smoothing {smoothing} and {vocabulary} words: {least:.3f}")
 
 # %% [markdown]
-# **Perplexity** is measured without the smoothing: among how many equally likely tokens the model
-# chooses, on average, when it has read the right ones before. 1 is certainty. A model that knows
-# only how frequent the tokens are has about two hundred here. It compares epochs and models with
-# *the same tokens*, never models with different vocabularies. (The numbers of training are means
-# over an epoch in which the model was still learning, those of validation are taken at its end: so
-# validation may look better at first.)
+# **Perplexity** is measured without label smoothing. It is the number of equally likely tokens from
+# which the model chooses, on average, given the correct tokens so far. A perplexity of 1 is
+# certainty. Here, a model that knows only the token frequencies has about two hundred. Use
+# perplexity to compare epochs, or models with *the same tokens*, but never models with different
+# vocabularies. (The training numbers are means over an epoch, while the model is still learning.
+# The validation numbers are taken at the end of the epoch, so they may look better at first.)
 #
-# **BLEU** is about whole translations, which the model wrote itself, so that one wrong word leads
-# to the next. It stays near 0 until the model attends, long after the perplexity has begun to fall,
-# and it goes on rising when the loss is nearly flat. Choose the model by BLEU; judge by perplexity
-# in the first epochs, when BLEU says nothing.
+# **BLEU** scores whole translations. The model writes them itself, so one wrong word leads to the
+# next. BLEU stays near 0 until the model attends, long after the perplexity has begun to fall. It
+# keeps rising when the loss is nearly flat. Choose the model by BLEU. In the first epochs, when
+# BLEU says nothing, judge by perplexity.
 
 # %%
 columns = {
@@ -165,17 +172,19 @@ for epoch, row in enumerate(zip(*columns.values(), strict=True), start=1):
     print(f"{epoch:5}", *cells, sep="  ")
 
 # %% [markdown]
-# ## Attention that sharpens
+# ## Attention that becomes sharper
 # *Scalars: `epoch_attention_entropy`, `epoch_attention_overlap`; images: `attention/1`, …*
 #
-# The entropy of the weights falls from ln n, all n source tokens alike, towards 0, one of them. In
-# the table above it falls in the same epochs in which BLEU leaves 0: until then the decoder writes
-# likely German that has nothing to do with the source. In the images, even rows become a path of
-# dark cells. Below each image stands the coverage: a bar far above 1 is a word that was translated
-# several times, one at 0 a word that was left out. If the overlap stays high and translations
-# repeat themselves, try `coverage=0.1`; if the entropy does not fall at all, the learning rate is
-# too low or too high, or the model has to be trained longer; where alignments are to be had,
-# `guided_attention` shows it where to look.
+# The entropy of the weights falls from ln n (equal weights on all n source tokens) toward 0 (all
+# weight on one token). In the table above, it falls in the same epochs in which BLEU leaves 0.
+# Until then, the decoder writes likely German that has nothing to do with the source. In the
+# images, uniform rows become a path of dark cells. The bars below each image show the coverage: a
+# bar far above 1 is a word that was translated several times, and a bar at 0 is a word that was
+# left out.
+#
+# If the overlap stays high and translations repeat themselves, try `coverage=0.1`. If the entropy
+# does not fall at all, the learning rate is too low or too high, or the model needs more training.
+# If you have alignments, `guided_attention` shows the model where to look.
 
 # %%
 entropy = columns["attention entropy"]
@@ -185,9 +194,9 @@ print(
 
 # %% [markdown]
 # ## Learning rates
-# *Scalars of the run `steps`: `loss`, `gradient_norm`, `weight_norm`, `learning_rate`; along the
-# optimizer's steps.* The same training with a tenth of the rate above, with ten times and with
-# thirty times as much.
+# *Scalars of the run `steps`: `loss`, `gradient_norm`, `weight_norm`, `learning_rate`; by optimizer
+# step.* We repeat the training with a tenth of the learning rate above, with ten times and with
+# thirty times that rate.
 
 # %%
 rates = {"rate x 30": 0.1} if small else {"rate x 0.1": 3e-4, "rate x 10": 0.03, "rate x 30": 0.1}
@@ -218,23 +227,23 @@ for run in runs:
     )
 
 # %% [markdown]
-# - **Too low**: the loss falls smoothly and slowly, the gradient norm is as usual, and the weight
-#   norm stands still: the model hardly leaves the place where it began. Nothing looks broken, which
-#   is what makes it easy to miss. Compare with a rate three times as high.
-# - **Too high**: the loss falls for a moment and stays on a level that a lower rate leaves behind
-#   within an epoch. The gradient norm may look harmless, since Adam and clipping hide the size of
-#   the steps; the weight norm does not, it climbs steadily.
+# - **Too low**: the loss falls smoothly and slowly, the gradient norm looks normal, and the weight
+#   norm hardly changes. Nothing looks broken, so this is easy to miss. Compare with three times the
+#   rate.
+# - **Too high**: the loss falls for a moment, then stays at a level that a lower rate passes within
+#   an epoch. The gradient norm may look harmless, because Adam and clipping hide the size of the
+#   steps. The weight norm climbs steadily.
 # - **Far too high**: the loss jumps up in the first steps, and the gradient norm rises by orders of
-#   magnitude. Clipping to 1 keeps the numbers finite, and cannot save the training.
+#   magnitude. Clipping to 1 keeps the numbers finite, but cannot save the training.
 #
-# A gradient norm that jumps once in a while is common in recurrent models, and what clipping is
-# for. If it jumps in the first hundreds of steps only, warm up (`warmup_steps` in a recipe); if
-# later, lower the rate, or let it fall along a cosine. If it is above the clipping norm all the
-# time, clipping sets the size of every step: raise the norm. NaN never goes away by itself.
+# In recurrent models the gradient norm jumps once in a while, which is why we clip it. If it jumps
+# only in the first few hundred steps, use a warm-up (`warmup_steps` in a recipe). If it jumps
+# later, lower the rate, or use a cosine schedule. If it is always above the clipping norm, clipping
+# sets the size of every step: raise the clipping norm. NaN never goes away by itself.
 
 # %% [markdown]
 # ## Overfitting
-# The same model on a twentieth of the data.
+# We train the same model on a twentieth of the data.
 
 # %%
 few = pairs[: len(pairs) // 20]
@@ -262,21 +271,23 @@ for part in ("train", "validation"):
     )
 
 # %% [markdown]
-# The curves part: on the training data perplexity goes on falling towards 1, on the validation data
-# it turns and rises. From there on the model learns its sentences by heart. (A *gap* is not yet
-# overfitting; the turn is. With dropout, training may even look worse than validation.) What helps
-# most is more data; then dropout, a smaller model or vocabulary, more label smoothing. Stopping at
-# the turn saves time only, as `BestModel`, and so every recipe, keeps the best epoch anyway; and it
-# keeps that of the best BLEU, which may come after the turn of the perplexity: a model that is too
-# sure of itself is punished by perplexity, and translates as before.
+# The curves separate: the training perplexity keeps falling toward 1, while the validation
+# perplexity turns and rises. From there on, the model memorizes its training sentences. (A *gap* is
+# not yet overfitting; the turn is. With dropout, training may even look worse than validation.)
+# More data helps most; then dropout, a smaller model or vocabulary, or more label smoothing.
 #
-# If both curves are high and flat, it is the other way round: a larger model, or longer training.
+# Stopping at the turn only saves time, because `BestModel`, and so every recipe, keeps the best
+# epoch anyway. It keeps the epoch with the best BLEU, which may come after the turn of the
+# perplexity: a model that is too confident has a higher perplexity, but translates as well as
+# before.
+#
+# If both curves are high and flat, use a larger model or train longer.
 
 # %% [markdown]
-# ## What it writes, and what it learned
-# *Text: `translations`.* The same sentences after every epoch. Numbers hide what one look shows:
-# a lone "." for every source (trained too little), one phrase over and over (no attention, or
-# overlap), all right but for names (see the tutorial on copying).
+# ## Translations and embeddings
+# *Text: `translations`.* The same sentences after every epoch show what numbers hide: a lone "."
+# for every source (too little training), one phrase over and over (no attention, or overlap),
+# everything right except names (see the tutorial on copying).
 
 # %%
 first, *_, last = read("base", "translations").Tensors("translations")
@@ -285,9 +296,9 @@ for event in (first, last):
     print(event.tensor_proto.string_val[0].decode())
 
 # %% [markdown]
-# *HParams:* a row for each training, a column for each hyperparameter and each curve's last value;
-# sort it by BLEU. *Projector:* the embeddings, each point with its token: words of a kind lie
-# together. The nearest by cosine, much as the projector finds them:
+# *HParams:* one row for each run, with columns for the hyperparameters and for the last value of
+# each curve. Sort it by BLEU. *Projector:* the embeddings, with one labeled point for each token.
+# Similar words are close together. The nearest tokens by cosine, much as the projector finds them:
 
 # %%
 write_projector(folder / "logs" / "base", model, tokens=1000)
@@ -304,20 +315,20 @@ for word in ("▁Hund", "▁klein", "▁gestern", "▁der"):
 # ![TensorBoard: the projector, with the nearest tokens to a word](images/tensorboard_projector.png)
 #
 # ## Where the time goes
-# `keras.callbacks.TensorBoard(logs, profile_batch=(50, 60))` writes a profile of these steps, each
-# operation with its time. To see it, `pip install xprof` in an environment of its own, and start
-# that environment's `tensorboard`.
+# `keras.callbacks.TensorBoard(logs, profile_batch=(50, 60))` writes a profile of these steps, with
+# the time of each operation. To see it, run `pip install xprof` in a separate environment, and
+# start `tensorboard` there.
 #
-# ## In short
+# ## Summary
 #
-# | what shows | what it means | what to do |
+# | what you see | what it means | what to do |
 # |---|---|---|
-# | a long tail or second hump of lengths | some lines are no sentences | look; `max_length` |
-# | loss falls slowly, weight norm stands still | rate too low | three times as much |
-# | loss stays high, weight norm climbs | rate too high | a third of it |
+# | lengths: long tail, second peak | some lines are not sentences | check the data; `max_length` |
+# | loss falls slowly, weight norm hardly changes | rate too low | three times the rate |
+# | loss stays high, weight norm climbs | rate too high | a third of the rate |
 # | gradient norm jumps by orders of magnitude, NaN | rate far too high | a tenth of it; warm-up |
-# | perplexity falls, BLEU stays 0, entropy flat | does not attend yet | longer; guided attention |
-# | BLEU rises, translations repeat or leave out words | attends to words again | `coverage=0.1` |
+# | perplexity falls, BLEU stays 0, entropy flat | no attention yet | longer; guided attention |
+# | BLEU rises, translations repeat or omit words | repeated attention | `coverage=0.1` |
 # | training falls, validation turns | overfitting | more data, dropout, a smaller model |
-# | both high and flat | too small, or too short | a larger model, more epochs |
-# | all good but for names and numbers | outside the vocabulary | SentencePiece, or copying |
+# | both high and flat | underfitting | a larger model, more epochs |
+# | all right except names and numbers | outside the vocabulary | SentencePiece, or copying |

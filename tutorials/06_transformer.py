@@ -1,13 +1,13 @@
 # %% [markdown]
-# # 6. The Transformer beside the recurrent model
+# # 6. A Transformer and a recurrent model
 #
-# Self-attention in numbers; why a Transformer has no hidden state and what takes its place when it
-# writes word by word; then a Transformer and a recurrent model trained on the same sentences, and
-# what their attention looks like.
+# This tutorial computes self-attention by hand, and shows how a Transformer writes word by word
+# without a hidden state. Then it trains a Transformer and a recurrent model on the same sentences,
+# and draws the attention of the Transformer's heads.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains two small models,
-# for some minutes each; with `KERASNMT_SMALL=1` in the environment it runs on little data, to show
-# that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains two small models,
+# which takes a few minutes each. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# data, as a quick check.
 
 # %%
 import os
@@ -30,12 +30,13 @@ folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
 # ## Self-attention
-# Bahdanau's decoder asks the source once a word. In a Transformer (Vaswani et al., 2017) every word
-# of a sentence asks all the others: with q_i = W_Q x_i, k_j = W_K x_j and v_j = W_V x_j,
+# Bahdanau's decoder attends to the source once per target word. In a Transformer (Vaswani et al.,
+# 2017) every word of a sentence attends to all words of the sentence: with q_i = W_Q x_i,
+# k_j = W_K x_j and v_j = W_V x_j,
 #
 #     y_i = sum_j softmax_j(q_i · k_j / sqrt(d)) v_j
 #
-# Two words of two features, and identity matrices for W_Q, W_K and W_V:
+# For two words with two features, and identity matrices for W_Q, W_K and W_V:
 
 # %%
 words = np.array([[2.0, 0.0], [0.0, 1.0]])
@@ -46,11 +47,11 @@ print("weights", weights.round(3).tolist())
 print("new words", (weights @ words).round(3).tolist())
 
 # %% [markdown]
-# The layer does the same once its projections are identities.
+# The layer computes the same if its projections are identity matrices.
 
 # %%
 attention = MultiHeadSelfAttention(units=2, num_heads=1)
-attention(words[None])  # makes the weights
+attention(words[None])  # creates the weights
 projections = np.concatenate([np.eye(2)] * 3, axis=1)  # to queries, keys and values
 attention.set_weights([np.eye(2), projections])  # output layer, then projections
 heard, looked = attention(words[None])
@@ -58,8 +59,9 @@ np.testing.assert_allclose(looked[0, 0], weights, atol=1e-6)
 np.testing.assert_allclose(heard[0], weights @ words, atol=1e-6)
 
 # %% [markdown]
-# Nothing in it depends on the order: swap the words, and the new words are swapped, that is all.
-# So a Transformer adds to each word a pattern of waves that says where it stands.
+# Self-attention does not depend on the order: if you swap the words, the outputs are swapped, and
+# nothing else changes. So a Transformer adds sine and cosine waves to each word, which encode its
+# position.
 
 # %%
 swapped, _ = attention(words[None, ::-1])
@@ -69,9 +71,9 @@ print("waves at places 0, 1, 2:", positions.round(3).tolist())
 
 # %% [markdown]
 # ## The future is masked
-# In training a decoder sees the whole target, and must not look at the words it has to predict.
-# With `causal=True`, each word sees only itself and the words before it: the first row looks at
-# itself alone.
+# In training, a decoder reads the whole target, but must not see the words that it has to predict.
+# With `causal=True`, each word sees only itself and the words before it. The first word sees only
+# itself.
 
 # %%
 causal = MultiHeadSelfAttention(units=2, num_heads=1, causal=True)
@@ -81,16 +83,16 @@ _, looked = causal(words[None])
 print("weights, the future masked", np.asarray(looked)[0, 0].round(3).tolist())
 
 # %% [markdown]
-# So all words of a target are trained on in one go, where a recurrent decoder needs a loop: that is
-# why Transformers train fast on a GPU. Writing is another matter. A word can only be predicted once
-# those before it are there, and a Transformer has no state that sums them up: it looks at all of
-# them again. Their keys and values do not change, so they are kept in a cache, and a step only
-# computes the new word's. The two ways give the same numbers.
+# So a Transformer trains on all words of a target at once, while a recurrent decoder needs a loop.
+# That is why Transformers train fast on a GPU. Writing is different. A word can be predicted only
+# after the words before it, and a Transformer has no state that summarizes them: it attends to all
+# of them again. Their keys and values do not change, so a cache keeps them, and each step computes
+# only those of the new word. With and without the cache, the numbers are the same.
 #
 # ## Two models, one corpus
-# Of about the same number of weights in what is between the embeddings. A Transformer wants its
-# learning rate to rise slowly and then to fall with the square root of the number of steps: at the
-# start its attention is noise, and large steps spoil it for good.
+# Apart from the embeddings, the two models have about the same number of weights. A Transformer
+# needs a learning rate that rises slowly, and then falls with the inverse square root of the number
+# of steps. At the start its attention is noise, and large steps ruin it for good.
 
 # %%
 pairs = builtin_corpus(400 if small else 16_000)
@@ -103,7 +105,7 @@ steps = epochs * (len(pairs) // 32)
 
 
 def trained(model, rate):
-    """Train a model, and tell how it translates."""
+    """Train a model, and print how well it translates."""
     begin = time.process_time()
     model.compile(Adam(rate, global_clipnorm=1.0), label_smoothing=0.1)
     model.fit(data, epochs=epochs, verbose=0, shuffle=False)
@@ -131,10 +133,10 @@ trained(
 
 # %% [markdown]
 # ## Where the heads look
-# The recurrent decoder has one attention. The Transformer's has one for each head of each layer,
-# and they divide the work: some follow the words across the languages, some look at the sentence's
-# end, some at everything. `model.attend` gives the mean of the heads of the last layer but one,
-# which is nearest to a word alignment.
+# The recurrent decoder has one attention. The Transformer has one for each head of each layer, and
+# the heads divide the work: some follow the words across the languages, some look at the end of the
+# sentence, some at everything. `model.attend` returns the mean of the heads of the second-to-last
+# layer, which is closest to a word alignment.
 
 # %%
 sentence = test[0]
@@ -151,9 +153,9 @@ print(picture)
 
 # %% [markdown]
 # ## What a step costs
-# With the cache, a word costs the same products whether it is the 2nd or the 50th, but for the
-# attention itself, which looks at all before it. Without one, each word would cost a pass over all
-# of them. Both find the same words:
+# With the cache, the 2nd and the 50th word cost the same matrix products. Only the attention
+# itself, which looks at all earlier words, costs more. Without a cache, each word costs a pass over
+# all earlier words. Both ways find the same words:
 
 # %%
 ids, most = np.asarray(inputs["source_ids"]), 30
@@ -173,8 +175,9 @@ text = tokenizer.detokenize(found[None]).numpy()[0].decode()
 print(f"step by step with caches as by {place + 1} full passes: {text!r}")
 
 # %% [markdown]
-# ## Which to take
-# The recurrent model's single attention is easier to read, and the Transformer trains on all words
-# of a target at once, which pays on a GPU. What each of them learns from the same sentences was
-# printed above; more data and more passes may turn it round. Both are trained, searched, exported
-# and served by the same calls, so trying both costs one line of a recipe: `model: {name: …}`.
+# ## Which one to choose
+# The single attention of the recurrent model is easier to read. The Transformer trains on all words
+# of a target at once, which pays off on a GPU. The BLEU scores above compare them on the same
+# sentences; with more data and more epochs, the order may change. Both are trained, searched,
+# exported and served with the same calls. To try both, change one line of a recipe:
+# `model: {name: …}`.

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 7. Captions, and where the model looks
 #
-# Show, attend and tell (Xu et al., 2015): a decoder that attends not to words but to the regions
-# of an image. We draw scenes of coloured shapes, train a model to describe them, and see where it
-# looks at each word. As we drew the scenes, we know where it should.
+# The decoder of "Show, attend and tell" (Xu et al., 2015) attends to the regions of an image
+# instead of words. We draw scenes of colored shapes, train a model to describe them, and see where
+# it looks for each word. We drew the scenes, so we know where it should look.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains one small model,
-# some two minutes on one core; with `KERASNMT_SMALL=1` in the environment it runs on little data,
-# to show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains one small model,
+# in about two minutes on one core. With `KERASNMT_SMALL=1` in the environment it runs on very
+# little data, as a quick check.
 
 # %%
 import os
@@ -28,9 +28,9 @@ folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
 # ## Scenes
-# One to three shapes on a grid of 4 by 4 cells, in images of 64 by 64 pixels. A scene has one right
-# caption in each language, and says which word names which of its objects. No scene of "test" is
-# among those of "train".
+# A scene has one to three shapes on a grid of 4 by 4 cells, in an image of 64 by 64 pixels. It has
+# one correct caption in each language, and says which word names which object. No scene of "test"
+# is in "train".
 
 # %%
 scenes = builtin_scenes(200 if small else 8000)
@@ -43,19 +43,20 @@ print("objects", *scene.objects, sep="\n  ")
 print("the words name", scene.captions["de"].named)
 
 # %% [markdown]
-# We take the German captions, because a German article has to know its noun: "ein Kreis" but "eine
-# Raute", "von einem Kreis" but "von einer Raute". So the model has to have looked before it writes
-# the article, where an English one could wait.
+# We use the German captions, because a German article depends on its noun: "ein Kreis" but "eine
+# Raute", "von einem Kreis" but "von einer Raute". So the model must look before it writes the
+# article. With English captions it could wait.
 #
 # ## The model
-# Four convolutions halve the image four times: 4 by 4 regions are left, each with 64 features a_i,
-# and each told by a learned vector where it is. At each word the decoder asks them with its state,
+# Four convolutions halve the image four times. This leaves 4 by 4 regions with 64 features a_i
+# each. A learned vector for each region encodes its position. For each word, the decoder attends to
+# the regions with its state h:
 #
 #     e_i = v · tanh(W a_i + U h + b),    alpha = softmax(e),    z = beta sum_i alpha_i a_i
 #
-# where the gate beta = sigmoid(f(h)) says how much of what it sees the word needs. The LSTM hears z
-# with the word before; its first states come from the mean of the regions. It is the decoder of the
-# translators with the gate added: training, search and export are theirs.
+# The gate beta = sigmoid(f(h)) says how much the word depends on the image. The LSTM reads z and
+# the previous word. Its first states come from the mean of the regions. This is the decoder of the
+# translation models with a gate; training, search and export are the same.
 
 # %%
 language = "de"
@@ -79,8 +80,8 @@ data = caption_batches(pairs, tokenizer, batch_size=32, seed=1)
 model.fit(data, epochs=epochs, verbose=2, shuffle=False)
 
 # %% [markdown]
-# ## Does it say what is there?
-# A caption counts only where every word is right.
+# ## Are the captions right?
+# A caption counts only if every word is right.
 
 # %%
 found = model.caption([scene.image for scene in test], beam_size=1, max_length=30)
@@ -90,10 +91,10 @@ for one, scene in zip(found[:3], test, strict=False):
     print(f"  {one}   (right: {scene.captions[language].text})")
 
 # %% [markdown]
-# ## Does it look at what it says?
-# Nobody told it where to look: it learned from captions alone. `model.attend` gives the weights for
-# given captions, a row for each word; we ask for the words that name an object, colours and shapes,
-# whether the region of the largest weight is the object's.
+# ## Does the model look at what it names?
+# Nobody told the model where to look: it learned from captions alone. `model.attend` returns the
+# weights for given captions, a row for each word. For words that name an object (colors and
+# shapes), we check whether the region with the largest weight is the object's.
 
 # %%
 test_pairs = [(scene.image, scene.captions[language].text) for scene in test]
@@ -113,10 +114,10 @@ for kind, hit in hits.items():
     print(f"of {len(hit)} {kind} {np.mean(hit):.1%} look at their object most")
 
 # %% [markdown]
-# A picture for a scene with three objects: the image is lit where the word looks, the number is
-# the largest weight, and the frame is the object that the word names. Where a word follows from
-# those before it, the model may look ahead: of our shapes only "Raute" is feminine, so after
-# "einer" there is nothing left to see.
+# The picture shows a scene with three objects. For each word, the image is bright where the model
+# looks, the number is the largest weight, and the frame marks the object that the word names. If a
+# word follows from the words before it, the model may look ahead. For example, "Raute" is the only
+# feminine noun among our shapes, so after "einer" the model does not need to look.
 
 # %%
 place = max(range(len(test)), key=lambda place: (len(test[place].objects), -place))
@@ -138,8 +139,8 @@ image_attention_figure(
 print(picture)
 
 # %% [markdown]
-# ## Its own words
-# In search the weights come with what is found, for captions that nobody gave.
+# ## The model's own captions
+# `search` returns the weights for the captions that it finds.
 
 # %%
 beam = model.search(
@@ -151,10 +152,10 @@ print("weights", beam.records["weights"].shape, "(batch, beam, words, regions)")
 
 # %% [markdown]
 # ## Files
-# `caption` and the export decode PNG and JPEG in graph and stretch any size to the model's. What
-# cannot be read has an empty caption, and spoils no other. A model for a server is one line,
-# `model.export("saved_models/captions/1")`, and `kerasnmt check` proves it, with broken files among
-# its requests.
+# `caption` and the export decode PNG and JPEG in the graph, and resize images to the model's size.
+# A file that cannot be read gets an empty caption and does not affect the others.
+# `model.export("saved_models/captions/1")` writes a model for a server. `kerasnmt check` tests it,
+# also with broken files.
 
 # %%
 import tensorflow as tf
@@ -165,14 +166,14 @@ print(model.caption([png, jpeg, b"no image"], beam_size=1, max_length=30))
 
 # %% [markdown]
 # ## Photographs
-# The small network above is for small scenes. For photographs take one that was trained to name
-# what they show, and leave its weights as they are, as the paper does:
+# The small network above is made for small scenes. For photographs, use a network that was trained
+# to classify photographs, and freeze its weights, as the paper does:
 #
 #     backbone = keras.applications.EfficientNetV2B0(include_top=False, input_shape=(224, 224, 3))
 #     backbone.trainable = False
 #     model = show_attend_tell_lstm(tokenizer, backbone=backbone, units=512)
 #
-# The paper has one thing more, a penalty lambda sum_i (1 - sum_t alpha_ti)^2 by which every region
-# gets its share of looks: `doubly_stochastic=1.0`. It is for captions about all of an image. In our
-# scenes most regions are empty, and there is no need to look at them: with it the captions stay
-# as good, but only half of the words look at their object most.
+# The paper also uses a penalty, lambda sum_i (1 - sum_t alpha_ti)^2, so that every region gets its
+# share of attention: `doubly_stochastic=1.0`. It is meant for captions that describe the whole
+# image. In our scenes most regions are empty, and the model does not need to look at them. With the
+# penalty the captions stay as good, but only half of the words look at their object most.

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # 8. Questions about stories, and where the hops look
 #
-# An end-to-end memory network (Sukhbaatar et al., 2015): a question looks into a story, is changed
-# by what it read there, and looks again. We write stories in which an answer follows from one
-# sentence or from two, train a network on questions and answers alone, and see whether its looks
-# find these sentences.
+# An end-to-end memory network (Sukhbaatar et al., 2015) answers questions about a story in several
+# hops. Each hop attends to the sentences of the story and adds what it reads to the question. We
+# write stories in which an answer follows from one or two sentences, train a network on questions
+# and answers alone, and check whether its attention finds these sentences.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains one small model, for
-# a minute or so on one core; with `KERASNMT_SMALL=1` in the environment it runs on little data, to
-# show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains one small model,
+# in about a minute on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# data, as a quick check.
 
 # %%
 import os
@@ -31,11 +31,11 @@ folder = Path(tempfile.mkdtemp(prefix="kerasnmt-"))
 
 # %% [markdown]
 # ## Stories
-# People walk between rooms, and pass a bottle of milk around. Where somebody is follows from one
-# sentence, the last walk. Where the milk is follows from two: who got it last, and where that one
-# went last. The files have the format of the bAbI tasks (Weston et al., 2015): each line has its
-# number in the story, and a question has its answer and the numbers of the sentences that it
-# follows from. (The network is not told these. We shall compare its looks with them.)
+# People walk between rooms and pass a bottle of milk around. A person's room follows from one
+# sentence, the last walk. The place of the milk follows from two: who got it last, and where that
+# person went last. The files have the format of the bAbI tasks (Weston et al., 2015). Each line has
+# its number in the story. A question also has its answer and the numbers of its supporting
+# sentences. (The network does not see these numbers. We compare its attention with them.)
 
 # %%
 PEOPLE = ["Mary", "John", "Sandra", "Daniel"]
@@ -43,7 +43,7 @@ ROOMS = ["kitchen", "garden", "office", "hallway", "bathroom"]
 
 
 def story(random, events=10):
-    """The lines of a story, with two questions after every five things that happen."""
+    """Return the lines of a story, with two questions after every five events."""
     lines, walked, holder, got = [], {}, None, None
 
     def add(text):
@@ -86,19 +86,19 @@ print(*test[3], sep="\n  ")
 
 # %% [markdown]
 # ## The network
-# Each sentence i becomes two vectors, a key m_i and a value c_i: sums of its words' embeddings, in
-# which the word's place counts ("John gave the milk to Mary" is not "Mary gave the milk to John"),
-# and a vector for the sentence's age is added. The question becomes u. A hop is attention:
+# Each sentence i becomes two vectors, a key m_i and a value c_i. Each is a sum of word embeddings
+# in which the position of a word counts ("John gave the milk to Mary" is not "Mary gave the milk to
+# John"), plus a vector for the age of the sentence. The question becomes u. A hop is attention:
 #
 #     p_i = softmax_i(u · m_i),    o = sum_i p_i c_i,    u <- u + o
 #
-# and after the last one the word nearest to u answers. Every hop has embeddings of its own, tied
-# to its neighbours': the values of one hop are the keys of the next. The memory has as many places
-# as `max_sentences`; those that a story leaves empty have the score 0, and hold nothing.
+# After the last hop, the answer is the word nearest to u. Every hop has its own embeddings, tied to
+# those of its neighbors: the values of one hop are the keys of the next. The memory has
+# `max_sentences` places. Places that a story leaves empty have the score 0, and hold nothing.
 #
-# The softmax makes such a network hard to train from nothing: if the first hop looks at the wrong
-# sentences, the second has nothing to go on. In a *linear start* the hops have no softmax, and
-# p_i = u · m_i, until the loss on other data stops falling; then it is put in, by a callback.
+# The softmax makes such a network hard to train from scratch: if the first hop looks at the wrong
+# sentences, the second has nothing to build on. In a *linear start* the hops have no softmax, and
+# p_i = u · m_i. When the validation loss stops falling, a callback switches the softmax on.
 
 # %%
 keras.utils.set_random_seed(1)
@@ -118,9 +118,9 @@ history = model.fit(
 print("the softmax came in after epoch", start.ended)
 
 # %% [markdown]
-# ## Does it know?
-# By chance one of five answers is right. To name the room of the last walk is right more often, as
-# this may be the walk that was asked about.
+# ## Are the answers right?
+# A guess is right one time in five. The room of the last walk is right more often, because the
+# question may ask about this walk.
 
 # %%
 answers = model.answer([one.story for one in test], [one.question for one in test])
@@ -136,8 +136,9 @@ for count, name in ((1, "Where is Mary?"), (2, "Where is the milk?")):
 
 # %% [markdown]
 # ## Where does each hop look?
-# `model.attend` returns p for every hop. For the questions about the milk we count how often each
-# hop looks most at the sentence that says who got it, at the walk of that one, or at another.
+# `model.attend` returns p for every hop. For the questions about the milk, we count where each hop
+# has its largest weight: on the sentence that says who got the milk, on that person's walk, or on
+# another sentence.
 
 # %%
 milk = [one for one in test if len(one.supporting) == 2]
@@ -156,11 +157,11 @@ for hop in range(most.shape[1]):
     print(f"hop {hop + 1} {who:10.1%} {where:20.1%} {1 - who - where:10.1%}")
 
 # %% [markdown]
-# Nobody told it to, but in a full run the hops divide the work: the second finds who got the milk,
-# which makes of the question one about that person, and the last finds that one's last walk.
+# Nobody told the hops what to do, but in a full run they divide the work. The second finds who got
+# the milk, which turns the question into one about that person. The last finds that person's last
+# walk.
 #
-# A picture of one story, a column for each hop; the sentences that the answer follows from are
-# marked with a triangle.
+# The picture shows one story, with a column for each hop. Triangles mark the supporting sentences.
 
 # %%
 place = max(
@@ -177,10 +178,10 @@ memory_figure(
 print(picture)
 
 # %% [markdown]
-# ## Asking an export
-# The SavedModel takes a story, a sentence a line, and a question, both strings, and returns the
-# answer and its log-probability. `kerasnmt check` proves it for TF Serving, and
-# `kerasnmt serve` answers over REST.
+# ## Ask an export
+# The SavedModel takes two strings: a story with one sentence per line, and a question. It returns
+# the answer and its log-probability. `kerasnmt check` tests it for TF Serving, and `kerasnmt serve`
+# answers over REST.
 
 # %%
 served = tf.saved_model.load(model.export(str(folder / "stories" / "1")))
@@ -194,5 +195,5 @@ for answer, score in zip(found["answer"].numpy(), found["score"].numpy(), strict
 
 # %% [markdown]
 # ## All of bAbI
-# `zoo/memory_network_babi/reproduce.py` trains one network on the twenty bAbI tasks together, with
-# the paper's sizes and the schedule of its authors' code.
+# `zoo/memory_network_babi/reproduce.py` trains one network on all twenty bAbI tasks, with the sizes
+# of the paper and the schedule of its authors' code.

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 9. A tokenizer of your own
 #
-# Text can be cut into other units than words, characters and pieces. A subclass of
-# `kerasnmt.text.Tokenizer` brings units of your own, here bytes: 256 ids write every language, and
-# no text is unknown. A model trains with it, translates, is saved and exported like any other.
+# Text can be split into other units than words, characters and pieces. To use units of your own,
+# write a subclass of `kerasnmt.text.Tokenizer`. This one uses bytes: 256 ids cover every language,
+# and no text is unknown. Models with it can be trained, saved and exported like any other.
 #
-# Run it as a script, or cell by cell in an editor that knows `# %%`. It trains one small model, for
-# a minute or so on one core; with `KERASNMT_SMALL=1` in the environment it runs on little data, to
-# show that it runs.
+# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains one small model,
+# in about a minute on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# data, as a quick check.
 
 # %%
 import os
@@ -30,21 +30,21 @@ keras.utils.set_random_seed(1)
 # %% [markdown]
 # ## The class
 # A tokenizer turns text into ids from 4 on. Ids 0 to 3 are padding, unknown, start and end in every
-# tokenizer; the base class and the models handle them. Five things are left:
+# tokenizer; the base class and the models handle them. A subclass defines five things:
 #
-# - `kind`, how tokens make words. Here they are like characters: a space begins the next word.
-# - The constructor passes on how each id is shown, for pictures of attention.
+# - `kind` says how tokens form words. Bytes are like characters: a space begins the next word.
+# - The constructor gives the base class a printable form of each id, for attention pictures.
 # - `_tokenize` and `_detokenize` run inside TensorFlow graphs, in `tf.data` and on a server, so
-#   they use TensorFlow's operations alone. The table of bytes is an attribute, so an export finds
-#   it.
-# - A model may write bytes that are no UTF-8. `unicode_transcode` makes text of them.
-# - `get_config` and the registration with Keras put the tokenizer into a `model.keras`.
+#   they use only TensorFlow operations. The table of bytes is an attribute, so exports include it.
+# - A model may write bytes that are not valid UTF-8. `unicode_transcode` turns them into valid
+#   text.
+# - `get_config` and the registration with Keras store the tokenizer in a `model.keras`.
 
 
 # %%
 @keras.saving.register_keras_serializable("tutorial")
 class ByteTokenizer(Tokenizer):
-    """A tokenizer of the bytes of UTF-8 text: byte b has the id b + 4."""
+    """A tokenizer that splits UTF-8 text into bytes: byte b has the id b + 4."""
 
     kind = "characters"
 
@@ -74,13 +74,13 @@ ids = tokenizer.tokenize(["Bär 熊"])
 print(ids.to_list()[0])
 print(tokenizer.tokens(ids[0]).numpy().tolist())
 assert tokenizer.detokenize(ids).numpy()[0].decode() == "Bär 熊"
-# Some ids of a model are no text.
+# Not all ids of a model are valid text.
 print(tokenizer.detokenize([[70, 195 + 4, 1]]).numpy()[0].decode())
 
 # %% [markdown]
-# ## A model of bytes
-# The words of German sentences, and the same words in capitals. A letter such as ä has two bytes,
-# and Ä has the first in common with it.
+# ## A model on bytes
+# The model reads the words of German sentences and writes them in capitals. A letter such as ä has
+# two bytes, and Ä shares the first one with it.
 
 # %%
 words = sorted({word for pair in builtin_corpus(4000) for word in pair.target.split()})
@@ -102,9 +102,9 @@ print(f"{right} of {len(targets)} words that it has not seen are right")
 print(model.attention("schön", max_length=30))
 
 # %% [markdown]
-# ## Saved and loaded
-# The file names the class, `tutorial>ByteTokenizer`. A program that loads it imports the class
-# first.
+# ## Save and load
+# The file names the class, `tutorial>ByteTokenizer`. A program that loads the file must import the
+# class first.
 
 # %%
 model.save(folder / "model.keras")
@@ -113,8 +113,8 @@ assert isinstance(copy.source_tokenizer, ByteTokenizer)
 assert copy.translate(sources, max_length=30) == translations
 
 # %% [markdown]
-# ## Exported
-# An export holds the graph of the tokenizer, so a server needs neither the class nor Python.
+# ## Export
+# An export contains the graph of the tokenizer, so a server needs neither the class nor Python.
 
 # %%
 version = model.export(folder / "capitals" / "1", max_length=30)
