@@ -2,15 +2,16 @@
 
     python zoo/make_preset.py zoo/bahdanau_gru_g2p/presets.yaml g2p_dutch runs/g2p_dutch/model.keras
 
-The YAML file describes presets: under `all` what they have in common, under its name what a preset
-has alone. Besides the keys of `model.save_to_preset(about=…)` there are
+The YAML file describes presets. `all` has the keys that they share; under its name, each preset has
+its own keys. Besides the keys of `model.save_to_preset(about=…)`, there are
 
-- `weights`, the number format of the file;
-- `test`, a file of pairs, relative to the YAML file; the preset's scores on it, `bleu`, `chrf`,
-  `exact` and `error` (100 - `exact`), fill the braces in `score` (without a test, write the score);
-- `inputs`, the requests of the examples; the preset itself gives their outputs.
+- `weights`: the number format of the weights file.
+- `test`: a file of pairs, relative to the YAML file. The preset is scored on it, and its `bleu`,
+  `chrf`, `exact` and `error` (100 - `exact`) fill the braces in `score`. Without `test`, write the
+  score itself.
+- `inputs`: the requests of the examples. The preset computes their outputs.
 
-A preset that exists is replaced.
+The script replaces an existing preset.
 """
 
 import argparse
@@ -34,14 +35,14 @@ PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 
 
 def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
-    """Score a preset on pairs, where consecutive ones with one source belong together."""
+    """Score a preset on pairs; consecutive pairs with the same source are references of it."""
     sources, references = grouped(texts(read_tsv(pairs)))
     found = translation_scores(model.translate(sources, **preset.search), references)
     return {**found, "error": 100 - found["exact"]}
 
 
 def outputs(preset: Preset, model: Any, requests: list[dict[str, Any]]) -> list[str]:
-    """Answer the requests of a card's examples."""
+    """Return the answers to the requests of a card's examples."""
     if "text" in requests[0]:
         contexts = [one["context"] for one in requests] if "context" in requests[0] else None
         asked = [one["text"] for one in requests]

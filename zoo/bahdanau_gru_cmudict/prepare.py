@@ -2,9 +2,9 @@
 
     python prepare.py cmudict.dict data
 
-`cmudict.dict` has a word and its phones on each line (https://github.com/cmusphinx/cmudict). In
-the pairs stress marks are left out, and a word with several pronunciations is several pairs. The
-words are split at random: 2,000 for validation, 10,000 for the test, the others for training.
+`cmudict.dict` has a word and its phones on each line (https://github.com/cmusphinx/cmudict). The
+pairs have no stress marks. A word with several pronunciations makes several pairs. The words are
+split at random: 2,000 for validation, 10,000 for the test, and the rest for training.
 
     research(2) R IY1 S ER0 CH   ->   research TAB R IY S ER CH
 """
@@ -18,7 +18,10 @@ HELD_OUT = {"validation": 2_000, "test": 10_000}
 
 
 def pronunciations(text: str) -> dict[str, list[str]]:
-    """Read the pronunciations of each word of letters and apostrophes, without stress marks."""
+    """Return the pronunciations of each word, without stress marks.
+
+    Only words that consist of letters and apostrophes are read.
+    """
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
         word, _, phones = line.split("#")[0].strip().partition(" ")

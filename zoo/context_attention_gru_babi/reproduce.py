@@ -1,20 +1,21 @@
-"""Train attention over context on bAbI tasks, one model a task, and score each on its test set.
+"""Train attention over context on bAbI tasks, one model per task, and score each on its test set.
 
     python reproduce.py DATA OUTPUT --tasks 1 6 2
     python reproduce.py DATA --score PRESET --tasks 6
 
 DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). The question is
-the source, the story the context, and the answer is generated or copied from either. A random start
-is trained on the first nine tenths of a task's training questions, until the errors on the last
-tenth have not become fewer for a while; the epoch with the fewest is kept, of equal ones that with
-the lowest loss. (By the loss alone one would stop too early: it rises with a few answers that are
-wrong without a doubt, while the errors still fall.) Where they are more than one percent, another
-start is trained. The start with the fewest errors on the last tenth is scored on the test
-questions, which nothing else looks at.
+the source and the story is the context. The model generates the answer, or copies it from either.
 
-OUTPUT holds a `task-T-start-N.keras` and `task-T-start-N.json` for each start (those that are there
-are not trained again), and `results.json` with the test error of each task in percent, those of
-earlier runs included. With `--score`, a preset is scored on each task and nothing is trained.
+A random start trains on the first nine tenths of a task's training questions. Training stops when
+the errors on the last tenth have not decreased for some epochs. The epoch with the fewest errors is
+kept; of several, the one with the lowest loss. (The loss alone would stop too early: a few wrong
+answers with high confidence raise it while the errors still fall.) If more than one percent of the
+answers are wrong, the script trains another start. The start with the fewest errors on the last
+tenth is scored on the test questions. Nothing else uses these.
+
+OUTPUT contains `task-T-start-N.keras` and `task-T-start-N.json` for each start; existing starts are
+not trained again. `results.json` has the test error of each task in percent, also of earlier runs.
+With `--score`, the script only scores a preset on each task.
 """
 
 import argparse
@@ -41,31 +42,31 @@ from kerasnmt.zoo import context_attention_gru, from_preset
 
 UNITS, DROPOUT, RATE, NORM = 48, 0.1, 0.005, 5.0
 BATCH_SIZE, MAX_LENGTH = 32, 600
-MULTIPLES = {"source": 4, "context": 16}  # of which the widths of batches are, so that few differ
-GOOD = 1.0  # percent of errors on the last tenth at which no further start is trained
+MULTIPLES = {"source": 4, "context": 16}  # batch widths are multiples of these, so they are few
+GOOD = 1.0  # with at most this error on the last tenth, in percent, no further start is trained
 
 
 class RightAnswers(keras.callbacks.Callback):
-    """Puts `val_right` into the logs, the share of questions answered right in percent."""
+    """Adds `val_right` to the logs, the percentage of right answers."""
 
     def __init__(self, questions: Sequence[StoryQuestion]) -> None:
         super().__init__()
         self.questions = questions
 
     def on_epoch_end(self, epoch: int, logs: dict) -> None:
-        """Answer, and write a line."""
+        """Answer the questions, and write a line."""
         logs["val_right"] = 100 - error_of(self.model, self.questions)
         numbers = {name: round(value, 4) for name, value in logs.items()}
         print(f"epoch {epoch + 1}", json.dumps(numbers), file=sys.stderr, flush=True)
 
 
 def spaced(text: str) -> str:
-    """Lowercase a text, with spaces between its words and signs."""
+    """Lowercase a text, and put spaces between words and punctuation."""
     return " ".join(re.findall(r"[^\s.?]+|[.?]", text.lower()))
 
 
 def columns(questions: Sequence[StoryQuestion]) -> tuple[list[str], list[str], list[str]]:
-    """The questions, the stories and the answers."""
+    """Return the questions, the stories and the answers."""
     return (
         [spaced(one.question) for one in questions],
         [spaced(" ".join(one.story)) for one in questions],
@@ -74,7 +75,7 @@ def columns(questions: Sequence[StoryQuestion]) -> tuple[list[str], list[str], l
 
 
 def read_task(folder: Path, number: int, split: str) -> list[StoryQuestion]:
-    """The questions of a task, of `train` or `test`."""
+    """Read the questions of a task; `split` is `train` or `test`."""
     paths = [*folder.glob(f"qa{number}_*_{split}.txt")]
     if len(paths) != 1:
         raise SystemExit(f"Expected a file qa{number}_…_{split}.txt. Received: {folder}")
@@ -82,7 +83,7 @@ def read_task(folder: Path, number: int, split: str) -> list[StoryQuestion]:
 
 
 def error_of(model: Seq2Seq, questions: Sequence[StoryQuestion]) -> float:
-    """The share of questions that are answered wrong, in percent."""
+    """Return the percentage of wrong answers."""
     asked, stories, answers = columns(questions)
     found = model.translate(asked, contexts=stories, beam_size=1, max_length=12)
     wrong = [one != answer for one, answer in zip(found, answers, strict=True)]
@@ -92,10 +93,10 @@ def error_of(model: Seq2Seq, questions: Sequence[StoryQuestion]) -> float:
 def question_batches(
     questions: Sequence[StoryQuestion], tokenizer: WordTokenizer, seed: int | None = None
 ) -> tf.data.Dataset:
-    """Batches for `fit` of any questions; with a seed in another order in every epoch.
+    """Return batches for `fit`; with a seed, every epoch has another order.
 
-    `batches` gathers those of like length, which of so few makes many small batches, and uneven
-    steps: here it makes the rows alone.
+    `batches` groups questions of similar length. So few questions would give many small batches and
+    uneven steps. Therefore `batches` makes only the rows here.
     """
     asked, stories, answers = columns(questions)
     dataset = batches(
@@ -126,7 +127,7 @@ def question_batches(
 
 
 def padded(rows: Sequence[np.ndarray], multiple: int = 1) -> np.ndarray:
-    """Rows of ids, padded alike to a multiple of a width, whatever they were padded to before."""
+    """Pad rows of ids to one width, a multiple of `multiple`; earlier padding is dropped."""
     ids = [row[row != 0] for row in rows]
     width = -(-max(map(len, ids)) // multiple) * multiple
     return keras.utils.pad_sequences(ids, width, padding="post")
@@ -135,13 +136,13 @@ def padded(rows: Sequence[np.ndarray], multiple: int = 1) -> np.ndarray:
 def train_start(
     number: int, questions: list[StoryQuestion], epochs: int, patience: int, path: Path
 ) -> dict:
-    """Train from one random start and write the model of the best epoch; return how it did."""
+    """Train one random start and write the model of the best epoch; return its results."""
     keras.utils.set_random_seed(number)
     kept = len(questions) * 9 // 10
     train, validation = questions[:kept], questions[kept:]
     words = {word for column in columns(questions) for text in column for word in text.split()}
-    # Without the words' frequencies, of which a new model would make its output's bias: those of
-    # the stories are not those of the answers.
+    # A tokenizer without word frequencies, because a new model initializes its output bias from
+    # them. The words of the stories are not as frequent in the answers.
     tokenizer = WordTokenizer(sorted(words))
     model = context_attention_gru(tokenizer, embedding_dim=UNITS, units=UNITS, dropout=DROPOUT)
     model.compile(keras.optimizers.Adam(RATE, clipnorm=NORM), label_smoothing=0.0)
@@ -175,18 +176,18 @@ def train_start(
 
 
 def rank(one: dict) -> tuple[float, float]:
-    """By what epochs and starts are chosen, the lower the better."""
+    """Return the key by which epochs and starts are compared; lower is better."""
     return one["validation_error"], one["validation_loss"]
 
 
 def write_json(path: Path, document: dict) -> None:
-    """Write a document whole or not at all."""
+    """Write a document atomically."""
     with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Train all starts of each task, choose one, and score it."""
+    """Train the starts of each task, select one, and score it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path, help="folder with the files of the tasks")
     what = parser.add_mutually_exclusive_group(required=True)

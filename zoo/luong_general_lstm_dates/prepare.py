@@ -1,11 +1,11 @@
-"""Write dates of ten languages as people write them, and as ISO 8601 has them.
+"""Write dates as people write them in ten languages, and the same dates in ISO 8601.
 
     pip install babel
     python prepare.py OUTPUT
 
-OUTPUT gets `train.tsv` (30,000 dates), `validation.tsv` (500) and `test.tsv` (2,000), from 1900 to
-2099. Babel writes each date in a language and a form drawn at random. No day of one file is in
-another.
+The script writes `train.tsv` (30,000 dates), `validation.tsv` (500) and `test.tsv` (2,000) to
+OUTPUT, with dates from 1900 to 2099. Babel writes each date in a random language and form. No day
+is in more than one file.
 
     jeudi 3 mai 1979   ->   1979-05-03
 """
@@ -18,7 +18,7 @@ from random import Random
 from babel.dates import format_date
 
 LOCALES = ("cs", "de", "en", "es", "fr", "it", "nl", "pl", "pt", "sv")
-FORMS = ("full", "long", "medium")  # the short forms of some languages say the same for two days
+FORMS = ("full", "long", "medium")  # in some languages, two days have the same short form
 SIZES = {"validation": 500, "test": 2_000, "train": 30_000}
 
 

@@ -3,23 +3,26 @@
     python reproduce.py DATA OUTPUT
     python reproduce.py DATA --score babi_memory
 
-DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). Several random
-starts are trained on the first nine tenths of every task's training questions; the one with the
-fewest errors on the last tenth is scored on the test questions, which nothing else looks at. OUTPUT
-holds a `start-N.keras` and `start-N.json` for each start (those that are there are not trained
-again), and `results.json` with the test error of each task in percent. With `--score`, a preset is
-scored and nothing is trained.
+DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). The script trains
+several random starts on the first nine tenths of every task's training questions. The start with
+the fewest errors on the last tenth is scored on the test questions. Nothing else uses these. OUTPUT
+contains `start-N.keras` and `start-N.json` for each start; existing starts are not trained again.
+`results.json` has the test error of each task in percent. With `--score`, the script only scores a
+preset.
 
-The schedule is that of Sukhbaatar et al. (2015), section 4.2, for joint training, as the authors'
-code has it: stochastic gradient descent in batches of 32 for 30 epochs of a linear start, whatever
-the validation loss does, and then for 60 epochs at 0.005, halved every 15; gradients of more than
-40 are scaled down. (The paper says 0.01, and ends the linear start by the validation loss.) The
-gradients there are sums over a batch, and these are means, so the rates are 32 times as high and
-the norm 32 times as low. As in that code the position encoding is twice the paper's equation, and
-the softmax counts the empty places of a memory for 50 sentences. Unlike there, the linear start's
-rate is a third of 0.005, at which the loss jumps; a sentence's position encoding goes by its own
-length, not the longest one's; noise stands after each sentence with the paper's 10%; and an epoch
-takes each question once.
+The schedule is the one for joint training of Sukhbaatar et al. (2015), section 4.2, as in the
+authors' code. Stochastic gradient descent in batches of 32 runs for a linear start of 30 epochs,
+whatever the validation loss does. It then runs for 60 epochs at a learning rate of 0.005, which is
+halved every 15 epochs. Gradients with a norm above 40 are scaled down. (In the paper, the rate is
+0.01, and the validation loss ends the linear start.) Gradients are sums over a batch there and
+means here, so our rates are 32 times as high and our norm is 32 times as low. As in the authors'
+code, the position encoding is twice the paper's equation, and the softmax includes the empty places
+of a memory for 50 sentences. Four things differ from that code:
+
+- The learning rate of the linear start is a third of 0.005, because the loss jumps at 0.005.
+- The position encoding of a sentence depends on its own length, not on that of the longest one.
+- Noise follows each sentence with the paper's probability of 10%.
+- An epoch uses each question once.
 """
 
 import argparse
@@ -47,15 +50,15 @@ EPOCHS, ANNEALED_EVERY, LINEAR_EPOCHS = 60, 15, 30
 
 
 class SGD(GradientNorm, keras.optimizers.SGD):
-    """On whole gradients: those of embeddings come in slices, of which a norm would be too low."""
+    """SGD on whole gradients; the norm of an embedding's gradient slices would be too low."""
 
 
 class Annealing(keras.callbacks.Callback):
-    """Halves the rate at equal distances from the end of the linear start, and ends the training.
+    """Halves the learning rate at regular intervals after the linear start, and ends training.
 
     Args:
-        start: the linear start, which comes before this among the callbacks.
-        epochs: how many there are after it.
+        start: The linear start; it comes before this callback in the list of callbacks.
+        epochs: Number of epochs after the linear start.
     """
 
     def __init__(self, start: LinearStart, epochs: int) -> None:
@@ -64,13 +67,13 @@ class Annealing(keras.callbacks.Callback):
         self.epochs = epochs
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Set the rate."""
+        """Set the learning rate."""
         ended = self.start.ended
         rate = LINEAR_RATE if ended is None else RATE / 2 ** ((epoch - ended) // ANNEALED_EVERY)
         self.model.optimizer.learning_rate.assign(rate)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Tell how it goes, and stop in time."""
+        """Write the logs, and stop after the last epoch."""
         numbers = {name: round(value, 4) for name, value in (logs or {}).items()}
         print(f"epoch {epoch + 1}", json.dumps(numbers), file=sys.stderr, flush=True)
         if self.start.ended is not None and epoch + 1 - self.start.ended >= self.epochs:
@@ -78,7 +81,7 @@ class Annealing(keras.callbacks.Callback):
 
 
 def read_tasks(folder: Path, split: str) -> dict[int, list[StoryQuestion]]:
-    """The questions of each task, by its number, of `train` or `test`."""
+    """Read the questions of each task, by its number; `split` is `train` or `test`."""
     files = {
         int(re.match(r"qa(\d+)_", path.name)[1]): path
         for path in folder.glob("qa*.txt")
@@ -92,7 +95,7 @@ def read_tasks(folder: Path, split: str) -> dict[int, list[StoryQuestion]]:
 def split_tasks(
     tasks: dict[int, list[StoryQuestion]],
 ) -> tuple[list[StoryQuestion], list[StoryQuestion]]:
-    """The first nine tenths of every task, to learn from, and the last, to choose by."""
+    """Return the first nine tenths of every task, for training, and the last, for validation."""
     train, validation = [], []
     for questions in tasks.values():
         kept = len(questions) * 9 // 10
@@ -108,7 +111,7 @@ def train_start(
     tokenizer: PlainWordTokenizer,
     epochs: int,
 ) -> tuple[MemoryNetwork, dict]:
-    """Train from one random start; return the model and how it did."""
+    """Train one random start; return the model and its results."""
     keras.utils.set_random_seed(number)
     model = memory_network(tokenizer)
     model.compile(SGD(LINEAR_RATE, clipnorm=NORM))
@@ -136,7 +139,7 @@ def train_start(
 
 
 def error_of(model: MemoryNetwork, questions: list[StoryQuestion]) -> float:
-    """The share of questions that are answered wrong, in percent."""
+    """Return the percentage of wrong answers."""
     answers = model.answer([one.story for one in questions], [one.question for one in questions])
     wrong = [answer != one.answer.lower() for answer, one in zip(answers, questions, strict=True)]
     return 100 * sum(wrong) / len(wrong)
@@ -145,19 +148,19 @@ def error_of(model: MemoryNetwork, questions: list[StoryQuestion]) -> float:
 def errors_of(
     model: MemoryNetwork, tests: dict[int, list[StoryQuestion]]
 ) -> dict[str, dict | float]:
-    """The test error of each task, and their mean."""
+    """Return the test error of each task, and their mean."""
     errors = {str(number): error_of(model, questions) for number, questions in tests.items()}
     return {"test_error": errors, "mean_test_error": sum(errors.values()) / len(errors)}
 
 
 def write_json(path: Path, document: dict) -> None:
-    """Write a document whole or not at all."""
+    """Write a document atomically."""
     with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Train all starts, choose one, and score it."""
+    """Train all starts, select one, and score it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path, help="folder with the files of the tasks")
     what = parser.add_mutually_exclusive_group(required=True)

@@ -1,10 +1,13 @@
-"""Write the built-in corpus to files: to evaluate, and to train German to English.
+"""Write the built-in corpus to files, for evaluation and for training from German to English.
 
     python prepare.py OUTPUT
 
-OUTPUT gets `test.tsv`, 1,000 pairs, and `unseen_names.tsv`, 500 pairs with names that occur in no
-other split; and `de_en`, with German first: `train.tsv` (20,000 pairs), `validation.tsv` (300),
-`test.tsv` and `unseen_names.tsv`.
+The script writes to OUTPUT:
+
+- `test.tsv`: 1,000 pairs.
+- `unseen_names.tsv`: 500 pairs with names that occur in no other split.
+- A folder `de_en` with German first: `train.tsv` (20,000 pairs), `validation.tsv` (300), `test.tsv`
+  and `unseen_names.tsv`.
 """
 
 import argparse
@@ -16,7 +19,7 @@ SIZES = {"train": 20_000, "validation": 300, "test": 1_000, "unseen_names": 500}
 
 
 def write(path: Path, pairs: list[tuple[str, str]]) -> None:
-    """Write a pair per line."""
+    """Write one pair per line."""
     path.write_text("".join("\t".join(pair) + "\n" for pair in pairs), encoding="utf-8")
 
 

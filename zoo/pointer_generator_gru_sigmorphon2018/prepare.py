@@ -2,17 +2,17 @@
 
     python prepare.py sigmorphon2018 data
 
-The first folder holds the published files, `german-train-medium` and so on, with a lemma, its
-inflected form and the form's tags on each line. For each language a folder is written, with
-`train.tsv`, `validation.tsv` and `test.tsv`: the source is the tags, each one symbol in brackets,
-then the characters of the lemma; the target the characters of the form; all with spaces between.
-A space within a lemma or a form is written "▁".
+The first folder contains the published files, `german-train-medium` and so on. Each line has a
+lemma, its inflected form and the tags of the form. For each language, the script writes a folder
+with `train.tsv`, `validation.tsv` and `test.tsv`. The source is the tags, each as one symbol in
+brackets, and then the characters of the lemma. The target is the characters of the form. Spaces
+separate all symbols. A space within a lemma or a form is written "▁".
 
     aufgehen  ging auf  V;IND;PST   ->   [V] [IND] [PST] a u f g e h e n  TAB  g i n g ▁ a u f
 
-`--invented 3000` adds 3,000 pairs to the training pairs: copies of them with other letters in the
-stem, the parts that lemma and form have in common. After Anastasopoulos and Neubig (2019), "Pushing
-the limits of low-resource morphological inflection", section 3.
+`--invented 3000` adds 3,000 pairs to the training pairs. They are copies with other letters in the
+stem, that is, in the parts that lemma and form share. Source: Anastasopoulos and Neubig (2019),
+"Pushing the limits of low-resource morphological inflection", section 3.
 """
 
 import argparse
@@ -22,26 +22,26 @@ from pathlib import Path
 
 LANGUAGES = ("arabic", "english", "finnish", "german", "spanish", "turkish")
 SPLITS = {"train": "train-medium", "validation": "dev", "test": "test"}
-SHORTEST_STEM = 3  # letters that lemma and form have in common in a row
+SHORTEST_STEM = 3  # consecutive letters that lemma and form share
 
 
 def symbols(text: str) -> str:
-    """The characters of a text with spaces between."""
+    """Return the characters of a text, separated by spaces."""
     return " ".join(text.replace(" ", "▁"))
 
 
 def pair(line: str) -> tuple[str, str]:
-    """Source and target of a line, `lemma TAB form TAB tag;tag;tag`."""
+    """Return source and target of a line, `lemma TAB form TAB tag;tag;tag`."""
     lemma, form, tags = line.split("\t")
     source = " ".join([*(f"[{tag}]" for tag in tags.split(";")), symbols(lemma)])
     return source, symbols(form)
 
 
 def with_other_stem(line: str, letters: list[str], rng: random.Random) -> str | None:
-    """A line with random letters in place of its stem; None if lemma and form have none.
+    """Return a line with random letters in its stem, or None if lemma and form share no stem.
 
-    The first and the last letter of each common part stay, as they border on what changes. Spaces
-    and hyphens stay too.
+    The first and the last letter of each common part stay, because they are next to what changes.
+    Spaces and hyphens stay too.
     """
     lemma, form, tags = line.split("\t")
     blocks = SequenceMatcher(None, lemma, form, autojunk=False).get_matching_blocks()
@@ -56,7 +56,7 @@ def with_other_stem(line: str, letters: list[str], rng: random.Random) -> str | 
 
 
 def invented(lines: list[str], count: int, seed: int = 1) -> list[str]:
-    """Lines with other stems, from the given ones in turn."""
+    """Return lines with other stems, made from the given lines in turn."""
     rng = random.Random(seed)
     lemmas = "".join(line.split("\t")[0] for line in lines)
     letters = sorted({letter for letter in lemmas if letter.isalpha() and not letter.isupper()})

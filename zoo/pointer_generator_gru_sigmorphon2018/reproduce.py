@@ -1,10 +1,10 @@
-"""Train and score every language, with the pointer-generator and without.
+"""Train and score the pointer-generator and Bahdanau's model on every language.
 
     python reproduce.py data runs
 
-The first folder is what `prepare.py` wrote. A run is made for each model and language, or gone on
-with; those that are done are only scored. `results.json` in the second folder holds what is
-printed: exact-match accuracy and mean Levenshtein distance on the test data.
+The first folder was written by `prepare.py`. The second folder gets a run for each model and
+language. An interrupted run is resumed; a finished run is only scored. `results.json` contains what
+the script prints: exact-match accuracy and mean Levenshtein distance on the test data.
 """
 
 import argparse
@@ -24,16 +24,16 @@ MODELS, PARTS = ("pointer_generator_gru", "bahdanau_gru"), ("train", "validation
 
 
 def vocabulary_size(train: Path) -> int:
-    """The symbols that are seen more than once, and four reserved ids.
+    """Return the number of symbols that occur more than once, plus four reserved ids.
 
-    Those seen once stand for all that will be unknown: they train the unknown word, and copying.
+    Symbols that occur once stay outside the vocabulary. They train the unknown word, and copying.
     """
     counts = Counter(train.read_text(encoding="utf-8").split())
     return 4 + sum(count > 1 for count in counts.values())
 
 
 def distance(one: str, other: str) -> int:
-    """Fewest characters to insert, delete or replace, to make one text the other."""
+    """Return the fewest insertions, deletions and substitutions from one text to the other."""
     row = list(range(len(other) + 1))
     for i, character in enumerate(one, 1):
         before, row[0] = row[0], i
@@ -44,7 +44,7 @@ def distance(one: str, other: str) -> int:
 
 
 def score(run: Path, test: Path, options: dict) -> dict[str, float]:
-    """Accuracy and distance of a run's best model."""
+    """Return accuracy and distance of a run's best model."""
     model = keras.saving.load_model(run / "model.keras", compile=False)
     lines = test.read_text(encoding="utf-8").splitlines()
     sources, forms = zip(*(line.split("\t") for line in lines), strict=True)
@@ -60,7 +60,7 @@ def score(run: Path, test: Path, options: dict) -> dict[str, float]:
 
 
 def main() -> None:
-    """Train and score them all."""
+    """Train and score all models on all languages."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path, help="folder that prepare.py wrote")
     parser.add_argument("runs", type=Path, help="folder for the runs and results.json")

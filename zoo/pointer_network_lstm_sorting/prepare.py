@@ -2,9 +2,9 @@
 
     python prepare.py OUTPUT
 
-OUTPUT gets `train.tsv` (20,000 lists), `validation.tsv` (500) and `test.tsv` (1,000): 2 to 10
-different numbers from 0 to 99, a tab, and the numbers from the smallest to the largest. No list of
-one file is in another.
+The script writes `train.tsv` (20,000 lists), `validation.tsv` (500) and `test.tsv` (1,000) to
+OUTPUT. Each line has 2 to 10 different numbers from 0 to 99, a tab, and the same numbers from the
+smallest to the largest. No list is in more than one file.
 """
 
 import argparse

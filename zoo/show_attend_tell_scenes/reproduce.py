@@ -1,13 +1,13 @@
-"""Train `show_attend_tell_lstm` on the built-in scenes, and see whether it looks where it should.
+"""Train `show_attend_tell_lstm` on the built-in scenes, and check whether it looks where it should.
 
     python reproduce.py OUTPUT --language de
     python reproduce.py --score scenes_de --language de
 
-On 1,000 held-out scenes it measures how many captions are exact, word by word, and in how many
-cases the largest attention weight falls on the object that the word names: of the colours and the
-shapes of given captions, where the region of the largest weight is in the object's cell. OUTPUT
-gets `model.keras` and `results.json`, with these two figures, and what the training took. With
-`--score`, a preset is measured and nothing is trained.
+The script measures two figures on 1,000 held-out scenes. The first is the share of captions whose
+words are all right. The second is about the colors and shapes of given captions: the share whose
+largest attention weight is on a region in the cell of the object that they name. OUTPUT gets
+`model.keras` and `results.json`, with these two figures and the training time. With `--score`, the
+script only measures a preset.
 """
 
 import argparse
@@ -32,12 +32,12 @@ BATCH_SIZE = 32
 
 
 def pairs_of(scenes: list[Scene], language: str) -> list[tuple[np.ndarray, str]]:
-    """Each image with its caption."""
+    """Return each image with its caption."""
     return [(scene.image, scene.captions[language].text) for scene in scenes]
 
 
 def exact_captions(model: CaptionModel, scenes: list[Scene], language: str) -> float:
-    """The share of scenes whose caption is right in every word."""
+    """Return the share of scenes whose caption is right in every word."""
     captions = model.caption([scene.image for scene in scenes], beam_size=1, max_length=30)
     right = [
         caption == scene.captions[language].text
@@ -47,7 +47,7 @@ def exact_captions(model: CaptionModel, scenes: list[Scene], language: str) -> f
 
 
 def looked_at_named(model: CaptionModel, scenes: list[Scene], language: str) -> float:
-    """The share of the words naming an object that look at it most."""
+    """Return the share of words that name an object and look at it most."""
     batches = caption_batches(
         pairs_of(scenes, language), model.target_tokenizer, batch_size=100, shuffle=False
     )
@@ -62,7 +62,7 @@ def looked_at_named(model: CaptionModel, scenes: list[Scene], language: str) -> 
 
 
 def measured(model: CaptionModel, language: str) -> dict[str, float]:
-    """Both figures, on the held-out scenes."""
+    """Return both figures, on the held-out scenes."""
     test = builtin_scenes(1000, "test")
     return {
         "exact_captions": exact_captions(model, test, language),
@@ -71,7 +71,7 @@ def measured(model: CaptionModel, language: str) -> dict[str, float]:
 
 
 def main() -> None:
-    """Train, and measure."""
+    """Train and measure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("output", type=Path, nargs="?", help="folder for the model and results.json")
