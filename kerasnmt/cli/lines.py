@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from kerasnmt.data.lines import without_mark
 
@@ -52,7 +52,7 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
             yield chunk
 
 
-def _blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
+def _blocks(stream: Any) -> Iterator[list[bytes]]:
     """Yield the whole lines of the data that a stream has, then wait for more data."""
     rest = b""
     while data := stream.read1(1 << 16):

@@ -317,17 +317,20 @@ def connect_translator(
     """
     url = urlsplit(server)
     if url.scheme in ("http", "https") and url.netloc:
-        from kerasnmt.serving import RestClient as Client
+        from kerasnmt.serving import RestClient
+
+        client: Any = RestClient
     elif url.scheme == "grpc" and url.netloc and not url.path.strip("/"):
         load_tensorflow()
         try:
-            from kerasnmt.serving import GrpcClient as Client
+            from kerasnmt.serving import GrpcClient
         except ModuleNotFoundError as error:
             raise ValueError(
                 f"Expected the package {error.name}, which gRPC needs: "
                 "pip install tensorflow-serving-api (the extra `serving`), or take the server's "
                 "REST port."
             ) from error
+        client = GrpcClient
     else:
         raise ValueError(
             "Expected --server http://host:port, https://host:port or grpc://host:port. "
@@ -335,4 +338,4 @@ def connect_translator(
         )
     from kerasnmt.tasks import Translator
 
-    return Translator(Client(server, model, version, timeout=timeout))
+    return Translator(client(server, model, version, timeout=timeout))

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,7 +41,7 @@ def main() -> None:
     """Run the program; an error that the user can fix is one line and exit code 2."""
     shown = set()
 
-    def show_warning(message: Warning | str, *_: object) -> None:
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning once, even if a text goes through the model several times."""
         if str(message) not in shown:
             shown.add(str(message))

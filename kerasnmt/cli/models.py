@@ -32,7 +32,7 @@ def models(
 
 def _describe(constructor: Callable) -> None:
     """Print a constructor's description, its default sizes, and the layers."""
-    description, _, _ = inspect.getdoc(constructor).partition("\nArgs:")
+    description, _, _ = (inspect.getdoc(constructor) or "").partition("\nArgs:")
     print(description)
     print(f"Default sizes, as keys under `model` in a recipe (name: {constructor.__name__}):")
     defaults = inspect.signature(constructor).parameters.values()
@@ -45,5 +45,5 @@ def _describe(constructor: Callable) -> None:
 
 def _paper(constructor: Callable) -> str:
     """Return the first source of a constructor's docstring, up to the end of the sentence."""
-    _, _, source = inspect.getdoc(constructor).partition("Source:")
+    _, _, source = (inspect.getdoc(constructor) or "").partition("Source:")
     return re.split(r"(?<!al)\.(?: |$)", " ".join(source.partition("\n\n")[0].split()))[0]

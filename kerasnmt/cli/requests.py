@@ -103,7 +103,8 @@ class RequestFiles:
         if question is not None and story is None:
             raise ValueError("Expected --story FILE with --question. Received: --question alone.")
         self._lines, self._images = question or text, image or ()
-        self._beside = context or story
+        self._beside: Any = context or story
+        self.fields: tuple[str, ...]
         if image:
             self.fields = ("image",)
         elif story is not None:

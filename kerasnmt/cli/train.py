@@ -11,6 +11,8 @@ import typer
 from kerasnmt.cli.console import print_table, progress_console, say
 from kerasnmt.cli.quiet import load_tensorflow_to_train
 
+_REQUIRED: Any = ...
+
 
 def train(
     recipe: Annotated[
@@ -26,7 +28,7 @@ def train(
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", metavar="RUN", help="Folder of the run.")
-    ] = ...,
+    ] = _REQUIRED,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue where the run stopped.")
     ] = False,

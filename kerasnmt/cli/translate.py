@@ -1,9 +1,9 @@
 """`kerasnmt translate`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -104,13 +104,13 @@ def translate(
     line: --image a.png b.png, or --story FILE with questions.
     """
     if server is not None and image and place is not None:
-        place, images = None, [Path(place), *(images or [])]
+        images, place = [Path(place), *(images or [])], None
     if images and not image:
         raise ValueError(
             f"Expected one MODEL. Received: {place} and {' '.join(map(str, images))}. "
             "Write --image before image files, and --input before a file of texts."
         )
-    if images and len(image) > 1:  # the order of all files is lost
+    if images and image and len(image) > 1:  # the order of all files is lost
         raise ValueError(
             "Expected --image once, before all files, or before each file. Received: --image "
             f"{len(image)} times, and {len(images)} files without it."
@@ -131,11 +131,11 @@ def translate(
     with console.status("loading the model"):
         if server is None:
             translator = load_translator(
-                place, beam_size, others=with_run, search=search, translates=False
+                cast(str, place), beam_size, others=with_run, search=search, translates=False
             )
         else:
             waiting = {} if timeout is None else {"timeout": timeout}
-            translator = connect_translator(server, model, version, **waiting)
+            translator = connect_translator(server, cast(str, model), version, **waiting)
     if n_best is not None:
         _check_n_best(n_best, translator.description)
     check_fields(translator.fields, files.fields)
@@ -204,7 +204,7 @@ def _best(
     translator: Any, request: dict[str, list], options: dict, scores: bool, alignments: bool
 ) -> Iterator[str]:
     best = translator.ask(request, **options)
-    columns = [[answer for answer, _ in best]]
+    columns: list[Iterable[str]] = [[answer for answer, _ in best]]
     if scores:
         columns.append([f"{score:.6f}" for _, score in best])
     if alignments:

@@ -51,7 +51,8 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
     Raises:
         ValueError: If the dataset is empty.
     """
-    shapes, sentences, source_tokens, target_tokens = Counter(), 0, 0, 0
+    shapes: Counter[tuple[int, int, int]] = Counter()
+    sentences = source_tokens = target_tokens = 0
     for inputs, targets, _ in dataset.as_numpy_iterator():
         source = inputs["source_ids"]
         shapes[(*source.shape, targets.shape[1])] += 1

@@ -83,9 +83,8 @@ class SavedBatches(keras.utils.PyDataset):
             self._random.shuffle(self._order)
         # On TensorFlow, Keras infers from the first two batches which dimensions vary. So the
         # second one is a batch that differs from the first in all dimensions that vary.
-        shapes = [array[self._order, 1:] for array in self._shapes.values()]
-        shapes = np.concatenate(shapes, axis=1)
+        shapes = np.concatenate([array[self._order, 1:] for array in self._shapes.values()], axis=1)
         differs = shapes != shapes[0]
-        second = np.argmax(differs[:, differs.any(axis=0)].all(axis=1))
+        second = int(np.argmax(differs[:, differs.any(axis=0)].all(axis=1)))
         if second > 1:
             self._order[[1, second]] = self._order[[second, 1]]

@@ -60,7 +60,7 @@ def constrained(
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
             # `ops.where` on the log-probabilities would give the same search, but slower.
             found = found + ops.where(never, IMPOSSIBLE, 0.0)
-        time = carried.get("time")
+        time: Any = carried.get("time")
         following = {} if time is None else {"time": time + 1}
         if options.min_length > 1:
             early = (time + 1 < options.min_length)[..., None]

@@ -186,7 +186,7 @@ def _range(ge: float | None = None, gt: float | None = None, le: float | None = 
 
 SearchOptions.__doc__ = "\n".join(
     [
-        inspect.getdoc(SearchOptions),
+        inspect.getdoc(SearchOptions) or "",
         "\nAttributes:",
         *(f"    {one.name}: {one.metadata['description']}" for one in fields(SearchOptions)),
     ]

@@ -27,7 +27,8 @@ class Composite:
         parameters = inspect.signature(type(self).__init__).parameters.values()
         names = [p.name for p in parameters if p.name != "self" and p.kind != p.VAR_KEYWORD]
         values = {name: getattr(self, name) for name in names}
-        return {**super().get_config(), **keras.saving.serialize_keras_object(values)}
+        config = super().get_config()  # type: ignore[misc]  # of the layer or the model
+        return {**config, **keras.saving.serialize_keras_object(values)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -36,7 +37,7 @@ class Composite:
         return cls(**{name: deserialize(value) for name, value in config.items()})
 
 
-def build_once(layer: keras.layers.Layer, *shapes: tuple) -> None:
+def build_once(layer: keras.layers.Layer, *shapes: tuple | None) -> None:
     """Build a layer with the given shapes, unless it is built already.
 
     The parts of a layer that is loaded from a file are built already.

@@ -326,7 +326,7 @@ class EncoderDecoder(SearchModel):
     def train_step(self, *state: Any, data: Any = None) -> Any:
         """Train on a batch; see `keras.Model.train_step`."""
         if data is None:
-            *state, data = state
+            state, data = state[:-1], state[-1]
         if not self.r_drop:
             return super().train_step(*state, self._with_targets(data, self._needs_logits))
         twice = keras.tree.map_structure(lambda tensor: ops.concatenate([tensor, tensor]), data)
@@ -335,7 +335,7 @@ class EncoderDecoder(SearchModel):
     def test_step(self, *state: Any, data: Any = None) -> Any:
         """Measure the loss and the metrics of a batch; see `keras.Model.test_step`."""
         if data is None:
-            *state, data = state
+            state, data = state[:-1], state[-1]
         return super().test_step(*state, self._with_targets(data, self._needs_logits))
 
     def _with_targets(self, data: Any, needs_logits: bool) -> tuple:
@@ -436,7 +436,7 @@ class EncoderDecoder(SearchModel):
                 f"kerasnmt.data.{self.makes_batches} makes batches of such inputs."
             )
 
-    def _check_ids(self, inputs: dict[str, Any]) -> None:
+    def _check_ids(self, inputs: Any) -> None:
         """Check all ids of a batch."""
         for name, size in self._input_sizes(inputs).items():
             if name in inputs:
@@ -446,7 +446,7 @@ class EncoderDecoder(SearchModel):
         """Return the number of ids that each input of ids can have."""
         return {"target_ids": self.decoder.embedding.input_dim}
 
-    def _target_size(self, inputs: dict[str, Any]) -> int:
+    def _target_size(self, inputs: Any) -> int:
         """Return the number of ids that the decoder can predict."""
         return self.decoder.embedding.input_dim
 

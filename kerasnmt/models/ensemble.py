@@ -89,13 +89,13 @@ class Ensemble(TranslationModel):
             model.step(ids, *given)
             for model, *given in zip(self.models, states, memory, strict=True)
         ]
-        log_probabilities, records, states = zip(*steps, strict=True)
+        log_probabilities, records, new_states = zip(*steps, strict=True)
         sizes = [found.shape[-1] for found in log_probabilities]
         if len(set(sizes)) > 1:
             raise ValueError(
                 f"Expected models of the same target vocabulary. Received: sizes {sizes}."
             )
-        return _log_mean(log_probabilities), _mean_records(records), list(states)
+        return _log_mean(log_probabilities), _mean_records(records), list(new_states)
 
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
         """Return the log-probability of each token; see `SearchModel`."""

@@ -142,7 +142,7 @@ class Preset:
             if load_weights:
                 read_weights(model, self.folder / WEIGHTS, self.metadata["weights"])
         except Exception as error:  # a config can raise any error
-            first = error
+            first: BaseException = error
             while first.__context__ is not None:  # Keras hides it behind a long one
                 first = first.__context__
             reason = " ".join(str(first).split())

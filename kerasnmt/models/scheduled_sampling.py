@@ -79,7 +79,7 @@ class ScheduledSampling:
         Returns:
             Int32 `[batch, target_length]`.
         """
-        probability = self.probability
+        probability: Any = self.probability
         if self.is_scheduled:
             batches = ops.cast(self.generator.state[1], "int32")
             probability = probability(batches // _batches_per_update(optimizer))

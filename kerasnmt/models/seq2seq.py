@@ -1,6 +1,7 @@
 """The sequence-to-sequence model."""
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -207,9 +208,9 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
                 sizes[name] = self._source_embedding.input_dim
         return sizes
 
-    def _target_size(self, inputs: dict[str, Any]) -> int:
+    def _target_size(self, inputs: Any) -> int:
         """Return the size of the vocabulary, extended by as many ids as there are positions."""
-        shapes = (
+        shapes: Iterable[tuple] = (
             np.shape(ids) if isinstance(ids, list) else ids.shape
             for name, ids in inputs.items()
             if name.startswith("extended_")

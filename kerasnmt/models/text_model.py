@@ -140,7 +140,7 @@ class _Translators:
     """
 
     def __init__(self) -> None:
-        self._made = {}
+        self._made: dict[str, Any] = {}
 
     def get(self, model: keras.Model, options: dict[str, Any]) -> Any:
         """Return the translator with these options."""

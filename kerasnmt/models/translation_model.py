@@ -112,8 +112,8 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If the model has no attention, and as in `translate`.
         """
         if isinstance(texts, str):
-            contexts = None if contexts is None else [contexts]
-            return self.attention([texts], contexts=contexts, batch_size=batch_size, **options)[0]
+            context: Any = None if contexts is None else [contexts]
+            return self.attention([texts], contexts=context, batch_size=batch_size, **options)[0]
         self._need_tokenizers()
         self._need_attention()
         SearchOptions.from_keywords(options)  # refuses all other keywords

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -152,7 +152,8 @@ class SentenceAttention(NamedTuple):
             attended = attended._replace(generate_probability=probability)
         if self.context_tokens is not None:
             context, context_words = _merged(self.context_tokens, source_kind)
-            of_context = between(self.context_weights, context_words)
+            weights: Any = self.context_weights  # not None beside tokens of a context
+            of_context = between(weights, context_words)
             attended = attended._replace(context_tokens=context, context_weights=of_context)
         return attended
 

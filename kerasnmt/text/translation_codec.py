@@ -1,7 +1,7 @@
 """The one way from texts to ids and back, for models that translate."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -90,7 +90,9 @@ class TranslationCodec:
             model copies `extended_source_ids` and `extended_context_ids`.
         """
         texts = {"source": source} if context is None else {"source": source, "context": context}
-        limits = (None, None) if max_length is None else (max_length - 1, MAX_CONTEXT_LENGTH - 1)
+        limits: tuple[int | None, ...] = (None, None)
+        if max_length is not None:
+            limits = (max_length - 1, MAX_CONTEXT_LENGTH - 1)
         limits = limits[: len(texts)]
         if self.copies:
             read = self.source_tokenizer.tokenize_together(*texts.values(), max_lengths=limits)
@@ -159,8 +161,8 @@ class TranslationCodec:
         Returns:
             The ids, in which each unknown id is the id of a source word beyond the vocabulary.
         """
-        lengths = source.unknown_words.row_lengths()
-        words = tf.sequence_mask(lengths, tf.shape(weights)[-1])
+        source_words: Any = source.unknown_words  # not None where unknown words are replaced
+        words = tf.sequence_mask(source_words.row_lengths(), tf.shape(weights)[-1])
         weights = tf.where(words[:, None, None], weights, -1.0)
         position = tf.argmax(weights, axis=-1, output_type=tf.int32)
         beyond = self.target_tokenizer.vocabulary_size

@@ -41,7 +41,7 @@ class VocabularyTokenizer(Tokenizer):
             ValueError: If the corpus is empty or does not hold strings, or `vocabulary_size` is
                 below 5.
         """
-        counts = Counter()
+        counts: Counter[str] = Counter()
         texts = sample_of_sentences(dataset, sample)
         for text in texts:
             counts.update(cls._units(text))

@@ -111,7 +111,7 @@ def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
             f"Received: model.name={recipe.model.name}"
         )
     try:
-        none = [] if model.reads_context else None
+        none: list[str] | None = [] if model.reads_context else None
         model.translate([], contexts=none, **recipe.search.options)
     except ValueError as error:
         raise ValueError(f"search: {error}") from error
@@ -143,7 +143,7 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
         warnings.warn(f"{run.path} has no {run.data.name}: the data are not compared", stacklevel=2)
         return
     for key, before in run.read_json(run.data).items():
-        now = corpora.fingerprints.get(key)
+        now: Any = corpora.fingerprints.get(key)
         if now != before:
             old, new = (
                 f"{file['bytes']:,} bytes with the SHA-256 {file['sha256'][:12]}…"

@@ -76,8 +76,9 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
 
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
     """Return the sources and the targets of a dataset of pairs, as `str`."""
-    sides = zip(*pairs.as_numpy_iterator(), strict=True)
-    return tuple([text.decode("utf-8") for text in side] for side in sides)
+    rows = zip(*pairs.as_numpy_iterator(), strict=True)
+    sides: Any = tuple([text.decode("utf-8") for text in side] for side in rows)
+    return sides
 
 
 def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[str]]]:
@@ -91,7 +92,8 @@ def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[st
     """
     rows = groupby(zip(*pairs, strict=True), key=itemgetter(0))
     together = [(source, [reference for _, reference in row]) for source, row in rows]
-    return tuple(map(list, zip(*together, strict=True)))
+    sides: Any = tuple(map(list, zip(*together, strict=True)))
+    return sides
 
 
 def _lines(path: Any) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 def dotted(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return the values of a nested mapping by dotted names, such as `model.units`."""
-    flat = {}
+    flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
             flat |= dotted(value, f"{prefix}{name}.")

@@ -1,13 +1,18 @@
 """Adam on whole gradients, and Adam for several devices."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 from keras import ops
 
+if TYPE_CHECKING:
+    from keras.optimizers import Optimizer as _Mixin
+else:
+    _Mixin = object
 
-class GradientNorm:
+
+class GradientNorm(_Mixin):
     """Mixin of Keras' optimizers: it makes gradients whole and keeps the norm of the last one.
 
     Put it before the optimizer's class, as in `kerasnmt.training.Adam`:
@@ -40,7 +45,8 @@ class GradientNorm:
     def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
         """Make the step, and keep the norm."""
         if not self.built:
-            self.build(list(trainable_variables))
+            variables: Any = trainable_variables
+            self.build(list(variables))
         grads = [_whole(gradient) for gradient in grads]
         norm, before = self._norm(grads), ops.copy(self.iterations)
         super().apply(grads, trainable_variables)

@@ -1,6 +1,7 @@
 """The callbacks of a recipe's training."""
 
 from functools import cached_property
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -140,7 +141,8 @@ class RunCallbacks:
 
         `model.stop_training` is then True. All later steps work without a call of `fit`.
         """
-        for callback in (self.quality, self.best, *self.reactions):
+        callbacks: list[Any] = [self.quality, self.best, *self.reactions]
+        for callback in callbacks:
             callback.set_model(self.batches.model)
         for reaction in self.reactions:
             reaction.on_train_begin()

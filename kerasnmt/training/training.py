@@ -84,7 +84,7 @@ def train(
     need_text_backend()
     run, console = RunFolder(output), console or Console(quiet=True)
     if resume:
-        start = ResumedStart(recipe, run, console)
+        start: NewStart = ResumedStart(recipe, run, console)
     elif init_from is not None:
         earlier = RunFolder(init_from)
         is_preset = not earlier.model.exists() and preset_folder(init_from) is not None
@@ -225,7 +225,7 @@ class Training:
         """Score the best model, and write the results."""
         test = "test" if self.recipe.data.test else "validation"
         with working(self.console, f"scoring the best model on the {test} data"):
-            scores = self.score(test)
+            scores: dict[str, Any] = self.score(test)
         records = self.history.records
         results = {
             "model": self.recipe.model.name,

@@ -37,8 +37,8 @@ def attention_figure(
     target_tokens: Sequence[str],
     title: str | None = None,
     *,
-    generate_probability: Sequence[float] | None = None,
-    coverage: Sequence[float] | None = None,
+    generate_probability: Sequence[float] | np.ndarray | None = None,
+    coverage: Sequence[float] | np.ndarray | None = None,
     source_label: str = "source",
     target_label: str = "translation",
 ) -> Figure:
@@ -77,7 +77,7 @@ def attention_figure(
             f"one of each: here {(rows, columns)}. Received: weights.shape={weights.shape}"
         )
     probability = _of_tokens("generate_probability", generate_probability, "target", rows)
-    coverage = _of_tokens("coverage", coverage, "source", columns)
+    covered = _of_tokens("coverage", coverage, "source", columns)
     cell = np.clip(_FEW_TOKENS_WIDTH / max(rows, columns), _SMALLEST_CELL, _LARGEST_CELL)
     # The labels of the columns, and their positions in cells.
     labels, places = list(source_tokens), list(range(columns))
@@ -88,7 +88,7 @@ def attention_figure(
 
     figure = Figure(dpi=150)
     axes = figure.add_axes((0, 0, 1, 1))
-    boxes = {axes: (0, 0, width, height)}
+    boxes: dict[Axes, tuple[float, ...]] = {axes: (0, 0, width, height)}
     image = heat_map(axes, weights)
     if probability is not None:
         _draw_probability(axes, probability, places[-1])
@@ -99,10 +99,10 @@ def attention_figure(
     _name_axes(axes, source_label, target_label)
     if title:
         axes.set_title(title, loc="left", fontsize=13, pad=12, **style)
-    if coverage is not None:
+    if covered is not None:
         below = figure.add_axes((0, 0, 1, 1))
         below.set_xlim(axes.get_xlim())
-        _draw_coverage(below, coverage)
+        _draw_coverage(below, covered)
         boxes[below] = (0, -_COVERAGE_GAP - _COVERAGE_HEIGHT, width, _COVERAGE_HEIGHT)
     bar = figure.add_axes((0, 0, 1, 1))
     _draw_bar(bar, image, "weight" if probability is None else "weight, p_gen")
@@ -113,18 +113,18 @@ def attention_figure(
 
 
 def _of_tokens(
-    name: str, values: Sequence[float] | None, side: str, tokens: int
+    name: str, values: Sequence[float] | np.ndarray | None, side: str, tokens: int
 ) -> np.ndarray | None:
     """Check that there is one value for each token of a side."""
     if values is None:
         return None
-    values = np.asarray(values, "float32")
-    if values.shape != (tokens,):
+    array = np.asarray(values, "float32")
+    if array.shape != (tokens,):
         raise ValueError(
             f"attention_figure expects a {name} for each {side} token: here {tokens}. "
-            f"Received: {name}.shape={values.shape}"
+            f"Received: {name}.shape={array.shape}"
         )
-    return values
+    return array
 
 
 def _draw_probability(axes: Axes, probability: np.ndarray, place: float) -> None:

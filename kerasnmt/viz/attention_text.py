@@ -16,7 +16,7 @@ def attention_text(
     source_tokens: Sequence[str],
     target_tokens: Sequence[str],
     *,
-    generate_probability: Sequence[float] | None = None,
+    generate_probability: Sequence[float] | np.ndarray | None = None,
     width: int | None = None,
 ) -> str:
     """Draw attention weights as text: a row for each target token, a column for each source token.

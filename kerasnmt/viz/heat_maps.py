@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,13 +44,11 @@ def write_columns(
 ) -> None:
     """Write slanted labels above the columns of a heat map."""
     axes.xaxis.tick_top()
-    slant = {"rotation": 45, "rotation_mode": "anchor", "ha": "left", "va": "baseline"}
-    axes.set_xticks(list(places), labels, fontsize=fontsize, **slant, **style)
+    style = style | {"rotation": 45, "rotation_mode": "anchor", "ha": "left", "va": "baseline"}
+    axes.set_xticks(list(places), labels, fontsize=fontsize, **style)
 
 
-def fit_to_labels(
-    figure: Figure, boxes: dict[Axes, tuple[float, float, float, float]], margin: float
-) -> None:
+def fit_to_labels(figure: Figure, boxes: Mapping[Axes, tuple[float, ...]], margin: float) -> None:
     """Place axes, and size the figure so that it holds their labels.
 
     Args:

@@ -68,7 +68,8 @@ class IBMModel1:
         Raises:
             ValueError: If no pair has a target word.
         """
-        source_ids, target_ids = {None: 0}, {}  # None is the null word
+        source_ids: dict[str | None, int] = {None: 0}  # None is the null word
+        target_ids: dict[str | None, int] = {}
         links, widths = [], []
         for source, target, *_ in pairs:
             e = _ids([None, *source.split()], source_ids)
@@ -147,6 +148,6 @@ def _word_pairs(f: np.ndarray, e: np.ndarray) -> np.ndarray:
     return f[:, None] * _BASE + e
 
 
-def _ids(words: list[str | None], ids: dict[str | None, int]) -> np.ndarray:
+def _ids(words: Sequence[str | None], ids: dict[str | None, int]) -> np.ndarray:
     """Return the ids of words; new words get the next ids."""
     return np.array([ids.setdefault(word, len(ids)) for word in words], int)

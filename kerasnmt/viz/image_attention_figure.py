@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,8 +105,11 @@ def _light(axes: Axes, image: np.ndarray, weights: np.ndarray) -> None:
     axes.imshow((image * (_DARKEST + (1 - _DARKEST) * light[..., None])).astype("uint8"))
     axes.text(
         *(0.5, -0.03, f"{weights.max():.2f}"),
-        **{"transform": axes.transAxes, "ha": "center", "va": "top", "fontsize": 7},
         color=INK,
+        ha="center",
+        va="top",
+        fontsize=7,
+        transform=axes.transAxes,
     )
 
 
@@ -126,9 +130,5 @@ def _between(values: np.ndarray, height: int, width: int) -> np.ndarray:
         count = values.shape[axis]
         middles = (np.arange(count) + 0.5) * size / count
         pixels = np.arange(size) + 0.5
-        values = np.apply_along_axis(
-            lambda line, middles=middles, pixels=pixels: np.interp(pixels, middles, line),
-            axis,
-            values,
-        )
+        values = np.apply_along_axis(partial(np.interp, pixels, middles), axis, values)
     return values

@@ -33,7 +33,8 @@ def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
     Raises:
         ValueError: If an item has another form.
     """
-    sure, possible = [], []
+    sure: list[Link] = []
+    possible: list[Link] = []
     for item in line.split():
         match = _ITEM.fullmatch(item)
         if not match:

@@ -118,8 +118,11 @@ def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
 
 def fused_cell(cell: type, units: int) -> layers.FusedCell:
     """Return the recurrent layer of Keras for this cell, as a cell."""
-    layer = {layers.GRUCell: keras.layers.GRU, layers.LSTMCell: keras.layers.LSTM}[cell]
-    return layers.FusedCell(layer(units, return_sequences=True, name="layer"), name="cell")
+    fused: dict[type, Any] = {
+        layers.GRUCell: keras.layers.GRU,
+        layers.LSTMCell: keras.layers.LSTM,
+    }
+    return layers.FusedCell(fused[cell](units, return_sequences=True, name="layer"), name="cell")
 
 
 def layer_stack(

@@ -57,14 +57,15 @@ def context_attention_gru(
         dropout=dropout,
         name="decoder",
     )
-    encoder_layers = [
+    layer, context_layer = (
         layers.BidirectionalLayer(layers.GRUCell(units, name="cell"), state_dropout, name=name)
         for name in ("layer", "context_layer")
-    ]
+    )
     model = Seq2Seq(
         encoder=layers.ContextEncoder(
             assembly.source_embedding(source, target, share_embeddings, embedding_dim),
-            *encoder_layers,
+            layer,
+            context_layer,
             dropout=dropout,
             name="encoder",
         ),

@@ -56,9 +56,10 @@ def register(
     def decorate(function: Constructor) -> Constructor:
         if family is not None:
             function = _member(function, _signature(function, family, without, defaults))
-        function = _CONSTRUCTORS[function.__name__] = documented(function, family)
-        function.from_preset = _loader(function.__name__)
-        return function
+        made: Any = documented(function, family)
+        made.from_preset = _loader(made.__name__)
+        _CONSTRUCTORS[made.__name__] = made
+        return made
 
     return decorate
 
@@ -72,13 +73,13 @@ def documented(function: Constructor, family: Constructor | None = None) -> Cons
     """
     if function.__doc__ is None:  # as with `python -OO`
         return function
-    indents = {"initial_indent": " " * 4, "subsequent_indent": " " * 8, "break_on_hyphens": False}
-    entries = {
-        name: textwrap.fill(f"{name}: {ARGUMENTS[name]}", 96, **indents) for name in ARGUMENTS
-    }
-    texts = []
+    wrapper = textwrap.TextWrapper(
+        96, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False
+    )
+    entries = {name: wrapper.fill(f"{name}: {text}") for name, text in ARGUMENTS.items()}
+    texts: list[str] = []
     for described in (family, function) if family else (function,):
-        text, _, arguments = inspect.getdoc(described).partition("\n\nArgs:\n")
+        text, _, arguments = (inspect.getdoc(described) or "").partition("\n\nArgs:\n")
         texts.insert(0, text)
         for entry in re.split(r"\n(?=    \w+: )", arguments.partition("\n\n")[0]):
             entries[entry.partition(":")[0].strip()] = entry
@@ -119,8 +120,9 @@ def _member(function: Constructor, signature: inspect.Signature) -> Constructor:
         call.apply_defaults()
         return function(*call.args, name=name, **call.kwargs)
 
-    make.__signature__ = signature
-    return make
+    made: Any = make
+    made.__signature__ = signature
+    return made
 
 
 def _loader(name: str) -> Constructor:

@@ -38,8 +38,10 @@ def _with_presets(function: Callable[_Options, _Made]) -> _Constructor[_Options,
 
 
 def text_of(annotation):
-    """An annotation by the names that the header imports."""
-    return re.sub(r"\b(?:[a-z]\w*\.)+", "", inspect.formatannotation(annotation))
+    """An annotation without the names of modules."""
+    text = getattr(annotation, "__forward_arg__", annotation)
+    text = text if isinstance(text, str) else inspect.formatannotation(text)
+    return re.sub(r"\b(?:[a-z_]\w*\.)+", "", text)
 
 
 def argument(parameter):

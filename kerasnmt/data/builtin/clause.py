@@ -74,7 +74,8 @@ def verb_group(
     target_participle = words(verb.prefix + verb.target_participle, *whole)
 
     # Nearly always a finite auxiliary, and an infinitive or participle that it governs.
-    time, to = "past" if tense in ("past", "pluperfect") else "present", ()
+    time = "past" if tense in ("past", "pluperfect") else "present"
+    to: Words = ()
     if tense in MODALS:
         head, time, forms = MODALS[tense]
         if tense == "must" and negated:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ from kerasnmt.data.builtin.phrase import NOTHING, Phrase, aligned, linked
 T = TypeVar("T")
 
 _OWNERS = ("my", "his", "her", "our", "their", "your")
-_SINGULAR = {"the": 9, "a": 5, "own": 4, "this": 2, "every": 0.8, "no": 0.6}
+_SINGULAR: dict[str, float] = {"the": 9, "a": 5, "own": 4, "this": 2, "every": 0.8, "no": 0.6}
 _PLURAL = {"the": 5, "": 3, "own": 2, "this": 1, "some": 1, "many": 1, "few": 0.6, "all": 1}
 _MASS = {"the": 5, "": 5, "own": 2, "this": 1}
 DEFINITE = {"the": 5, "own": 2, "this": 1}
@@ -59,7 +59,7 @@ class Constituents:
     def _between(self, low: int, high: int) -> int:
         return low + int(self._rng.random() * (high - low + 1))
 
-    def _weighted(self, weights: dict[T, float]) -> T:
+    def _weighted(self, weights: Mapping[T, float]) -> T:
         left = self._rng.random() * sum(weights.values())
         for item, weight in weights.items():
             left -= weight
@@ -91,7 +91,7 @@ class Constituents:
         self,
         noun: Noun,
         case: str,
-        determiners: dict[str, float] | None = None,
+        determiners: Mapping[str, float] | None = None,
         negation: object = None,
     ) -> Nominal:
         """Draw a noun phrase with the given noun.
@@ -200,7 +200,8 @@ class Constituents:
         """Draw a position on or near furniture: a place (dative) or a direction (accusative)."""
         noun = self._pick(NOUNS["furniture"])
         phrase = self._nominal(noun, case, DEFINITE).phrase
-        return prepositional(*self._pick(lexicon.POSITIONS), phrase)
+        source, target = self._pick(lexicon.POSITIONS)
+        return prepositional(source, target, phrase)
 
     def _time(self, frame: str) -> Phrase:
         """Draw a time in the `"present"`, `"past"` or `"future"`."""

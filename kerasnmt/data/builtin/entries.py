@@ -123,7 +123,8 @@ def adjectives(table: str) -> list[Adjective]:
 
 def noun(entry: str, kind: str) -> Noun:
     """Read one entry of a noun table."""
-    english, german, gender, german_plural, *rest = entry.split()
+    english, german, gender, german_plural, *prepositions = entry.split()
+    before, german_before = prepositions or ("", "")
     singular, _, plural = english.partition("/")
     mass = german_plural == "-"
     return Noun(
@@ -134,7 +135,7 @@ def noun(entry: str, kind: str) -> Noun:
         gender[0],
         "" if mass else german_plural,
         gender == "mn",
-        tuple(rest) or ("", ""),
+        (before, german_before),
     )
 
 
@@ -152,4 +153,5 @@ def modal(source: str, target: str) -> Modal:
     """Return a modal of an English auxiliary and the German forms for ich, er and sie (plural)."""
     form = (source,) * 3
     auxiliary = Verb(source, form, form, "", "", "", form, form, "", auxiliary=True)
-    return Modal(auxiliary, "present", tuple(target.split()))
+    first, third, plural = target.split()
+    return Modal(auxiliary, "present", (first, third, plural))

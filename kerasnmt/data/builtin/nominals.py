@@ -69,7 +69,7 @@ DETERMINERS = {
     },
 }
 # Agreement, then English and German subject, accusative and dative ("you" is the polite form).
-PRONOUNS = {
+PRONOUNS: dict[str, tuple[int, str, str, str]] = {
     "I": (FIRST, "I ich", "me mich", "me mir"),
     "he": (THIRD, "he er", "him ihn", "him ihm"),
     "she": (THIRD, "she sie", "her sie", "her ihr"),
@@ -168,7 +168,8 @@ def _with_an(phrase: Phrase) -> Phrase:
 
 def pronoun(person: str, case: str) -> Phrase:
     """Return a personal pronoun, given by its English subject form."""
-    return aligned(*PRONOUNS[person][1 + ("nom", "acc", "dat").index(case)].split())
+    _, *forms = PRONOUNS[person]
+    return aligned(*forms[("nom", "acc", "dat").index(case)].split())
 
 
 def pronoun_for(nominal: Nominal) -> Nominal:
@@ -213,7 +214,7 @@ def prepositional(source: str, target: str, phrase: Phrase) -> Phrase:
     return Phrase(head.source + phrase.source, (*merged, *rest))
 
 
-def date(day: int, month: tuple[str, str], year: int | None = None) -> Phrase:
+def date(day: int, month: tuple[str, ...], year: int | None = None) -> Phrase:
     """Return a date: on the third of May 1987, am dritten Mai 1987."""
     source, target = ordinal(day)
     phrase = linked("on the", "am") + linked(source, target + "en")

@@ -19,11 +19,11 @@ from kerasnmt.data.builtin.numerals import cardinal
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, aligned, linked, words
 
 # Groups of transitive verbs: their frequencies, and the kinds of their objects.
-_TRANSITIVE = {"living": 4, "person": 5, "thing": 6, "container": 2, "text": 2, "food": 2}
-_TRANSITIVE |= {"drink": 1.5, "place": 1}
+_TRANSITIVE: dict[str, float] = {"living": 4, "person": 5, "thing": 6, "container": 2}
+_TRANSITIVE |= {"text": 2, "food": 2, "drink": 1.5, "place": 1}
 _THINGS = ("thing", "furniture", "container", "text")
 _OBJECTS = {"living": ("person", "animal"), "thing": _THINGS}
-_TENSES = {
+_TENSES: dict[str, dict[str, float]] = {
     "present": {"present": 8, "perfect": 4, "can": 1, "must": 1, "may": 1, "should": 1}
     | {"will": 1.5, "wants": 1.5},
     "past": {"past": 7, "could": 1, "wanted": 1, "had": 1},
@@ -103,9 +103,9 @@ class Predicates(Constituents):
             clause.objects += self._nominal(noun, "acc", negation=key).phrase
             clause.negation = Phrase(words("not", key))
             return
-        noun = self._object(kinds, "acc", definite=bool(clause.negation))
-        clause.objects += noun.phrase
-        clause.clauses = self._maybe(0.12, self._relative, noun, frame_of(clause.tense))
+        nominal = self._object(kinds, "acc", definite=bool(clause.negation))
+        clause.objects += nominal.phrase
+        clause.clauses = self._maybe(0.12, self._relative, nominal, frame_of(clause.tense))
 
     def _object_pronoun(self, subject: Nominal, case: str) -> Phrase:
         """Draw a pronoun for another person than the subject."""

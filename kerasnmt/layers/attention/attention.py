@@ -87,7 +87,7 @@ class Attention(Composite, keras.layers.Layer):
             )
         if isinstance(score, str) and score not in _SCORES:
             raise ValueError(unknown_name_message(score, _SCORES, "score"))
-        self.score = score
+        self.score: Any = score  # the name until the score is built
         self._score_name = score if isinstance(score, str) else None
         self._query_units = None
         self.window = window

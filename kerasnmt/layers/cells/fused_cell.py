@@ -40,7 +40,7 @@ class FusedCell(Composite, keras.layers.Layer):
         self.layer = layer
         self.units = self.input_size = layer.units
         self.state_size = tree.flatten(layer.cell.state_size)
-        self.mask_size = []  # cuDNN accepts no masks of states
+        self.mask_size: list[int] = []  # cuDNN accepts no masks of states
 
     def build(self, inputs_shape: tuple) -> None:
         """Make the weights for inputs `(..., units)`."""

@@ -65,8 +65,9 @@ class StackedCell(Composite, keras.layers.Layer):
         """
         count = len(self.state_size)
         states, masks = list(states[:count]), list(states[count:])
-        new_states, new_masks = [], []
-        output = None
+        new_states: list[Any] = []
+        new_masks: list[Any] = []
+        output: Any = None
         for number, cell in enumerate(self.cells):
             states, own = _without_last(states, len(cell.state_size))
             masks, own_masks = _without_last(masks, len(cell.mask_size))

@@ -20,6 +20,8 @@ class AttentionDecoderCell(DecoderCell):
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
+    attention: keras.layers.Layer
+
     def __init__(
         self,
         cell: keras.layers.Layer,

@@ -121,8 +121,8 @@ class ContextDecoder(RecurrentDecoder):
 
     def readout_shapes(self, memory_shape: tuple) -> tuple[tuple, tuple, tuple]:
         """Return the shapes of (y_{t-1}, s_t, [c_t; k_t]); see `DecoderLoop`."""
-        *others, context = super().readout_shapes(memory_shape)
-        return *others, (*context[:-1], 2 * context[-1])
+        embedded, state, context = super().readout_shapes(memory_shape)
+        return embedded, state, (*context[:-1], 2 * context[-1])
 
     def _readout_inputs(
         self, embedded: Any, output: Any, weights: Any, memory: dict[str, Any]

@@ -46,7 +46,7 @@ class DecoderCell(Composite, keras.layers.Layer):
     """
 
     # The attention layer. Without one, `step` and `unroll` return None in place of weights.
-    attention = None
+    attention: keras.layers.Layer | None = None
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)

@@ -60,7 +60,8 @@ class VocabularyProjection(keras.layers.Layer):
             weights = ops.copy(kernel), ops.copy(self.bias)
             return projected_log_probability(rows, *weights, ids)
 
-        return TokenProbability(*targets.apply(of_tokens, features), measured={})
+        log, mean = targets.apply(of_tokens, features)
+        return TokenProbability(log, mean, measured={})
 
     def _kernel(self, embeddings: Any, dtype: str) -> Any:
         """Return the matrix W, `[units, vocabulary]`."""
@@ -94,7 +95,7 @@ class TiedVocabularyProjection(VocabularyProjection):
         vocabulary_size: Number of ids.
     """
 
-    def build(self, features_shape: tuple, embeddings_shape: tuple | None = None) -> None:
+    def build(self, features_shape: tuple, embeddings_shape: Any = None) -> None:
         """Create the bias. The matrix belongs to the embeddings.
 
         Raises:

@@ -78,7 +78,7 @@ class PointerDecoder(DecoderLoop):
             `weights`, the same a_t.
         """
         _, weights = self.run(target_ids, state, memory, training)
-        outputs = {"pointer": weights, "words": memory["words"]}
+        outputs: Any = {"pointer": weights, "words": memory["words"]}
         if targets is not None:
             outputs = self.log_probability(outputs, targets.ids)
         return outputs, {"weights": weights}

@@ -17,7 +17,7 @@ class Encoder(Composite, keras.layers.Layer):
     # The inputs of a model that `call` takes, in order.
     reads: ClassVar[tuple[str, ...]] = ("source_ids",)
     # The embedding of the source. None if the words come embedded, or if there are no words.
-    embedding: keras.layers.Layer | None = None
+    embedding: Any = None
     memory_units: int
     state_size: list
 
@@ -80,7 +80,7 @@ class Encoder(Composite, keras.layers.Layer):
             ValueError: If the words come embedded and the encoder has an embedding, or neither.
         """
         self.check_embedded(embedded_shape is not None)
-        if self.embedding is None:
+        if embedded_shape is not None:
             return embedded_shape[-1]
         build_once(self.embedding)
         return self.embedding.output_dim

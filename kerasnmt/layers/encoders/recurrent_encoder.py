@@ -84,7 +84,7 @@ class RecurrentEncoder(Encoder):
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)
         memory = embedded if self.embedding is None else self.embedding(source_ids)
-        states = []
+        states: list[Any] = []
         for number, (layer, dropout) in enumerate(zip(self.layers, self.dropouts, strict=True)):
             words = dropout(memory, training=training)
             outputs, last = layer(words, source_mask=mask, training=training)

@@ -99,7 +99,7 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
         self.encoding = encoding
         self.max_sentences = max_sentences
         self.words = self._matrix(vocabulary_size, "words")
-        self.times = max_sentences and self._matrix(max_sentences, "times")
+        self.times: Any = max_sentences and self._matrix(max_sentences, "times")
 
     def _matrix(self, size: int, name: str) -> keras.layers.Layer:
         return keras.layers.Embedding(

@@ -241,7 +241,7 @@ class TransformerDecoder(Decoder):
         Raises:
             ValueError: If there is no cache.
         """
-        if not state:
+        if not isinstance(state, TimeCache):
             raise ValueError(
                 "Expected a state with room for each step. Received: a state with steps=0. Give "
                 "the number of steps, for example model.encode(inputs, steps=100)."

@@ -93,11 +93,12 @@ def check_export(
     Raises:
         ValueError: If `texts` is empty, or the number of expected translations differs.
     """
-    if texts is not None and not texts:
+    if texts is None:
+        if expected is not None:
+            raise ValueError("Expected the texts of the given translations. Received: texts=None")
+    elif not texts:
         raise ValueError(f"Expected at least one text to translate. Received: {texts=}")
-    if texts is None and expected is not None:
-        raise ValueError("Expected the texts of the given translations. Received: texts=None")
-    if expected is not None and len(expected) != len(texts):
+    elif expected is not None and len(expected) != len(texts):
         raise ValueError(
             "Expected one translation for each text. "
             f"Received: {len(expected)} translations of {len(texts)} texts"
@@ -113,8 +114,9 @@ def _rows(
     yield row
     if not row.passed:
         return
+    contract: ExportContract = TranslationContract()
     if texts is not None:
-        contract, rows = TranslationContract(), tuple((text,) for text in texts)
+        rows: tuple[Row, ...] = tuple((text,) for text in texts)
     else:
         try:
             contract, rows, expected = _own_examples(version)
@@ -133,9 +135,9 @@ def _rows(
             yield row
             if not row.passed:
                 return
-        for name, check in contract.further_checks().items():
+        for name, further in contract.further_checks().items():
             if name in served.signatures:
-                yield _row(name, _check_further, served, name, check)
+                yield _row(name, _check_further, served, name, further)
         yield _row("batch_of_one", _check_batch_of_one, served)
         yield _row("odd_inputs", _check_odd_inputs, served)
         yield _row("warmup", _check_warmup, served)
@@ -157,9 +159,8 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
     If the description has no examples, the rows are those of the contract, without answers.
     """
     description = read_description(version)
-    if description:
-        contract = contract_of(description["inputs"])
-    else:
+    contract = contract_of(description.get("inputs", ()))
+    if contract is None:  # without a description
         contract = declared_contract(MetaGraph.from_saved_model(version).signatures)
     rows, answers = contract.described_examples(description)
     return contract, rows or contract.example_rows, answers
@@ -428,7 +429,7 @@ class _Load(NamedTuple):
 def _load(served: _Served) -> _Load:
     """Measure requests of one row and of many rows. Consecutive requests have different rows."""
     rows = [row for row in served.rows if all(value.strip() for value in row)]
-    rows = rows or served.contract.example_rows[:1]
+    rows = rows or [served.contract.example_rows[0]]
     before = served.process.resident_memory()
     seconds = {}
     for size, count in _LATENCY_REQUESTS.items():

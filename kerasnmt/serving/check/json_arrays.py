@@ -20,7 +20,7 @@ def to_json(array: np.ndarray) -> dict[str, Any]:
         A dict with `dtype`, `shape` and `values`, in row-major order.
     """
     if array.dtype == object:
-        values = [value.decode("utf-8", "surrogateescape") for value in array.flat]
+        values: Any = [value.decode("utf-8", "surrogateescape") for value in array.flat]
     else:
         values = base64.b64encode(array.tobytes()).decode()
     return {"dtype": str(array.dtype), "shape": array.shape, "values": values}
@@ -30,7 +30,7 @@ def from_json(description: dict[str, Any]) -> np.ndarray:
     """Return the array that `to_json` described."""
     dtype, shape, values = (description[name] for name in ("dtype", "shape", "values"))
     if dtype == "object":
-        array = np.empty(shape, object)
+        array: Any = np.empty(shape, object)
         array.flat = [value.encode("utf-8", "surrogateescape") for value in values]
         return array
     return np.frombuffer(bytearray(base64.b64decode(values)), dtype).reshape(shape)

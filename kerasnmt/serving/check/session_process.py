@@ -49,6 +49,8 @@ class SessionProcess:
             encoding="ascii",
             env=_environment(),
         )
+        self._requests: Any = self._process.stdin
+        self._answers: Any = self._process.stdout
 
     def op_support(self) -> dict[str, str]:
         """Return why a server cannot run each op of the model; empty strings if it can."""
@@ -117,8 +119,8 @@ class SessionProcess:
         timer = threading.Timer(self.timeout, give_up)
         timer.start()
         try:
-            print(json.dumps({"method": method, **arguments}), file=self._process.stdin, flush=True)
-            line = self._process.stdout.readline()
+            print(json.dumps({"method": method, **arguments}), file=self._requests, flush=True)
+            line = self._answers.readline()
         except OSError:  # A broken pipe: the child is dead.
             line = ""
         finally:

@@ -41,7 +41,7 @@ def main() -> None:
     directory = sys.argv[1]
     answers = _take_stdout()
     session = functools.cache(lambda: SavedModelSession(directory))
-    methods = {
+    methods: dict[str, Callable[..., Any]] = {
         "op_support": lambda: op_support(directory),
         "signatures": lambda: _signatures(session()),
         "run": lambda signature, inputs: _run(session(), signature, inputs),

@@ -102,7 +102,8 @@ def _arrays(
     values: Mapping[str, Any], outputs: Mapping[str, tuple[str, Sequence[str]]]
 ) -> dict[str, np.ndarray]:
     """Convert the outputs of a contract to arrays of its dtypes."""
-    arrays, sizes = {}, {}
+    arrays: dict[str, np.ndarray] = {}
+    sizes: dict[str, int] = {}
     for name, (dtype, axes) in outputs.items():
         if name not in values:
             continue

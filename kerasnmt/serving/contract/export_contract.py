@@ -103,7 +103,7 @@ class ExportContract:
         columns = [map(self.from_json, examples[name]) for name in self.inputs]
         return tuple(zip(*columns, strict=True)), examples[self.answer]
 
-    def to_json(self, value: str | bytes) -> str:
+    def to_json(self, value: Any) -> str:
         """Return a value of an input as a description lists it. A text stays as it is."""
         return value
 

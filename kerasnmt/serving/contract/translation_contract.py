@@ -26,7 +26,7 @@ _WARMUP_LENGTHS = (1, 8, 32)  # words
 class TranslationContract(ExportContract):
     """The contract of exports that translate: the best translations, and the attention."""
 
-    inputs = ("text",)
+    inputs: tuple[str, ...] = ("text",)
     outputs: ClassVar = {
         "serving_default": {
             "translation": ("string", ("batch",)),

@@ -1,12 +1,13 @@
 """The module that an export writes: a task on stored weights."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import keras
 import tensorflow as tf
 
 from kerasnmt.backends import need_export_backend
+from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.contract.kinds import contract_of
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.warmup import WarmupRequest
@@ -38,7 +39,7 @@ class ExportModule(ServedModel):
         self._weights = StoredWeights(model, weights)
         self._task = task_of(model, applied=self._weights.applied, **options)
         self.fields = self._task.fields
-        self.contract = contract_of(self.fields)
+        self.contract = cast(ExportContract, contract_of(self.fields))
         self.source_lengths = self._task.source_lengths
         self.function = self._task.function
 

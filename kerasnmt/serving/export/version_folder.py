@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.contract.kinds import contract_of
 from kerasnmt.serving.export.unfinished_folder import remove_abandoned, unfinished_folder
 
@@ -134,10 +135,7 @@ def read_description(version: Path) -> dict[str, Any]:
     try:
         description = json.loads(path.read_bytes())
         contract = contract_of(description["inputs"])
-        names = {*contract.inputs, contract.answer}
-        examples = description.get("examples", {name: [] for name in names})
-        whole = examples.keys() == names and len({*map(len, examples.values())}) == 1
-        whole = whole and all(map(_are_strings, examples.values()))
+        whole = contract is not None and _examples_fit(description, contract)
     except (ValueError, KeyError, AttributeError, TypeError):
         whole = False
     if not whole:
@@ -146,6 +144,14 @@ def read_description(version: Path) -> dict[str, Any]:
             "its examples. Received: another file. Export the model again."
         )
     return description
+
+
+def _examples_fit(description: dict[str, Any], contract: ExportContract) -> bool:
+    """Whether there is one answer for each of the examples, or there are no examples."""
+    names = {*contract.inputs, contract.answer}
+    examples = description.get("examples", {name: [] for name in names})
+    whole = examples.keys() == names and len({*map(len, examples.values())}) == 1
+    return whole and all(map(_are_strings, examples.values()))
 
 
 def chosen_version(directory: Path) -> Path:

@@ -141,7 +141,8 @@ def _shape(message: memoryview) -> list[int] | None:
 
 
 def _ops(message: bytes | memoryview) -> list[str]:
-    nodes, functions = [], set()
+    nodes: list[memoryview] = []
+    functions: set[str] = set()
     for graph in repeated(message, 2):
         nodes += repeated(graph, 1)
         for library in repeated(graph, 2):

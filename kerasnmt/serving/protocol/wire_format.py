@@ -7,11 +7,12 @@ the protobuf encoding guide (varints, tags, lengths).
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
-def fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]]:
+def fields(message: bytes | memoryview) -> Iterator[tuple[int, Any]]:
     """Yield the fields of an encoded message, in their order.
 
     Args:
@@ -29,6 +30,7 @@ def fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]
     while position < len(view):
         tag, position = _varint(view, position)
         kind = tag & 7
+        value: Any
         if kind == _VARINT:
             value, position = _varint(view, position)
         else:
@@ -46,7 +48,7 @@ def fields(message: bytes | memoryview) -> Iterator[tuple[int, int | memoryview]
         yield tag >> 3, value
 
 
-def repeated(message: bytes | memoryview, number: int) -> list[int | memoryview]:
+def repeated(message: bytes | memoryview, number: int) -> list[Any]:
     """Return the values of every field with this number, in their order."""
     return [value for found, value in fields(message) if found == number]
 

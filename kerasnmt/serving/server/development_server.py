@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
+from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 _SILENCE = 30.0  # seconds to wait for a request to begin, and to send a response
 _READING = 30.0  # seconds to read a whole request
@@ -68,14 +68,14 @@ class _Server(ThreadedWSGIServer):
         """The number of requests in progress, also after the server has stopped."""
         return len(self._connections)
 
-    def process_request(self, request: socket.socket, client_address: Any) -> None:
+    def process_request(self, request: Any, client_address: Any) -> None:
         thread = threading.Thread(
             target=self.process_request_thread, args=(request, client_address), daemon=True
         )
         self._connections[thread] = request
         thread.start()
 
-    def process_request_thread(self, request: socket.socket, client_address: Any) -> None:
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -96,7 +96,7 @@ class _Server(ThreadedWSGIServer):
                 thread.join(max(end - time.monotonic(), 0.0))
 
 
-def development_server(app: Any, host: str, port: int) -> BaseWSGIServer:
+def development_server(app: Any, host: str, port: int) -> _Server:
     """Return a server that answers each connection in a thread of its own.
 
     Its `serve_forever` ends when another thread calls `shutdown` or the process is interrupted. It

@@ -124,7 +124,7 @@ class RestApp:
             outputs = self._session.run(name, inputs)
         except RuntimeError as error:
             raise InternalServerError(str(error)) from error
-        written = {key: _written(array) for key, array in outputs.items()}
+        written: Any = {key: _written(array) for key, array in outputs.items()}
         if len(written) == 1:
             (written,) = written.values()
         elif in_rows:

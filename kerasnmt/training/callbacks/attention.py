@@ -114,7 +114,7 @@ def _compiled_attend(model: Any, signature: Any = None) -> Callable[[Any], dict[
     return tf.function(model.attend, input_signature=signature, autograph=False)
 
 
-def _labels(tokenizer: object, ids: tf.Tensor) -> list[str]:
+def _labels(tokenizer: Any, ids: tf.Tensor) -> list[str]:
     """Return the tokens of ids, int32 `[length]`, without padding."""
     tokens = tokenizer.tokens(tf.boolean_mask(ids, ids != 0))
     return [token.decode("utf-8") for token in tokens.numpy()]

@@ -64,7 +64,8 @@ class BestModel(keras.callbacks.Callback):
         if self.monitor not in logs:
             return _WORST
         loss = logs.get("val_loss")
-        known = loss is not None and math.isfinite(loss)  # a history has null for NaN
+        # A history has null for NaN.
+        negative = -loss if loss is not None and math.isfinite(loss) else -math.inf
         if self.monitor == "val_loss":
-            return (-loss if known else -math.inf), 0.0
-        return logs[self.monitor], -loss if known else -math.inf
+            return negative, 0.0
+        return logs[self.monitor], negative

@@ -16,7 +16,7 @@ class TrainingClock:
 
     def __init__(self) -> None:
         self._earlier = 0.0, 0.0
-        self._begin = None
+        self._begin: tuple[float, float] | None = None
 
     def set(self, seconds: float, cpu_seconds: float) -> None:
         """Continue from another time, such as that of an interrupted training."""
@@ -96,7 +96,7 @@ class EpochHistory(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the epoch and write the file."""
-        record = {
+        record: dict[str, float | None] = {
             "epoch": epoch + 1,
             "seconds": round(self.clock.seconds, 3),
             "cpu_seconds": round(self.clock.cpu_seconds, 3),

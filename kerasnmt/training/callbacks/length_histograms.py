@@ -28,7 +28,7 @@ class LengthHistograms(keras.callbacks.Callback):
         """Count, and write the histograms."""
         if keras.ops.convert_to_numpy(self.model.optimizer.iterations) > 0:
             return
-        lengths = {"source": [], "target": []}
+        lengths: dict[str, list[np.ndarray]] = {"source": [], "target": []}
         for inputs, targets, _ in self.batches.as_numpy_iterator():
             real = (targets != 0).any(axis=1)  # not a row of padding
             lengths["source"].append((inputs["source_ids"][real] != 0).sum(axis=1))

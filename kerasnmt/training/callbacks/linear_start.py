@@ -68,9 +68,10 @@ class LinearStart(keras.callbacks.Callback):
         """Put the softmax in when the loss has stopped falling."""
         if self.ended is not None:
             return
-        if self.monitor not in (logs or {}):
+        logs = logs or {}
+        if self.monitor not in logs:
             raise ValueError(
-                f"Expected {self.monitor} among the epoch's logs. Received: {sorted(logs or {})}. "
+                f"Expected {self.monitor} among the epoch's logs. Received: {sorted(logs)}. "
                 "Give fit validation_data, or take monitor='loss'."
             )
         fell = logs[self.monitor] < self._best

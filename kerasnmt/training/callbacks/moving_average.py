@@ -1,6 +1,7 @@
 """Validation with averaged weights."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
 
@@ -29,7 +30,7 @@ class MovingAverage(keras.callbacks.Callback):
     def __init__(self, callbacks: Sequence[keras.callbacks.Callback]) -> None:
         super().__init__()
         self.callbacks = list(callbacks)
-        self._weights = None
+        self._weights: Any = None  # while the model has the average
         self._trains = False
 
     def set_model(self, model: keras.Model) -> None:

@@ -51,7 +51,8 @@ class StepScalars(TensorBoardRun):
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Find how far the training is."""
         self._batches = self._steps() * self._batches_a_step
-        self._last_batch, self._sums = -1, None
+        self._last_batch = -1
+        self._sums: Any = None
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
         """Find where the epoch's mean begins: not at 0 where an interrupted epoch resumes."""

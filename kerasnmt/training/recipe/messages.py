@@ -1,7 +1,7 @@
 """Errors of a recipe, in one line that names the key."""
 
 from collections.abc import Iterable
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -47,7 +47,7 @@ def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
 
 def _section(schema: type[BaseModel], location: Iterable[str]) -> type[BaseModel]:
     """Find the class of a section by its place in the recipe."""
-    section = schema
+    section: Any = schema
     for name in location:
         annotation = section.model_fields[name].annotation
         section = next(iter(get_args(annotation)), annotation)

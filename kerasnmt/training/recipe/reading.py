@@ -92,7 +92,8 @@ def _parse(text: bytes, origin: str) -> Any:
     except UnicodeDecodeError as error:
         line, problem = text.count(b"\n", 0, error.start), "not UTF-8"
     except yaml.MarkedYAMLError as error:
-        line, problem = error.problem_mark.line, f"not YAML: {error.problem}"
+        mark: Any = error.problem_mark
+        line, problem = mark.line, f"not YAML: {error.problem}"
     except yaml.reader.ReaderError as error:
         line = text.decode().count("\n", 0, error.position)
         problem = f"not YAML: {error.reason}"
@@ -106,7 +107,7 @@ class _Loader(yaml.SafeLoader):
     the last of two equal keys. A few aliases of aliases can stand for billions of values.
     """
 
-    yaml_implicit_resolvers: ClassVar[dict] = {
+    yaml_implicit_resolvers: ClassVar[dict] = {  # type: ignore[misc]  # as PyYAML has it
         first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool"]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -115,17 +116,18 @@ class _Loader(yaml.SafeLoader):
         super().__init__(stream)
         self._levels = 0
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
-        event = self.peek_event()
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event: Any = self.peek_event()
+        mark = event.start_mark
         self._levels += 1
         if self._levels > _MOST_LEVELS:
             problem = f"more than {_MOST_LEVELS} levels deep"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            raise yaml.composer.ComposerError(None, None, problem, mark)
         node = super().compose_node(parent, index)
         self._levels -= 1
         if isinstance(event, yaml.AliasEvent):
             problem = f"a recipe has no aliases, found *{event.anchor}"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            raise yaml.composer.ComposerError(None, None, problem, mark)
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:

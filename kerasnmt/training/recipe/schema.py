@@ -52,7 +52,7 @@ class _Model(_Section):
     @property
     def keywords(self) -> dict[str, Any]:
         """All keys but the name."""
-        return dict(self.model_extra)
+        return dict(self.model_extra or {})
 
 
 class _Tokenizer(_Section):
@@ -299,15 +299,12 @@ def _key(option: dataclasses.Field) -> tuple[Any, Any]:
     return _TYPES.get(option.name, option.type), Field(option.default, **option.metadata)
 
 
-_SearchKeys = create_model(
-    "_SearchKeys",
-    __base__=_Section,
-    **{
-        option.name: _key(option)
-        for options in (SearchOptions, TranslationOptions)
-        for option in dataclasses.fields(options)
-    },
-)
+_KEYS: dict[str, Any] = {
+    option.name: _key(option)
+    for options in (SearchOptions, TranslationOptions)
+    for option in dataclasses.fields(options)
+}
+_SearchKeys: Any = create_model("_SearchKeys", __base__=_Section, **_KEYS)
 
 
 class _Search(_SearchKeys):
@@ -376,7 +373,10 @@ class Recipe(_Section):
     model: _Model = Field(description="The model to train.")
     tokenizer: _Tokenizers = Field(description="The tokenizers that make ids of text.")
     data: _Data = Field(description="The sentence pairs.")
-    training: _Training = Field(default_factory=_Training, description="Batches and optimizer.")
+    training: _Training = Field(
+        default_factory=_Training,  # type: ignore[arg-type]  # all its keys have defaults
+        description="Batches and optimizer.",
+    )
     search: _Search = Field(default_factory=_Search, description="Options of translation.")
     _origin: str = PrivateAttr("recipe")
 
