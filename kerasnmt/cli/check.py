@@ -25,10 +25,10 @@ def check(
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")
     refuse_run(directory)
-    load_tensorflow()
-    from kerasnmt.serving import check_export
-
     with progress_console().status("checking"):
+        load_tensorflow()
+        from kerasnmt.serving import check_export
+
         report = check_export(directory)
     print(report)
     if not report.passed:

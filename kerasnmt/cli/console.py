@@ -1,7 +1,12 @@
 """The output of the commands."""
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -9,7 +14,13 @@ from rich.progress import Progress
 
 
 def progress_console() -> Console:
-    """Return the console for progress and messages, on standard error."""
+    """Return the console for progress and messages, on standard error.
+
+    On a terminal it has a file descriptor of its own, so that it moves on while TensorFlow is
+    loaded and `without_talk` hides standard error.
+    """
+    if sys.stderr.isatty():
+        return Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="replace"))
     return Console(stderr=True)
 
 
@@ -55,3 +66,27 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
+
+
+def command(program: str, *arguments: str | os.PathLike) -> str:
+    """Return a command for a shell.
+
+    A program of this Python environment that the shell would not find by its name, as where the
+    environment is not activated, is named by its path.
+
+    Args:
+        program: Name of a program.
+        *arguments: Its arguments, which are quoted where necessary.
+    """
+    beside = Path(sys.executable).with_name(program)
+    found = shutil.which(program)
+    if beside.exists() and not (found and os.path.samefile(found, beside)):
+        program = min(str(beside), os.path.relpath(beside), key=len)
+    return shlex.join([program, *map(str, arguments)])
+
+
+def print_commands(heading: str, *commands: str) -> None:
+    """Print commands to standard output, each in a line of its own to be pasted into a shell."""
+    print(f"\n{heading}\n")
+    for line in commands:
+        print(f"  {line}")

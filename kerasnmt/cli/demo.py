@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from kerasnmt.cli.console import print_table, progress_console, say
+from kerasnmt.cli.console import command, print_commands, print_table, progress_console, say
 from kerasnmt.cli.loading import load_run
 from kerasnmt.cli.quiet import load_tensorflow_to_train
 
@@ -31,12 +31,13 @@ def demo(
     made-up names; nothing is downloaded. A second call resumes interrupted training. If training is
     finished, it exports the model again, as the next version.
     """
-    load_tensorflow_to_train()
+    console = progress_console()
+    with console.status("starting TensorFlow"):
+        load_tensorflow_to_train()
     from kerasnmt import training
     from kerasnmt.backends import need_export_backend
 
     need_export_backend()
-    console = progress_console()
     run = training.RunFolder(output / "run")
     recipe = training.Recipe.load(Path(__file__).with_name("demo.yaml"), overrides or [])
     if not (recipe.data.test and recipe.data.test.builtin):
@@ -49,12 +50,13 @@ def demo(
     from kerasnmt.data import builtin_corpus
 
     sources = [pair.source for pair in builtin_corpus(recipe.data.test.builtin, "test")]
-    model, options = load_run(run.path)
     shown = sorted(sources[:40], key=len)[-_SHOWN:]
-    expected = model.translate(shown, **options)
+    with console.status("translating with the best model"):
+        model, options = load_run(run.path)
+        expected = model.translate(shown, **options)
     version, passed = _export(model, options, output / "saved_models", shown, expected, console)
     picture = output / "attention.png"
-    equal = _translate_with(version, shown, expected, picture)
+    equal = _translate_with(version, shown, expected, picture, console)
     print_table(
         [
             (f"BLEU on {len(sources):,} held-out sentences", f"{results['bleu']:.1f}"),
@@ -62,16 +64,21 @@ def demo(
                 "training",
                 f"{results['train_seconds']:.0f} s, {results['train_cpu_seconds']:.0f} CPU s",
             ),
-            ("through the export, equal to the model's", f"{equal} of {len(shown)}"),
+            ("same translations through the export", f"{equal} of {len(shown)}"),
             ("export", f"{version} ({'passes' if passed else 'FAILS'} the check)"),
             ("attention picture", str(picture)),
             ("model", str(run.model)),
             ("results", str(run.results)),
-            ("TensorBoard", f"tensorboard --logdir {run.logs}"),
         ]
     )
     if not passed or equal < len(shown):
         raise typer.Exit(1)
+    print_commands(
+        "Try next: another sentence, the export on a server, and the curves of the training.",
+        f"{command('echo', sources[0])} | {command('kerasnmt', 'translate', run.path)}",
+        command("kerasnmt", "serve", Path(version).parent),
+        command("tensorboard", "--logdir", run.logs),
+    )
 
 
 def _train(recipe: Any, run: Any, console: Console) -> dict[str, Any]:
@@ -89,8 +96,11 @@ def _train(recipe: Any, run: Any, console: Console) -> dict[str, Any]:
     say(console, f"training on the built-in corpus, English to German, into {run.path}")
     try:
         return training.train(recipe, run.path, resume=run.tokenizers.exists(), console=console)
-    except training.Terminated:
-        raise typer.Exit(128 + signal.SIGTERM) from None
+    except KeyboardInterrupt as stop:
+        say(console, "interrupted; the same command goes on with the training")
+        if isinstance(stop, training.Terminated):
+            raise typer.Exit(128 + signal.SIGTERM) from None
+        raise
 
 
 def _export(
@@ -103,27 +113,31 @@ def _export(
 ) -> tuple[str, bool]:
     """Export the model and check the export; return the version and whether it passes."""
     from kerasnmt.serving import check_export, export_next_version
+    from kerasnmt.training.callbacks.training_progress import working
 
-    say(console, "exporting")
-    version = export_next_version(model, folder / model.name, **options)
-    say(console, "checking the export in a process that loads it as TF Serving does")
-    report = check_export(version, shown, expected)
+    with working(console, "exporting"):
+        version = export_next_version(model, folder / model.name, **options)
+    with working(console, "checking the export in a process that loads it as TF Serving does"):
+        report = check_export(version, shown, expected)
     say(console, str(report))
     return version, report.passed
 
 
-def _translate_with(version: str, shown: list[str], expected: list[str], picture: Path) -> int:
+def _translate_with(
+    version: str, shown: list[str], expected: list[str], picture: Path, console: Console
+) -> int:
     """Translate with the export, draw its attention, and count the expected translations."""
     from kerasnmt.serving import load_export
     from kerasnmt.tasks import Translator
 
-    served = Translator(load_export(version))
-    translations = served.translate(shown)
-    (attended,) = served.attention(shown[-1:])
-    attended = attended.by_words(
-        served.description["source_kind"], served.description["target_kind"]
-    )
-    attended.figure().savefig(picture)
+    with console.status("translating with the export"):
+        served = Translator(load_export(version))
+        translations = served.translate(shown)
+        (attended,) = served.attention(shown[-1:])
+        attended = attended.by_words(
+            served.description["source_kind"], served.description["target_kind"]
+        )
+        attended.figure().savefig(picture)
     for source, translation in zip(shown, translations, strict=True):
         print(f"{source}\n  -> {translation}")
     print()

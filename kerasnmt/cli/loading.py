@@ -275,6 +275,9 @@ def load_translator(
 
     try:
         translator = Translator((load_lite if is_lite else load_export)(directory))
+        if is_lite:
+            with without_talk():  # LiteRT writes to standard error at the first search
+                translator.best(["."], contexts=["."] if "context" in translator.fields else None)
     except (tf.errors.OpError, OSError, IndexError) as error:  # raised by TensorFlow for bad files
         more = "" if is_lite else "; `kerasnmt check` shows why"
         raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error

@@ -12,6 +12,7 @@ from kerasnmt.cli.check import check
 from kerasnmt.cli.demo import demo
 from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
+from kerasnmt.cli.init import init
 from kerasnmt.cli.models import models
 from kerasnmt.cli.options import search_help
 from kerasnmt.cli.presets import presets
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _VERBS = (
-    *(demo, models, presets, train, translate, evaluate, score),
+    *(demo, models, presets, init, train, translate, evaluate, score),
     *(export, check, serve, server_config, attention, align),
 )
 for _verb in _VERBS:

@@ -1,14 +1,13 @@
 """`kerasnmt train`."""
 
 import math
-import shlex
 import signal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kerasnmt.cli.console import print_table, progress_console, say
+from kerasnmt.cli.console import command, print_table, progress_console, say
 from kerasnmt.cli.quiet import load_tensorflow_to_train
 
 _REQUIRED: Any = ...
@@ -51,8 +50,9 @@ def train(
 
     loaded = training.Recipe.load(recipe, overrides or [])
     _check_files(loaded.data, recipe.parent / "README.md")
-    load_tensorflow_to_train()
     console = progress_console()
+    with console.status("starting TensorFlow"):
+        load_tensorflow_to_train()
     run = training.RunFolder(output)
     try:
         results = training.train(
@@ -60,9 +60,8 @@ def train(
         )
     except KeyboardInterrupt as stop:
         if run.recipe.exists():
-            words = ["kerasnmt", "train", recipe, *(overrides or []), "--output", output]
-            command = shlex.join([*map(str, words), "--resume"])
-            say(console, f"interrupted; to continue: {command}")
+            words = ["train", recipe, *(overrides or []), "--output", output, "--resume"]
+            say(console, f"interrupted; to continue: {command('kerasnmt', *words)}")
         else:
             say(console, "interrupted before the training began; nothing was written")
         if isinstance(stop, training.Terminated):
@@ -87,7 +86,7 @@ def _print_results(results: dict[str, Any], run: Any) -> None:
             ("target tokens/s", f"{results['target_tokens_per_second']:,.0f}"),
             ("best model", str(run.model)),
             ("results", str(run.results)),
-            ("TensorBoard", shlex.join(["tensorboard", "--logdir", str(run.logs)])),
+            ("TensorBoard", command("tensorboard", "--logdir", run.logs)),
         ]
     )
 

@@ -5,6 +5,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 # No sentence is this long: the file is something else, such as /dev/zero.
@@ -64,6 +65,65 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
         raise ValueError(
             f"Expected a file with at least one line. Received: path={str(path)!r}, which is empty."
         )
+
+
+def parallel_lines(
+    source_path: str | os.PathLike, target_path: str | os.PathLike
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the pairs of lines of two files, without their ends.
+
+    Args:
+        source_path: Path of the sources, in the format of `checked_lines`.
+        target_path: Path of the targets.
+
+    Yields:
+        Source and target.
+
+    Raises:
+        ValueError: If `checked_lines` does not accept a file, or the files have different numbers
+            of lines.
+    """
+    source_count = target_count = 0
+    for source, target in zip_longest(checked_lines(source_path), checked_lines(target_path)):
+        source_count += source is not None
+        target_count += target is not None
+        if source_count == target_count:
+            yield _without_end(source), _without_end(target)
+    if source_count != target_count:
+        raise ValueError(
+            "Expected as many lines of target as of source. "
+            f"Received: source_path={str(source_path)!r} with {source_count} lines, "
+            f"target_path={str(target_path)!r} with {target_count}. "
+            "Line n of one must translate line n of the other."
+        )
+
+
+def tsv_lines(path: str | os.PathLike) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the first two columns of a file of lines `source TAB target`.
+
+    Args:
+        path: Path of the file, in the format of `checked_lines`.
+
+    Yields:
+        Source and target.
+
+    Raises:
+        ValueError: If `checked_lines` does not accept the file, or a line has no tab. The error
+            names the line.
+    """
+    for number, line in enumerate(checked_lines(path), start=1):
+        if b"\t" not in line:
+            raise ValueError(
+                "Expected lines of source TAB target, found one without a tab. "
+                f"Received: path={str(path)!r}, line {number}."
+            )
+        source, target, *_ = _without_end(line).split(b"\t")
+        yield source, target
+
+
+def _without_end(line: bytes) -> bytes:
+    """Remove the end of a line, and carriage returns, as TensorFlow does."""
+    return line.removesuffix(b"\n").replace(b"\r", b"")
 
 
 def _check_not_padded(path: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import tensorflow as tf
 
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
-from kerasnmt.data.lines import checked_lines, is_gzip
+from kerasnmt.data.lines import is_gzip, parallel_lines, tsv_lines
 
 
 def read_parallel(
@@ -31,17 +31,9 @@ def read_parallel(
         ValueError: If a file is missing, empty, damaged or not UTF-8, or the files have different
             numbers of lines. The error names a line that is not UTF-8.
     """
-    source_count = sum(1 for _ in checked_lines(source_path))
-    target_count = sum(1 for _ in checked_lines(target_path))
-    if source_count != target_count:
-        raise ValueError(
-            "Expected as many lines of target as of source. "
-            f"Received: source_path={str(source_path)!r} with {source_count} lines, "
-            f"target_path={str(target_path)!r} with {target_count}. "
-            "Line n of one must translate line n of the other."
-        )
+    count = sum(1 for _ in parallel_lines(source_path, target_path))
     pairs = tf.data.Dataset.zip(_dataset(source_path), _dataset(target_path))
-    return pairs.apply(tf.data.experimental.assert_cardinality(source_count))
+    return pairs.apply(tf.data.experimental.assert_cardinality(count))
 
 
 def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
@@ -59,13 +51,7 @@ def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
         ValueError: If the file is missing, empty, damaged or not UTF-8, or a line has no tab. The
             error names the line.
     """
-    count = 0
-    for count, line in enumerate(checked_lines(path), start=1):
-        if b"\t" not in line:
-            raise ValueError(
-                "Expected lines of source TAB target, found one without a tab. "
-                f"Received: path={str(path)!r}, line {count}."
-            )
+    count = sum(1 for _ in tsv_lines(path))
 
     def split(line: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         columns = tf.strings.split(line, "\t")

@@ -23,6 +23,7 @@ __all__, __getattr__ = lazy_names(
         "callbacks.training_progress": ["TrainingProgress"],
         "callbacks.translations": ["SampleTranslations", "TranslationQuality"],
         "corpora": ["grouped", "texts"],
+        "new_recipe": ["NewRecipe", "PairFiles"],
         "optimizers": ["Adam", "GradientNorm", "ReplicaAdam"],
         "recipe": ["Recipe", "search_options"],
         "run_folder": ["RunFolder"],

@@ -139,7 +139,8 @@ class Training:
             check_devices(self.recipe.training.devices)
         weights = self.start.weights()
         keras.utils.set_random_seed(self.recipe.training.seed)
-        self.corpora = Corpora(self.recipe.data)
+        with self.console.status("reading the data"):
+            self.corpora = Corpora(self.recipe.data)
         with self.recipe.named_in_errors():
             check_warmup(self.recipe, len(self.corpora.pairs["train"]))
         self.tokenizers = self.start.tokenizers(self.corpora)
@@ -154,8 +155,9 @@ class Training:
             check_same_shapes(self.model, weights)
             self.model.set_weights(weights)
         self.batches = RecipeBatches(self.recipe, self.corpora, self.model)
-        self.statistics = self.batches.statistics()
-        self.validation = self.batches.held_out("validation")
+        with self.console.status("counting the batches"):
+            self.statistics = self.batches.statistics()
+            self.validation = self.batches.held_out("validation")
         _say(self.console, self._description())
 
     def compile(self) -> None:

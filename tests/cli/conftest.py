@@ -41,6 +41,13 @@ class Done(NamedTuple):
         return lines
 
 
+@pytest.fixture(autouse=True)
+def activated(monkeypatch):
+    """The Python environment is activated: the shell finds its programs by their names."""
+    folder = os.path.dirname(sys.executable)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
 @pytest.fixture(scope="session")
 def load_model_once():
     """`keras.saving.load_model`, which loads each file once."""

@@ -6,6 +6,7 @@ import pytest
 
 from kerasnmt.cli import demo
 from kerasnmt.cli.loading import load_run
+from kerasnmt.data import builtin_corpus
 
 pytestmark = pytest.mark.long("trains and exports a model")
 
@@ -53,7 +54,7 @@ def test_what_is_shown(kerasnmt, steps, tmp_path):
     output = tmp_path / "made" / "demo"
     done = kerasnmt("demo", "data.test.builtin=6", "training.epochs=3", "--output", output)
     assert (done.code, steps["recipe"].training.epochs) == (0, 3)
-    shown, table = done.out.split("\n\n")
+    shown, table, heading, commands = done.out.split("\n\n")
     expected = [f"{source}\n  -> {text}" for source, text in steps["translations"].items()]
     assert len(expected) == 4 and shown == "\n".join(expected)
     assert all(steps["translations"].values())
@@ -61,13 +62,19 @@ def test_what_is_shown(kerasnmt, steps, tmp_path):
     assert {name: value.strip() for name, value in rows.items()} == {
         "BLEU on 6 held-out sentences": "12.3",
         "training": "6 s, 8 CPU s",
-        "through the export, equal to the model's": "4 of 4",
+        "same translations through the export": "4 of 4",
         "export": f"{output}/saved_models/bahdanau_gru/1 (passes the check)",
         "attention picture": str(output / "attention.png"),
         "model": str(output / "run" / "model.keras"),
         "results": str(output / "run" / "results.json"),
-        "TensorBoard": f"tensorboard --logdir {output / 'run' / 'logs'}",
     }
+    assert heading.startswith("Try next: ")
+    (first,) = (pair.source for pair in builtin_corpus(1, "test"))
+    assert commands.splitlines() == [
+        f"  echo '{first}' | kerasnmt translate {output}/run",
+        f"  kerasnmt serve {output}/saved_models/bahdanau_gru",
+        f"  tensorboard --logdir {output}/run/logs",
+    ]
     assert (output / "attention.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert "ok    expected  so it is\nall 1 passed\n" in done.err
 
@@ -96,11 +103,25 @@ def test_a_second_call_exports_the_trained_model_again(kerasnmt, steps, tmp_path
     assert done.err.startswith("error: Expected the recipe of the run to resume")
 
 
+@pytest.mark.parametrize(("stop", "code"), [("KeyboardInterrupt", 130), ("Terminated", 143)])
+def test_an_interruption_says_how_to_go_on(kerasnmt, tmp_path, monkeypatch, stop, code):
+    from kerasnmt import training
+
+    def train(recipe, directory, *, resume, console):
+        raise getattr(training, stop, KeyboardInterrupt)
+
+    monkeypatch.setattr("kerasnmt.training.train", train)
+    done = kerasnmt("demo", "--output", tmp_path / "demo")
+    assert (done.code, done.out) == (code, "")
+    assert done.err.endswith("\ninterrupted; the same command goes on with the training\n")
+
+
 def test_a_check_that_fails(kerasnmt, steps, tmp_path):
     steps["passed"] = False
     done = kerasnmt("demo", "--output", tmp_path / "demo")
     assert done.code == 1
     assert "(FAILS the check)" in done.out
+    assert "Try next" not in done.out
 
 
 @pytest.mark.thorough("trains, exports and checks a model; each step has its own tests")
@@ -112,7 +133,7 @@ def test_the_main_job(kerasnmt, tmp_path):
     run, version = output / "run", output / "saved_models" / "bahdanau_gru" / "1"
 
     # Four translations, those of the model and of the export.
-    shown, table = done.out.split("\n\n")
+    shown, table, _, commands = done.out.split("\n\n")
     lines = shown.split("\n")
     sources, translations = lines[::2], [line.removeprefix("  -> ") for line in lines[1::2]]
     assert len(sources) == 4 and all(line.startswith("  -> ") for line in lines[1::2])
@@ -129,13 +150,13 @@ def test_the_main_job(kerasnmt, tmp_path):
     )
     assert rows == {
         "BLEU on 6 held-out sentences": f"{results['bleu']:.1f}",
-        "through the export, equal to the model's": "4 of 4",
+        "same translations through the export": "4 of 4",
         "export": f"{version} (passes the check)",
         "attention picture": str(output / "attention.png"),
         "model": str(run / "model.keras"),
         "results": str(run / "results.json"),
-        "TensorBoard": f"tensorboard --logdir {run / 'logs'}",
     }
+    assert f"tensorboard --logdir {run / 'logs'}" in commands
     assert (output / "attention.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert list((run / "logs").rglob("events.out.*"))
 

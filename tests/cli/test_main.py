@@ -40,7 +40,7 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
         if not arguments:
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
-                *("demo", "models", "presets", "train", "translate"),
+                *("demo", "models", "presets", "init", "train", "translate"),
                 *("evaluate", "score", "export", "check", "serve", "server-config"),
                 *("attention", "align"),
             ]
@@ -63,6 +63,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
             "demo",
             "models",
             "presets",
+            "init",
             "train",
             "translate",
             "evaluate",

@@ -6,7 +6,18 @@ from typing import Self
 
 import keras
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+# It takes long, as TensorFlow traces the step, or JAX compiles it.
+_FIRST_BATCH = "preparing the first batch"
 
 
 class TrainingProgress(keras.callbacks.Callback):
@@ -38,14 +49,15 @@ class TrainingProgress(keras.callbacks.Callback):
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            _Count(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("", total=None, state="")
+        self._task = self._progress.add_task("training", total=None, state=_FIRST_BATCH)
+        self._has_trained = False
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -61,13 +73,16 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Restart the bar."""
-        description = f"epoch {epoch + 1}/{self.epochs}"
         self._progress.reset(
-            self._task, total=self.params["steps"], description=description, state=""
+            self._task,
+            total=self.params["steps"],
+            description=f"epoch {epoch + 1}/{self.epochs}",
+            state="" if self._has_trained else _FIRST_BATCH,
         )
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Move the bar."""
+        self._has_trained = True
         state = f"loss {logs['loss']:.3f}" if logs else ""
         self._progress.update(self._task, completed=batch + 1, state=state)
 
@@ -86,6 +101,13 @@ class TrainingProgress(keras.callbacks.Callback):
             highlight=False,
             soft_wrap=True,
         )
+
+
+class _Count(MofNCompleteColumn):
+    """Shows nothing where the number of steps is not known yet."""
+
+    def render(self, task: Task) -> Text:
+        return Text() if task.total is None else super().render(task)
 
 
 def working(console: Console, what: str) -> AbstractContextManager:

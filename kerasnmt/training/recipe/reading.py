@@ -1,5 +1,6 @@
 """The YAML of a recipe: how it is read, what overrides change, and where its paths lead."""
 
+import math
 import os
 import re
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ import yaml
 _MOST_BYTES = 10**6
 # A recipe has three levels; a document with thousands would exhaust Python's stack.
 _MOST_LEVELS = 20
+_PLAIN = re.compile(r"[./]*[^\W\d_][\w./-]*")
 _PATH = re.compile(r"data\.\w+\.(source|target|pairs|alignments|context)")
 
 
@@ -62,6 +64,13 @@ def with_absolute_paths(value: Any, folder: Path, key: str = "") -> Any:
     if isinstance(value, str) and _PATH.fullmatch(key):
         return os.path.abspath(folder / os.path.expanduser(value))
     return value
+
+
+def as_yaml(value: str) -> str:
+    """Write a string so that `read_document` reads it back: plain if possible, else in quotes."""
+    if _PLAIN.fullmatch(value) and _parse(value.encode(), "") == value:
+        return value
+    return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=math.inf).rstrip()
 
 
 def apply_override(override: str, document: dict[str, Any]) -> None:

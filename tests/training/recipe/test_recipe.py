@@ -505,3 +505,20 @@ class TestFromDict:
     def test_problem(self):
         with pytest.raises(ValueError, match="recipe: unknown key 'modle'; did you mean 'model'"):
             Recipe.from_dict({**self.DOCUMENT, "modle": {}})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("train.en", "../data/train.en", "données.fr", "a b: c #d.en", 'it\'s "it"', "a\\b", ""),
+        *("true", "null", "1e3", "012", "2026-01-01", "~", "-", "- a", "...", "---", " x ", "="),
+        *("a\nb", "a\x7fb\x01\u2028", "😀.en", "=" * 300 + " x"),
+    ],
+)
+def test_strings_are_written_as_yaml(tmp_path, value):
+    from kerasnmt.training.recipe.reading import as_yaml, read_document
+
+    path = tmp_path / "recipe.yaml"
+    path.write_text(f"key: {as_yaml(value)}\n", encoding="utf-8")
+    assert read_document(path, []) == {"key": value}
+    assert as_yaml("../data/données.fr") == "../data/données.fr"

@@ -1,0 +1,120 @@
+"""`kerasnmt init`."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kerasnmt.cli.console import command, print_commands, print_table, progress_console, say
+from kerasnmt.cli.quiet import load_tensorflow
+
+
+def init(
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", metavar="FILE", help="File of sources, one a line; plain or .gz."),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("--target", metavar="FILE", help="File of their translations, line by line."),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            metavar="FILE",
+            help="Instead of both, a file with a source, a tab and a translation in each line.",
+        ),
+    ] = None,
+    validation_source: Annotated[
+        Path | None,
+        typer.Option(
+            "--validation-source",
+            metavar="FILE",
+            help="File of sources for validation. Without validation data, some of the pairs are "
+            "held out, into new files beside the recipe.",
+        ),
+    ] = None,
+    validation_target: Annotated[
+        Path | None,
+        typer.Option("--validation-target", metavar="FILE", help="File of their translations."),
+    ] = None,
+    validation_pairs: Annotated[
+        Path | None,
+        typer.Option("--validation-pairs", metavar="FILE", help="Instead of both, one file."),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option("--model", metavar="NAME", help="A model, which `kerasnmt models` lists."),
+    ] = "bahdanau_gru",
+    output: Annotated[
+        Path, typer.Option("--output", metavar="RECIPE", help="File of the recipe.")
+    ] = Path("recipe.yaml"),
+) -> None:
+    """Write a recipe for your own data, with comments, and say how to go on.
+
+    The recipe has a tokenizer, sizes and a length of training that suit the data. No file is
+    changed or replaced.
+    """
+    from kerasnmt.training import NewRecipe
+
+    train = _files("", source=source, target=target, pairs=pairs)
+    if train is None:
+        raise ValueError("Expected --source FILE with --target FILE, or --pairs FILE.")
+    validation = _files(
+        "validation-",
+        source=validation_source,
+        target=validation_target,
+        pairs=validation_pairs,
+    )
+    console = progress_console()
+    with console.status("reading the data"):
+        new = NewRecipe(output, train, validation, model)
+    say(console, f"found {new.pairs:,} pairs in {train}")
+    with console.status("choosing a tokenizer and sizes"):
+        load_tensorflow()
+        recipe = new.write()
+    _print_recipe(new, recipe)
+    run, export = Path("runs", output.stem), Path("saved_models", output.stem)
+    print_commands(
+        "Train it, then translate a sentence, write an export for TF Serving, and try that on a "
+        "server:",
+        command("kerasnmt", "train", output, "--output", run),
+        f"{command('echo', new.example())} | {command('kerasnmt', 'translate', run)}",
+        command("kerasnmt", "export", run, export),
+        command("kerasnmt", "serve", export),
+    )
+
+
+def _files(prefix: str, **files: Path | None) -> Any:
+    """Return the files of the options `--source` and `--target`, or `--pairs`; None for none."""
+    from kerasnmt.training import PairFiles
+
+    given = {key: path for key, path in files.items() if path is not None}
+    if given and given.keys() not in ({"source", "target"}, {"pairs"}):
+        raise ValueError(
+            f"Expected --{prefix}source FILE with --{prefix}target FILE, or --{prefix}pairs FILE. "
+            f"Received: {' and '.join(f'--{prefix}{key}' for key in given)}."
+        )
+    return PairFiles(**given) if given else None
+
+
+def _print_recipe(new: Any, recipe: Any) -> None:
+    """Print what was written."""
+    tokenizers = []
+    for name, chosen in recipe.tokenizer.chosen.items():
+        size = f", at most {chosen.vocabulary_size:,}" if chosen.vocabulary_size else ""
+        tokenizers.append(f"{name}: {chosen.kind}{size}")
+    training = recipe.training
+    updates = math.ceil(new.training_pairs / training.batch_size)
+    print_table(
+        [
+            ("recipe", str(new.path)),
+            ("training data", f"{new.training_pairs:,} pairs in {new.train}"),
+            ("validation data", f"{new.validation_pairs:,} pairs in {new.validation}"),
+            ("model", f"{recipe.model.name}, {recipe.model.keywords['units']} units"),
+            ("tokenizer", "; ".join(tokenizers)),
+            ("length", f"{training.epochs} epochs, each with about {updates:,} updates"),
+        ]
+    )

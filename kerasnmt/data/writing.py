@@ -1,0 +1,36 @@
+"""Files of sentence pairs, as `reading` reads them."""
+
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import BinaryIO
+
+from kerasnmt.data.lines import is_gzip
+
+
+def write_pairs(pairs: Iterable[tuple[bytes, bytes]], *paths: str | os.PathLike) -> None:
+    """Write sentence pairs.
+
+    Args:
+        pairs: Sources and targets, without tabs and ends of lines.
+        *paths: Path of a file of lines `source TAB target`, or paths of two files whose lines
+            translate each other. A file is compressed if its name ends in ".gz".
+    """
+    with ExitStack() as stack:
+        files = [stack.enter_context(_opened(path)) for path in paths]
+        for pair in pairs:
+            lines = pair if len(files) == 2 else [b"\t".join(pair)]
+            for file, line in zip(files, lines, strict=True):
+                file.write(line + b"\n")
+
+
+@contextmanager
+def _opened(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    with open(path, "wb") as file:
+        if is_gzip(path):
+            # Without a name and a time, so that equal pairs make equal files.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
+                yield compressed
+        else:
+            yield file

@@ -1,0 +1,229 @@
+"""A new recipe for files of sentence pairs."""
+
+import inspect
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import compress, islice
+from pathlib import Path
+from typing import Self
+
+from kerasnmt.atomic_write import atomic_write
+from kerasnmt.data.holding_out import held_out
+from kerasnmt.data.lines import is_gzip, parallel_lines, tsv_lines
+from kerasnmt.data.writing import write_pairs
+from kerasnmt.training.recipe import Recipe
+from kerasnmt.training.recipe.proposal import Proposal, Side
+
+# At least as many pairs of the training data show which tokenizers suit them; up to twice as many.
+_SAMPLE = 10_000
+_FEWEST_HELD_OUT, _MOST_HELD_OUT = 100, 2_000
+
+
+class PairFiles:
+    """Files of sentence pairs, as a recipe names them.
+
+    Args:
+        **paths: `source` and `target`, or `pairs`.
+    """
+
+    def __init__(self, **paths: Path) -> None:
+        self.paths = paths
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.paths.values()))
+
+    def lines(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the pairs, checked.
+
+        Raises:
+            ValueError: A file is missing or malformed.
+        """
+        lines = tsv_lines if "pairs" in self.paths else parallel_lines
+        return lines(*self.paths.values())
+
+    def part(self, recipe: Path, split: str) -> Self:
+        """Return files for a part of the pairs, beside a recipe."""
+        parts = {}
+        for key, path in self.paths.items():
+            ending = "tsv" if key == "pairs" else f"{key}.txt"
+            compressed = ".gz" if is_gzip(path) else ""
+            parts[key] = recipe.with_name(f"{recipe.stem}.{split}.{ending}{compressed}")
+        return type(self)(**parts)
+
+    def keys(self, folder: Path) -> dict[str, str]:
+        """Return the keys of a recipe in a folder."""
+        return {key: _path_from(folder, path) for key, path in self.paths.items()}
+
+
+class NewRecipe:
+    """A recipe for files of sentence pairs that is still to be written.
+
+    The files are read and checked when the object is made, without TensorFlow; `write` needs it.
+
+    Args:
+        path: File of the recipe.
+        train: Files of the training data.
+        validation: Files of the validation data. Without them, `write` holds out 1% of the pairs,
+            at least 100 and at most 2,000, and writes both parts into new files beside the recipe.
+        model: Name of the zoo.
+
+    Attributes:
+        train: Files of the training data that the recipe names.
+        validation: Those of the validation data.
+        pairs: Number of pairs that were read.
+        training_pairs: Number of pairs to train on.
+        validation_pairs: Number of pairs for validation.
+
+    Raises:
+        ValueError: The recipe or a file that would be written exists, a file is missing or
+            malformed, or no pairs can be held out.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        train: PairFiles,
+        validation: PairFiles | None = None,
+        model: str = "bahdanau_gru",
+    ) -> None:
+        self.path = Path(path)
+        self.model = model
+        self._given = train
+        self._is_split = validation is None
+        if self._is_split:
+            self.train, self.validation = (
+                train.part(self.path, split) for split in ("train", "validation")
+            )
+        else:
+            self.train, self.validation = train, validation
+        self._check_unused()
+        if self._is_split:
+            self._hold_out()
+        else:
+            self.pairs = self.training_pairs = _count(train)
+            self.validation_pairs = _count(validation)
+
+    def write(self) -> Recipe:
+        """Write the recipe and, where pairs are held out, both parts of the data.
+
+        Returns:
+            The recipe.
+
+        Raises:
+            ValueError: The zoo has no such model, or it needs more than pairs.
+        """
+        files = (files.keys(self.path.parent) for files in (self.train, self.validation))
+        recipe = self._proposal().to_yaml(*files)
+        with ExitStack() as stack:
+            # Entered first, it gets its name last: a recipe has its data.
+            written = stack.enter_context(atomic_write(self.path))
+            written.write_text(recipe, encoding="utf-8")
+            if self._is_split:
+                for part, is_in_part in (
+                    (self.train, ~self._is_held_out),
+                    (self.validation, self._is_held_out),
+                ):
+                    paths = map(stack.enter_context, map(atomic_write, part.paths.values()))
+                    write_pairs(compress(self._given.lines(), is_in_part), *paths)
+            return Recipe.load(written)
+
+    def example(self) -> str:
+        """Return a source of the validation data to try the model on."""
+        sources = [source.decode() for source, _ in islice(self.validation.lines(), 1000)]
+        fine = (text for text in sources if text.isprintable() and 0 < len(text.strip()) <= 80)
+        # `echo` may read a dash and a backslash as its own.
+        return next((text for text in fine if text[0] != "-" and "\\" not in text), sources[0])
+
+    def _check_unused(self) -> None:
+        if self.path.suffix not in (".yaml", ".yml"):
+            raise ValueError(
+                f"Expected a name that ends in .yaml for the recipe. Received: {self.path}"
+            )
+        if os.path.lexists(self.path):
+            raise ValueError(
+                f"Expected a recipe that does not exist yet. Received: {self.path}, which does. "
+                "Choose another name."
+            )
+        if self._is_split:
+            for path in (*self.train.paths.values(), *self.validation.paths.values()):
+                if os.path.lexists(path):
+                    raise ValueError(
+                        "Expected no file of the name that a part of the data gets. Received: "
+                        f"{path}, which exists. Choose another name for the recipe, or give "
+                        "validation data."
+                    )
+
+    def _hold_out(self) -> None:
+        """Choose the pairs for validation."""
+        pairs = _count(self._given)
+        fewest = 10 * _FEWEST_HELD_OUT
+        wanted = min(max(pairs // 100, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
+        if pairs < fewest:
+            raise ValueError(
+                f"Expected at least {fewest:,} pairs to hold some out for validation. Received: "
+                f"{self._given} with {pairs:,}. Give validation data too."
+            )
+        self._is_held_out = held_out(self._given.lines(), wanted)
+        self.pairs, self.validation_pairs = pairs, int(self._is_held_out.sum())
+        self.training_pairs = pairs - self.validation_pairs
+        if 2 * self.validation_pairs < wanted:
+            raise ValueError(
+                f"Expected different sources, to hold {wanted:,} pairs out for validation. "
+                f"Received: {self._given}, where nearly all pairs share a few sources. Give "
+                "validation data too."
+            )
+
+    def _proposal(self) -> Proposal:
+        """Choose the values of the recipe."""
+        from kerasnmt.models import Seq2Seq
+        from kerasnmt.zoo import get_model
+
+        make = get_model(self.model, Seq2Seq)
+        tiny = make(5, units=8)
+        if tiny.reads_context:
+            raise ValueError(
+                "Expected a model that reads one text. Received: "
+                f"{self.model}, which reads a context with each; write its recipe by hand, with "
+                "data.train.context and data.validation.context."
+            )
+        parameters = inspect.signature(make).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        return Proposal(self.model, defaults, tiny.copies, self._sides(), _supports)
+
+    def _sides(self) -> tuple[Side, Side]:
+        """Look at a sample of the pairs, from all parts of the corpus."""
+        pairs = self._given.lines()
+        if self._is_split:
+            pairs = compress(pairs, ~self._is_held_out)
+        pairs = islice(pairs, 0, None, max(self.pairs // _SAMPLE, 1))
+        sample = [(source.decode(), target.decode()) for source, target in pairs]
+        sample = [pair for pair in sample if all(text.strip() for text in pair)]
+        if not sample:
+            raise ValueError(
+                "Expected pairs with text on both sides. Received: "
+                f"{self._given}, where pairs are empty on a side."
+            )
+        return tuple(Side(texts, self.training_pairs) for texts in zip(*sample, strict=True))
+
+
+def _count(files: PairFiles) -> int:
+    return sum(1 for _ in files.lines())
+
+
+def _supports(texts: Sequence[str], size: int) -> bool:
+    """Return whether a SentencePiece vocabulary of a size can be trained on texts."""
+    from kerasnmt.text import SentencePieceTokenizer
+
+    try:
+        SentencePieceTokenizer.train(texts, size)
+    except ValueError:
+        return False
+    return True
+
+
+def _path_from(folder: Path, path: Path) -> str:
+    """Return the path of a file for a recipe in a folder; absolute paths stay."""
+    written = str(path) if path.is_absolute() else os.path.relpath(path, folder)
+    # A recipe's "~" is the home folder.
+    return f"./{written}" if written.startswith("~") else written

@@ -1,0 +1,337 @@
+"""A recipe for given data: which values suit them, and YAML that explains each value."""
+
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from kerasnmt.training.recipe.reading import as_yaml
+
+_PIECES = (8000, 4000, 2000, 1000, 500)
+_CHARACTERS_PER_PIECE = 300  # a vocabulary of 8,000 needs about 400,000 words
+_MOST_WORDS = 20_000
+_MOST_CHARACTERS = 4_000
+_FEWEST_EPOCHS, _MOST_EPOCHS = 3, 60
+_MOST_LENGTH = 400
+
+
+class Side:
+    """One side of a corpus, as a sample of it shows.
+
+    Args:
+        texts: Sample of its texts.
+        pairs: Number of pairs of the corpus.
+
+    Attributes:
+        words: The words of the sample, counted.
+    """
+
+    def __init__(self, texts: Sequence[str], pairs: int) -> None:
+        self.texts = texts
+        self.pairs = pairs
+        self.words = Counter(word for text in texts for word in text.split())
+
+    @cached_property
+    def alphabet(self) -> set[str]:
+        """The characters of the sample."""
+        return set().union(*self.texts)
+
+    @property
+    def characters(self) -> float:
+        """Number of characters of the corpus."""
+        return sum(map(len, self.texts)) / len(self.texts) * self.pairs
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether most texts are one short word, to be read letter by letter."""
+        few_words = self.words.total() < 1.5 * len(self.texts)
+        return few_words and self.characters < 40 * self.pairs
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the texts are made of a few words that recur all the time, such as phones."""
+        return len(self.words) <= 2000 and self.words.total() >= 50 * len(self.words)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the texts are sentences."""
+        return not (self.is_spelled or self.is_closed)
+
+    def length(self, kind: str) -> int:
+        """Return a number of tokens that hardly any text exceeds, the end token included."""
+        count = {
+            "characters": len,
+            "words": lambda text: len(text.split()),
+            "sentencepiece": lambda text: len(text) // 3,
+        }[kind]
+        lengths = sorted(map(count, self.texts))
+        return lengths[math.ceil(0.99 * len(lengths)) - 1] + 1
+
+
+class ChosenTokenizer(NamedTuple):
+    """A tokenizer of a recipe; without a size it keeps all entries."""
+
+    kind: str
+    vocabulary_size: int | None = None
+
+
+class Proposal:
+    """Values of a recipe that suit a model and a corpus.
+
+    Args:
+        model: Name of the model.
+        defaults: The keywords of its constructor, with their defaults.
+        copies: Whether the model copies words of the source.
+        sides: The sources and the targets of the training data.
+        supports: Function that says whether texts support a SentencePiece vocabulary of a size.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        defaults: Mapping[str, Any],
+        copies: bool,
+        sides: tuple[Side, Side],
+        supports: Callable[[Sequence[str], int], bool],
+    ) -> None:
+        self.model = model
+        self.defaults = defaults
+        self.copies = copies
+        self.source, self.target = sides
+        self._supports = supports
+        self.pairs = self.source.pairs
+        self.is_transformer = "num_heads" in defaults
+
+    @cached_property
+    def tokenizers(self) -> dict[str, ChosenTokenizer]:
+        """A `shared` tokenizer, or a `source` and a `target`."""
+        source, target = self.source, self.target
+        if self.copies:
+            if source.is_spelled and target.is_spelled:
+                return {"shared": ChosenTokenizer("characters")}
+            counts = source.words + target.words
+            repeated = sum(count > 1 for count in counts.values())
+            size = min(max(repeated, 1) + 4, _MOST_WORDS)
+            return {"shared": ChosenTokenizer("words", size)}
+        if source.is_text and target.is_text and (size := self._pieces(source, target)):
+            return {"shared": ChosenTokenizer("sentencepiece", size)}
+        return {"source": self._tokenizer(source), "target": self._tokenizer(target)}
+
+    def _tokenizer(self, side: Side) -> ChosenTokenizer:
+        """Choose the tokenizer of one side."""
+        if side.is_closed:
+            return ChosenTokenizer("words")
+        if side.is_text:
+            if size := self._pieces(side):
+                return ChosenTokenizer("sentencepiece", size)
+            if side.words.total() >= 5 * len(side.words):
+                return ChosenTokenizer("words")
+        is_large = len(side.alphabet) > _MOST_CHARACTERS
+        return ChosenTokenizer("characters", 2 * _MOST_CHARACTERS if is_large else None)
+
+    def _pieces(self, *sides: Side) -> int | None:
+        """Return the largest size of a SentencePiece vocabulary that suits the texts, or None."""
+        characters = sum(side.characters for side in sides)
+        alphabet = set().union(*(side.alphabet for side in sides))
+        texts = [text for side in sides for text in side.texts]
+        for size in _PIECES:
+            if (
+                characters >= _CHARACTERS_PER_PIECE * size
+                and len(alphabet) <= size / 2
+                and self._supports(texts, size)
+            ):
+                return size
+        return None
+
+    @property
+    def max_length(self) -> int:
+        """Most tokens of a side: enough for nearly all pairs, within limits."""
+        tokenizers = self.tokenizers
+        kinds = [tokenizers.get(side, tokenizers.get("shared")) for side in ("source", "target")]
+        sides = zip((self.source, self.target), kinds, strict=True)
+        longest = max(side.length(tokenizer.kind) for side, tokenizer in sides)
+        return min(max(math.ceil(longest / 50) * 50, 100), _MOST_LENGTH)
+
+    @property
+    def batch_size(self) -> int:
+        """Pairs in a batch: fewer of a small corpus, for more updates."""
+        bounds = {2_000: 16, 25_000: 32, 500_000: 64}
+        return next((size for bound, size in bounds.items() if self.pairs < bound), 128)
+
+    @property
+    def epochs(self) -> int:
+        """Passes over the data that give a few thousand updates."""
+        updates = 9_000 if self.is_transformer else 4_500
+        return min(max(round(updates * self.batch_size / self.pairs), _FEWEST_EPOCHS), _MOST_EPOCHS)
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Number of updates of an epoch, about."""
+        return math.ceil(self.pairs / self.batch_size)
+
+    @property
+    def warmup_steps(self) -> int:
+        """Updates over which the learning rate rises.
+
+        A Transformer needs many. Another model gets so few that a trial of one epoch is possible.
+        """
+        if self.is_transformer:
+            return min(1_000, self.epochs * self.updates_per_epoch // 10)
+        return min(400, self.updates_per_epoch // 2)
+
+    @property
+    def learning_rate(self) -> float:
+        """Highest rate of the schedule."""
+        if self.is_transformer:
+            return 0.002 if self.defaults["units"] <= 256 else 0.0005
+        return 0.002 if self.batch_size <= 32 else 0.0015
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The keywords of the model: its size, and dropout, which a small corpus needs most."""
+        sizes = {key: self.defaults[key] for key in ("units", "dropout")}
+        if not self.is_transformer:
+            has_many_tokens = (self.source.is_text or self.target.is_text) and self.pairs > 5_000
+            dropout = 0.4 if self.pairs < 10_000 else 0.3 if self.pairs < 100_000 else 0.2
+            sizes |= {"embedding_dim": 256 if has_many_tokens else 128, "dropout": dropout}
+        return sizes
+
+    def to_yaml(self, train: Mapping[str, str], validation: Mapping[str, str]) -> str:
+        """Write the recipe.
+
+        Args:
+            train: The files of the training data, by their keys in a recipe.
+            validation: Those of the validation data.
+
+        Returns:
+            YAML with a comment for each value.
+        """
+        sections = {
+            "model": self._model(),
+            "tokenizer": self._tokenizer_section(),
+            "data": self._data(train, validation),
+            "training": self._training(),
+            "search": self._search(),
+        }
+        header = _comment(
+            f"A recipe for {self.pairs:,} pairs. `kerasnmt train` trains it as it stands. Change "
+            "any value here, or on the command line, as in",
+            "",
+        )
+        lines = [*header, "#   kerasnmt train FILE training.epochs=20 --output RUN"]
+        for name, entries in sections.items():
+            lines += ["", f"{name}:"]
+            for comment, values in entries:
+                lines += _comment(comment, "  ")
+                lines += _written(values, "  ")
+        return "\n".join(lines) + "\n"
+
+    def _model(self) -> list[tuple[str, dict[str, Any]]]:
+        comments = {
+            "units": "Size of the layers. More units learn more from much data, and take longer.",
+            "embedding_dim": "Size of the embedded tokens.",
+            "dropout": "Dropout rate. Raise it if the loss falls but val_loss rises.",
+        }
+        return [
+            (
+                "A model of the zoo; `kerasnmt models` lists them. `kerasnmt init --model NAME` "
+                "writes a recipe for another: luong_general_gru trains faster, transformer_tiny "
+                "takes longer and is often better, pointer_generator_gru copies rare words.",
+                {"name": self.model},
+            ),
+            *((comments[key], {key: self.sizes[key]}) for key in comments if key in self.sizes),
+        ]
+
+    def _tokenizer_section(self) -> list[tuple[str, dict[str, Any]]]:
+        entries = []
+        for name, (kind, size) in self.tokenizers.items():
+            comment = _KINDS[kind]
+            if self.copies:
+                comment += " The model copies what is outside of it from the source."
+            elif kind == "sentencepiece":
+                comment += f" Try {size // 2} as well; a larger vocabulary needs more text."
+            if name == "shared":
+                comment = f"One vocabulary for both sides. {comment}"
+            values = {"kind": kind} | ({} if size is None else {"vocabulary_size": size})
+            entries.append((comment, {name: values}))
+        return entries
+
+    def _data(
+        self, train: Mapping[str, str], validation: Mapping[str, str]
+    ) -> list[tuple[str, dict[str, Any]]]:
+        return [
+            ("Pairs to train on. Paths are relative to the folder of this file.", {"train": train}),
+            (
+                "Pairs to score after each epoch; the best model is kept. The model must not train "
+                "on them. A third part, `test`, would be scored once, at the end.",
+                {"validation": validation},
+            ),
+            (
+                "Pairs with more tokens on a side are left out of the training.",
+                {"max_length": self.max_length},
+            ),
+        ]
+
+    def _training(self) -> list[tuple[str, dict[str, Any]]]:
+        updates = self.epochs * self.updates_per_epoch
+        return [
+            (
+                "Pairs in a batch, that is, for one update. Halve it if the memory runs out.",
+                {"batch_size": self.batch_size},
+            ),
+            (
+                f"Passes over the data, here about {updates:,} updates. A model needs "
+                "thousands of updates. Try more if the scores still rise at the end.",
+                {"epochs": self.epochs},
+            ),
+            (
+                "The learning rate rises for `warmup_steps` updates and falls along a cosine. "
+                "Halve it if the loss jumps.",
+                {
+                    "learning_rate": self.learning_rate,
+                    "learning_rate_schedule": "cosine",
+                    "warmup_steps": self.warmup_steps,
+                },
+            ),
+            (
+                "The score that chooses the best model: bleu or chrf for sentences; exact, the "
+                "share of exact matches, for answers that are right or wrong; or loss.",
+                {"monitor": "bleu" if self.target.is_text else "exact"},
+            ),
+        ]
+
+    def _search(self) -> list[tuple[str, dict[str, Any]]]:
+        entries = [
+            (
+                "Hypotheses kept at each step of a translation. 1 is faster, and a little worse.",
+                {"beam_size": 5},
+            )
+        ]
+        if self.max_length > 100:
+            longest = ("Most tokens of a translation.", {"max_length": self.max_length})
+            entries.append(longest)
+        return entries
+
+
+_KINDS = {
+    "sentencepiece": "SentencePiece pieces: frequent words are whole, rare ones in parts.",
+    "words": "Words between spaces; punctuation is best separated by spaces too.",
+    "characters": "Single characters.",
+}
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    start = f"{indent}# "
+    return textwrap.wrap(text, 96, initial_indent=start, subsequent_indent=start)
+
+
+def _written(values: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """Yield the lines of a mapping."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield f"{indent}{key}:"
+            yield from _written(value, f"{indent}  ")
+        else:
+            yield f"{indent}{key}: {as_yaml(value) if isinstance(value, str) else value}"

@@ -1,0 +1,146 @@
+import gzip
+import random
+import shlex
+import subprocess
+
+import pytest
+
+from kerasnmt.training import Recipe, RunFolder
+
+SMALL = [
+    *("model.units=8", "model.embedding_dim=8", "training.epochs=1", "training.warmup_steps=0"),
+    *("training.batch_size=450", "search.beam_size=2", "search.max_length=5"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with 1,000 pairs: in two files, a compressed one and one of both."""
+    rng = random.Random(1)
+    pairs = [(" ".join(rng.choices("abcdefgh", k=4)), rng.choice("xyz")) for _ in range(1000)]
+    columns = zip(*pairs, strict=True)
+    sources, targets = ("".join(f"{text}\r\n" for text in column) for column in columns)
+    (tmp_path / "train.en").write_text(sources)
+    (tmp_path / "train.de").write_text(targets)
+    (tmp_path / "train.en.gz").write_bytes(gzip.compress(sources.encode()))
+    (tmp_path / "my: pairs #1.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
+    (tmp_path / "valid.en").write_text("it's a\n")
+    (tmp_path / "valid.de").write_text("x\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def commands(done):
+    """The rows of the table, and the commands to go on with."""
+    table, _, commands = done.out.split("\n\n")
+    rows = dict(line.split("  ", 1) for line in table.splitlines())
+    return {name: value.strip() for name, value in rows.items()}, commands.split("\n")[:-1]
+
+
+def test_from_two_files_to_a_translation(kerasnmt, folder, eagerly):
+    """The commands that `init` prints, but for smaller sizes."""
+    done = kerasnmt("init", "--source", "train.en", "--target", "train.de")
+    assert (done.code, done.err) == (0, "found 1,000 pairs in train.en and train.de\n")
+    rows, (train, translate, export, serve) = commands(done)
+    assert rows == {
+        "recipe": "recipe.yaml",
+        "training data": "900 pairs in recipe.train.source.txt and recipe.train.target.txt",
+        "validation data": (
+            "100 pairs in recipe.validation.source.txt and recipe.validation.target.txt"
+        ),
+        "model": "bahdanau_gru, 256 units",
+        "tokenizer": "source: words; target: words",
+        "length": "60 epochs, each with about 57 updates",
+    }
+    example = (folder / "recipe.validation.source.txt").read_text().splitlines()[0]
+    assert train == "  kerasnmt train recipe.yaml --output runs/recipe"
+    assert translate == f"  echo '{example}' | kerasnmt translate runs/recipe"
+    assert export == "  kerasnmt export runs/recipe saved_models/recipe"
+    assert serve == "  kerasnmt serve saved_models/recipe"
+
+    _, *arguments = shlex.split(train)
+    trained = kerasnmt(*arguments, *SMALL)
+    assert trained.code == 0, trained.err
+    echo, program = translate.split(" | ")
+    said = subprocess.run(echo, shell=True, capture_output=True, text=True, check=True).stdout
+    assert said == f"{example}\n"
+    translated = kerasnmt(*program.split()[1:], stdin=said)
+    assert (translated.code, translated.err, len(translated.lines)) == (0, "", 1)
+    assert RunFolder("runs/recipe").final_results(1)["test"] == "validation"
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--pairs", "my: pairs #1.tsv"], ["new.train.tsv"]),
+        (
+            ["--source", "train.en.gz", "--target", "train.de"],
+            ["new.train.source.txt.gz", "new.train.target.txt"],
+        ),
+    ],
+)
+def test_other_files(kerasnmt, folder, options, names):
+    done = kerasnmt("init", *options, "--output", "new.yaml")
+    assert done.code == 0
+    rows, _ = commands(done)
+    assert rows["training data"] == f"900 pairs in {' and '.join(names)}"
+    assert [path.name for path in Recipe.load("new.yaml").data.files.values()][
+        : len(names)
+    ] == names
+
+
+def test_validation_data_of_ones_own(kerasnmt, folder):
+    validation = ["--validation-source", "valid.en", "--validation-target", "valid.de"]
+    options = ["--pairs", "my: pairs #1.tsv", *validation, "--model", "pointer_generator_gru"]
+    done = kerasnmt("init", *options, "--output", "a b/new #1.yaml")
+    assert (done.code, done.err) == (0, "found 1,000 pairs in my: pairs #1.tsv\n")
+    rows, (train, translate, *_) = commands(done)
+    assert rows["validation data"] == "1 pairs in valid.en and valid.de"
+    assert rows["tokenizer"] == "shared: words, at most 15"
+    assert train == "  kerasnmt train 'a b/new #1.yaml' --output 'runs/new #1'"
+    assert translate == """  echo 'it'"'"'s a' | kerasnmt translate 'runs/new #1'"""
+    recipe = Recipe.load("a b/new #1.yaml")
+    assert recipe.data.train.pairs == folder / "my: pairs #1.tsv"
+    assert recipe.data.validation.source == folder / "valid.en"
+    assert [path.name for path in (folder / "a b").iterdir()] == ["new #1.yaml"]
+
+
+BOTH = ["--source", "train.en", "--target", "train.de"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "Expected --source FILE with --target FILE, or --pairs FILE."),
+        (["--source", "train.en"], "or --pairs FILE. Received: --source."),
+        ([*BOTH, "--pairs", "p.tsv"], "Received: --source and --target and --pairs."),
+        (
+            [*BOTH, "--validation-target", "valid.de"],
+            "Expected --validation-source FILE with --validation-target FILE, or "
+            "--validation-pairs FILE. Received: --validation-target.",
+        ),
+        (
+            ["--source", "train.en", "--target", "valid.de"],
+            "with 1000 lines, target_path='valid.de'",
+        ),
+        (["--pairs", "none.tsv"], "Received: path='none.tsv' (No such file or directory)."),
+        (["--pairs", "train.en"], "found one without a tab. Received: path='train.en', line 1."),
+        (["--pairs", "empty"], "Received: path='empty', which is empty."),
+        (["--source", "valid.en", "--target", "valid.de"], "Expected at least 1,000 pairs to hold"),
+        ([*BOTH, "--output", "mine.yaml"], "Received: mine.yaml, which does. Choose another name."),
+        ([*BOTH, "--output", "part.yaml"], "Received: part.train.source.txt, which exists."),
+        (
+            [*BOTH, "--model", "bahdanau_gur"],
+            "unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'?",
+        ),
+    ],
+)
+def test_refusals(kerasnmt, folder, options, message):
+    for name in ("empty", "mine.yaml", "part.train.source.txt"):
+        (folder / name).touch()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = kerasnmt("init", *options)
+    assert (done.code, done.out) == (2, "")
+    *_, error = done.err.splitlines()
+    assert error.startswith("error: ") and message in error
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before

@@ -1,0 +1,124 @@
+import itertools
+import random
+import string
+
+import pytest
+import yaml
+
+from kerasnmt.training import Recipe
+from kerasnmt.training.recipe.proposal import ChosenTokenizer, Proposal, Side
+
+DEFAULTS = {"embedding_dim": 256, "units": 256, "dropout": 0.2}
+TRANSFORMER = {"units": 128, "num_heads": 4, "dropout": 0.3}
+
+
+def word(rng, letters=string.ascii_lowercase):
+    return "".join(rng.choices(letters, k=rng.randint(3, 9)))
+
+
+def sentences(count, words=3000, length=10, seed=1):
+    """Sentences of a language with this many words."""
+    rng = random.Random(seed)
+    vocabulary = [word(rng) for _ in range(words)]
+    return [" ".join(rng.choices(vocabulary, k=length)) for _ in range(count)]
+
+
+def propose(sources, targets, pairs, copies=False, defaults=DEFAULTS, most_pieces=8000):
+    sides = (Side(sources, pairs), Side(targets, pairs))
+    return Proposal("some_model", defaults, copies, sides, lambda _, size: size <= most_pieces)
+
+
+TEXT = sentences(1000)
+WORDS = [word(random.Random(i)) for i in range(1000)]
+PHONES = [" ".join(text) for text in WORDS]
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "pairs", "expected"),
+    [
+        (TEXT, TEXT, 100_000, "sentencepiece 8000"),
+        # 2,400,000 characters support 8,000 pieces; fewer support half of them.
+        (TEXT, TEXT, 10_000, "sentencepiece 4000"),
+        (TEXT, TEXT, 3_000, "sentencepiece 1000"),
+        # Few words: those that recur are words, the others are spelled.
+        (sentences(300, 200), sentences(300, 3000), 300, "words, characters"),
+        (WORDS, PHONES, 1000, "characters, words"),
+        (WORDS, WORDS, 100_000, "characters, characters"),
+        (TEXT, ["good", "bad"] * 500, 5_000, "sentencepiece 1000, words"),
+    ],
+)
+def test_tokenizers(sources, targets, pairs, expected):
+    tokenizers = propose(sources, targets, pairs).tokenizers
+    assert list(tokenizers) == (["source", "target"] if "," in expected else ["shared"])
+    written = (f"{kind} {size}" if size else kind for kind, size in tokenizers.values())
+    assert ", ".join(written) == expected
+
+
+def test_pieces_that_the_text_does_not_support_are_fewer():
+    proposal = propose(TEXT, TEXT, 100_000, most_pieces=2500)
+    assert proposal.tokenizers == {"shared": ChosenTokenizer("sentencepiece", 2000)}
+    none = propose(TEXT, TEXT, 100_000, most_pieces=100).tokenizers
+    assert none == {side: ChosenTokenizer("characters") for side in ("source", "target")}
+
+
+def test_thousands_of_characters_need_as_many_pieces():
+    many = ["".join(map(chr, range(0x4E00 + i, 0x4E00 + i + 60))) for i in range(0, 5000, 5)]
+    tokenizers = propose(TEXT, many, 100_000).tokenizers
+    assert tokenizers["target"] == ChosenTokenizer("characters", 8000)
+    assert tokenizers["source"] == ChosenTokenizer("sentencepiece", 8000)
+
+
+def test_a_model_that_copies_shares_words_that_recur():
+    proposal = propose(["a b b rare"], ["a b c"], 2_000, copies=True)
+    assert proposal.tokenizers == {"shared": ChosenTokenizer("words", 6)}
+    assert propose(["rare"] * 2, ["b c", "d e"], 1, copies=True).tokenizers["shared"][1] == 5
+    spelled = propose(WORDS, WORDS, 2_000, copies=True)
+    assert spelled.tokenizers == {"shared": ChosenTokenizer("characters")}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "batch_size", "epochs"),
+    [(10, 16, 60), (1_000, 16, 60), (3_600, 32, 40), (29_000, 64, 10), (10**6, 128, 3)],
+)
+def test_a_few_thousand_updates(pairs, batch_size, epochs):
+    proposal = propose(TEXT, TEXT, pairs)
+    assert (proposal.batch_size, proposal.epochs) == (batch_size, epochs)
+    assert proposal.updates_per_epoch == -(-pairs // batch_size)
+    assert f"about {epochs * proposal.updates_per_epoch:,} updates" in proposal.to_yaml({}, {})
+    assert propose(TEXT, TEXT, pairs, defaults=TRANSFORMER).epochs >= epochs
+    # So that one epoch can be tried.
+    assert proposal.warmup_steps < proposal.updates_per_epoch
+
+
+def test_nearly_all_pairs_are_short_enough():
+    assert propose(TEXT, TEXT, 100_000).max_length == 100
+    assert propose(WORDS, PHONES, 1000).max_length == 100
+    long = [" ".join(TEXT[i : i + 10]) for i in range(0, 1000, 10)]
+    assert propose(TEXT, long, 100_000).max_length == 300
+    assert propose([" ".join(long)], long, 100_000).max_length == 400
+
+
+@pytest.mark.parametrize("defaults", [DEFAULTS, TRANSFORMER], ids=["recurrent", "transformer"])
+@pytest.mark.parametrize("pairs", [2, 1_000, 100_000])
+@pytest.mark.parametrize(("sources", "targets"), [(TEXT, TEXT), (WORDS, PHONES), (TEXT, WORDS)])
+@pytest.mark.parametrize("copies", [False, True])
+def test_the_recipe_is_valid_and_every_value_has_a_comment(
+    tmp_path, defaults, pairs, sources, targets, copies
+):
+    proposal = propose(sources, targets, pairs, copies, defaults)
+    text = proposal.to_yaml({"source": "a.en", "target": "a b.de"}, {"pairs": "c: #.tsv"})
+    path = tmp_path / "recipe.yaml"
+    path.write_text(text, encoding="utf-8")
+    recipe = Recipe.load(path)
+    assert recipe.data.train.target == tmp_path / "a b.de"
+    assert recipe.data.validation.pairs == tmp_path / "c: #.tsv"
+    assert recipe.training.warmup_steps < pairs * recipe.training.epochs
+    assert recipe.training.monitor == ("exact" if targets is not TEXT else "bleu")
+    assert recipe.model.keywords.keys() == defaults.keys() - {"num_heads"}
+    assert set(yaml.safe_load(text)) == {"model", "tokenizer", "data", "training", "search"}
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100
+    for before, line in itertools.pairwise(lines):
+        if before.endswith(":") and not before.startswith(" "):
+            assert line.startswith("  # ")
+    assert text.count("# ") > 12
