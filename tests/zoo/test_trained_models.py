@@ -30,9 +30,12 @@ def script(name, folder=SIGMORPHON):
 
 def test_there_are_trained_models():
     assert [folder.name for folder in FOLDERS] == [
+        "bahdanau_gru_cmudict",
         "bahdanau_gru_g2p",
         "bahdanau_gru_multi30k_en_de",
         "bahdanau_gru_multi30k_en_fr",
+        "bahdanau_gru_tatoeba",
+        "luong_general_lstm_dates",
         "luong_general_lstm_multi30k_en_de",
         "pointer_generator_gru_builtin",
         "pointer_generator_gru_sigmorphon2018",
