@@ -30,7 +30,6 @@ def script(name, folder=SIGMORPHON):
 
 def test_there_are_trained_models():
     assert [folder.name for folder in FOLDERS] == [
-        "bahdanau_gru_cmudict",
         "bahdanau_gru_g2p",
         "bahdanau_gru_multi30k_en_de",
         "bahdanau_gru_multi30k_en_fr",
