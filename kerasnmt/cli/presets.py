@@ -15,11 +15,12 @@ def presets() -> None:
     rows = [("preset", "task", "languages", "MB", "score", "license")]
     for name in list_presets():
         preset = get_preset(name)
+        languages = preset.about.get("languages", [])
         rows.append(
             (
                 name,
                 preset.task,
-                "-".join(preset.about.get("languages", [])),
+                "-".join(languages) if len(languages) < 3 else f"{len(languages)} languages",
                 f"{preset.size / 1e6:.1f}",
                 preset.about.get("score", ""),
                 preset.about.get("license", ""),

@@ -44,11 +44,12 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
 def _table(metadata: dict[str, Any]) -> str:
     about = metadata["about"]
     size = sum(file["bytes"] for file in metadata["files"].values())
+    languages = about.get("languages", [])
     rows = [
         ("model", f"`{metadata['model']}` of kerasnmt {metadata['kerasnmt_version']}"),
         ("parameters", f"{metadata['parameters']:,}"),
         ("size", f"{size / 1e6:.1f} MB; matrices in {metadata['weights']}"),
-        ("languages", " → ".join(about.get("languages", []))),
+        ("languages", (" → " if len(languages) == 2 else ", ").join(languages)),
         ("score", about.get("score", "")),
         ("license", about.get("license", "unknown")),
     ]

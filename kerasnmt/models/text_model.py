@@ -73,9 +73,9 @@ class TextModel(Composite, keras.Model):
             about: The description of the preset. All keys are optional: `task`, `description`,
                 `attribution` and `score` are texts; `evaluation` is the command that gives the
                 score; `license` is an identifier such as "cc-by-4.0"; `languages` are codes such as
-                `["en", "fr"]`, the source first; `search` are the search options of the score,
-                which the command line uses; `examples` are dicts with an `input`, such as
-                `{"text": "I am here."}`, and an `output`.
+                `["en", "fr"]`, where two are source and target; `search` are the search options of
+                the score, which the command line uses; `examples` are dicts with an `input`, such
+                as `{"text": "I am here."}`, and an `output`.
 
         Returns:
             The folder.

@@ -1,6 +1,7 @@
 """Presets stand wherever a command takes a run."""
 
 import re
+import shutil
 
 import pytest
 
@@ -19,6 +20,15 @@ def test_list(kerasnmt, shipped, preset_folder):
         ["preset", "task", "languages", "MB", "score", "license"],
         ["tiny_en_de", "rhymes", "en-de", f"{size / 1e6:.1f}", "BLEU 1.2", "cc-by-4.0"],
     ]
+
+
+def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, monkeypatch):
+    copied = shutil.copytree(preset_folder, tmp_path / "many")
+    path = copied / "metadata.json"
+    path.write_text(path.read_text().replace('"de"', '"de", "fr"', 1))
+    monkeypatch.setattr("kerasnmt.preset_folders.shipped_presets", lambda: {"many": copied})
+    monkeypatch.setattr("kerasnmt.zoo.presets.shipped_presets", lambda: {"many": copied})
+    assert "  3 languages  " in kerasnmt("presets").out
 
 
 def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, preset_translations):

@@ -191,6 +191,23 @@ def test_the_card(saved):
 
 
 @pytest.mark.parametrize(
+    ("languages", "row"),
+    [
+        ([], None),
+        (["nl"], "| languages | nl |"),
+        (["fr", "en"], "| languages | fr → en |"),
+        (["cs", "de", "en"], "| languages | cs, de, en |"),
+    ],
+)
+def test_languages_of_the_card(saved, languages, row):
+    """Two are source and target; more are just a list."""
+    metadata = json.loads((saved / "metadata.json").read_text())
+    metadata["about"]["languages"] = languages
+    rows = [line for line in preset_card("tiny", metadata).splitlines() if "| languages |" in line]
+    assert rows == ([row] if row else [])
+
+
+@pytest.mark.parametrize(
     "inputs", [["text"], ["text", "context"], ["image"], ["story", "question"]]
 )
 @pytest.mark.parametrize("with_example", [True, False])
