@@ -4,8 +4,6 @@ import json
 import shlex
 from typing import Any
 
-import yaml
-
 
 def preset_card(name: str, metadata: dict[str, Any]) -> str:
     """Return a card in Markdown.
@@ -20,6 +18,8 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
     Returns:
         The text of a README.md.
     """
+    import yaml  # not needed to make or load a model
+
     about = metadata["about"]
     front = {
         "library_name": "kerasnmt",
