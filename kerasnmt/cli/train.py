@@ -60,8 +60,10 @@ def train(
         )
     except KeyboardInterrupt as stop:
         if run.recipe.exists():
-            words = ["train", recipe, *(overrides or []), "--output", output, "--resume"]
-            say(console, f"interrupted; to continue: {command('kerasnmt', *words)}")
+            again = command(
+                "kerasnmt", "train", recipe, *(overrides or []), "--output", output, "--resume"
+            )
+            say(console, f"interrupted; to continue: {again}")
         else:
             say(console, "interrupted before the training began; nothing was written")
         if isinstance(stop, training.Terminated):

@@ -26,7 +26,7 @@ def write_pairs(pairs: Iterable[tuple[bytes, bytes]], *paths: str | os.PathLike)
 
 
 @contextmanager
-def _opened(path: str | os.PathLike) -> Iterator[BinaryIO]:
+def _opened(path: str | os.PathLike) -> Iterator[BinaryIO | gzip.GzipFile]:
     with open(path, "wb") as file:
         if is_gzip(path):
             # Without a name and a time, so that equal pairs make equal files.

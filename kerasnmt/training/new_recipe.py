@@ -91,18 +91,17 @@ class NewRecipe:
         self.model = model
         self._given = train
         self._is_split = validation is None
-        if self._is_split:
-            self.train, self.validation = (
-                train.part(self.path, split) for split in ("train", "validation")
-            )
+        if validation is None:
+            self.train = train.part(self.path, "train")
+            self.validation = train.part(self.path, "validation")
         else:
             self.train, self.validation = train, validation
         self._check_unused()
         if self._is_split:
             self._hold_out()
         else:
-            self.pairs = self.training_pairs = _count(train)
-            self.validation_pairs = _count(validation)
+            self.pairs = self.training_pairs = _count(self.train)
+            self.validation_pairs = _count(self.validation)
 
     def write(self) -> Recipe:
         """Write the recipe and, where pairs are held out, both parts of the data.
@@ -204,7 +203,8 @@ class NewRecipe:
                 "Expected pairs with text on both sides. Received: "
                 f"{self._given}, where pairs are empty on a side."
             )
-        return tuple(Side(texts, self.training_pairs) for texts in zip(*sample, strict=True))
+        sources, targets = zip(*sample, strict=True)
+        return Side(sources, self.training_pairs), Side(targets, self.training_pairs)
 
 
 def _count(files: PairFiles) -> int:

@@ -168,7 +168,7 @@ class Reader:
     def run(self, command):
         if command.startswith("kerasnmt train"):
             command = command.partition("  #")[0] + " training.epochs=1 training.warmup_steps=0"
-        if command.startswith("kerasnmt serve"):
+        if command.startswith("kerasnmt serve "):
             words = shlex.split(command, comments=True)
             words += [] if "--port" in words else ["--port", self.port]
             server = subprocess.Popen(words, cwd=self.folder, env=self.environment)

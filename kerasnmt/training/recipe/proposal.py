@@ -113,8 +113,8 @@ class Proposal:
                 return {"shared": ChosenTokenizer("characters")}
             counts = source.words + target.words
             repeated = sum(count > 1 for count in counts.values())
-            size = min(max(repeated, 1) + 4, _MOST_WORDS)
-            return {"shared": ChosenTokenizer("words", size)}
+            words = min(max(repeated, 1) + 4, _MOST_WORDS)
+            return {"shared": ChosenTokenizer("words", words)}
         if source.is_text and target.is_text and (size := self._pieces(source, target)):
             return {"shared": ChosenTokenizer("sentencepiece", size)}
         return {"source": self._tokenizer(source), "target": self._tokenizer(target)}
@@ -148,9 +148,8 @@ class Proposal:
     @property
     def max_length(self) -> int:
         """Most tokens of a side: enough for nearly all pairs, within limits."""
-        tokenizers = self.tokenizers
-        kinds = [tokenizers.get(side, tokenizers.get("shared")) for side in ("source", "target")]
-        sides = zip((self.source, self.target), kinds, strict=True)
+        chosen = list(self.tokenizers.values())  # one for both sides, or one for each
+        sides = zip((self.source, self.target), (chosen[0], chosen[-1]), strict=True)
         longest = max(side.length(tokenizer.kind) for side, tokenizer in sides)
         return min(max(math.ceil(longest / 50) * 50, 100), _MOST_LENGTH)
 
@@ -250,7 +249,7 @@ class Proposal:
             comment = _KINDS[kind]
             if self.copies:
                 comment += " The model copies what is outside of it from the source."
-            elif kind == "sentencepiece":
+            elif kind == "sentencepiece" and size is not None:
                 comment += f" Try {size // 2} as well; a larger vocabulary needs more text."
             if name == "shared":
                 comment = f"One vocabulary for both sides. {comment}"
