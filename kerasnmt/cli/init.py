@@ -33,7 +33,7 @@ def init(
             "--validation-source",
             metavar="FILE",
             help="File of sources for validation. Without validation data, some of the pairs are "
-            "held out, into new files beside the recipe.",
+            "held out, into new files next to the recipe.",
         ),
     ] = None,
     validation_target: Annotated[
@@ -52,7 +52,7 @@ def init(
         Path, typer.Option("--output", metavar="RECIPE", help="File of the recipe.")
     ] = Path("recipe.yaml"),
 ) -> None:
-    """Write a recipe for your own data, with comments, and say how to go on.
+    """Write a recipe for your own data, with comments, and print the next commands.
 
     The recipe has a tokenizer, sizes and a length of training that suit the data. No file is
     changed or replaced.

@@ -262,11 +262,11 @@ class EncoderDecoder(SearchModel):
                 prediction in place of a word of the target; or a schedule that computes it from the
                 number of the optimizer's updates. The predictions take a second pass of the
                 decoder, without gradients. See `kerasnmt.models.scheduled_sampling`.
-            r_drop: Weight alpha of R-Drop, at least 0. Each batch of training is then read twice,
-                with different dropout, and the loss is the mean cross-entropy of both passes plus
-                alpha times the divergence of their predictions, halved: half of the paper's loss,
-                as that adds the passes up. It takes about twice the time a batch. Usual values
-                are 1 to 5. See `kerasnmt.models.losses.r_drop_loss`.
+            r_drop: Weight alpha of R-Drop, at least 0; usual values are 1 to 5. Each training batch
+                passes through the model twice, with different dropout. The loss is the mean
+                cross-entropy of both passes, plus alpha / 2 times the divergence of their
+                predictions: half of the paper's loss, which adds the passes up. A step takes about
+                twice as long. See `kerasnmt.models.losses.r_drop_loss`.
             **kwargs: As in `keras.Model.compile`. A `loss` and metrics must take logits. With
                 them a step is slower, because padding is projected to the vocabulary too.
 

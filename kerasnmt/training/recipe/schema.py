@@ -215,8 +215,8 @@ class _Training(_Section):
     )
     r_drop: NonNegativeFloat = Field(
         0.0,
-        description="Alpha of R-Drop, such as 1: each batch is read twice with different dropout, "
-        "and the two predictions are drawn together; 0 for one reading.",
+        description="Alpha of R-Drop, such as 1: each batch passes through the model twice with "
+        "different dropout, and the loss pulls the two predictions together; 0 for none.",
     )
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Largest norm of all gradients together; null for no limit."
