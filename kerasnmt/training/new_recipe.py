@@ -65,7 +65,7 @@ class NewRecipe:
         path: File of the recipe.
         train: Files of the training data.
         validation: Files of the validation data. Without them, `write` holds out 1% of the pairs,
-            at least 100 and at most 2,000, and writes both parts into new files beside the recipe.
+            at least 100 and at most 2,000, and writes both parts into new files next to the recipe.
         model: Name of the zoo.
 
     Attributes:
