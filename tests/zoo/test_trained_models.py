@@ -19,6 +19,7 @@ ZOO = Path(__file__).parents[2] / "zoo"
 FOLDERS = sorted(path.parent for path in ZOO.glob("*/recipe.yaml"))
 SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
 CONTEXT_BABI = "context_attention_gru_babi"
+NUMBERS = "luong_general_lstm_numbers"
 
 
 def script(name, folder=SIGMORPHON):
@@ -36,6 +37,7 @@ def test_there_are_trained_models():
         "bahdanau_gru_tatoeba",
         "luong_general_lstm_dates",
         "luong_general_lstm_multi30k_en_de",
+        "luong_general_lstm_numbers",
         "pointer_generator_gru_builtin",
         "pointer_generator_gru_sigmorphon2018",
         "pointer_network_lstm_sorting",
@@ -85,6 +87,35 @@ def test_prepare(tmp_path, monkeypatch, capsys):
             "[N] [GEN] [SG] H a h n\tH a h n e s\n"
         )
     assert "german: train.tsv, validation.tsv, test.tsv" in capsys.readouterr().out
+
+
+def test_numbers(tmp_path, monkeypatch):
+    """The two directions have the same pairs, and no large number is in two files."""
+    speller = SimpleNamespace(num2words=lambda number, lang: f"{number:,} in {lang}")
+    monkeypatch.setitem(sys.modules, "num2words", speller)
+    prepare = script("prepare", NUMBERS)
+    monkeypatch.setattr(prepare, "SIZES", {"validation": 50, "test": 300, "train": 400})
+    monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path)])
+    prepare.main()
+    numbers = {}
+    for split, size in prepare.SIZES.items():
+        sides = [
+            (tmp_path / direction / f"{split}.tsv").read_text(encoding="utf-8").splitlines()
+            for direction in ("words_to_numbers", "numbers_to_words")
+        ]
+        for words_first, digits_first in zip(*sides, strict=True):
+            words, digits = words_first.split("\t")
+            language = words[-2:]
+            assert words == f"{int(digits):,} in {language}"
+            assert digits_first == f"{language} {digits}\t{words}"
+        numbers[split] = [int(row.split("\t")[1]) for row in sides[0]]
+        assert len(numbers[split]) == size + 1000 * (split == "train")
+    small, large = numbers["train"][:1000], numbers["train"][1000:]
+    assert small == [number for number in range(100) for _ in range(10)]
+    assert not set(large) & {*numbers["test"], *numbers["validation"]}
+    assert not set(numbers["test"]) & set(numbers["validation"])
+    digits = [len(str(number)) for number in large]
+    assert min(large) >= 100 and all(80 < digits.count(count) < 120 for count in (3, 4, 5, 6))
 
 
 def test_invented_pairs():
