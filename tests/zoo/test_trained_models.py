@@ -31,6 +31,7 @@ def script(name, folder=SIGMORPHON):
 
 def test_there_are_trained_models():
     assert [folder.name for folder in FOLDERS] == [
+        "bahdanau_gru_cmudict",
         "bahdanau_gru_g2p",
         "bahdanau_gru_multi30k_en_de",
         "bahdanau_gru_multi30k_en_fr",
@@ -87,6 +88,22 @@ def test_prepare(tmp_path, monkeypatch, capsys):
             "[N] [GEN] [SG] H a h n\tH a h n e s\n"
         )
     assert "german: train.tsv, validation.tsv, test.tsv" in capsys.readouterr().out
+
+
+def test_pronunciations():
+    prepare = script("prepare", "bahdanau_gru_cmudict")
+    text = "'bout B AW1 T\na AH0\na(2) EY1 # letter\na(3) EY2\nx-ray EH1 K S R EY2\n' A\n"
+    found = prepare.pronunciations(text)
+    assert found == {"'bout": ["B AW T"], "a": ["AH", "EY"]}  # the third differs in stress alone
+    words = [f"w{number}" for number in range(12_005)]
+    parts = prepare.split(words)
+    assert {name: len(part) for name, part in parts.items()} == {
+        "train": 5,
+        "validation": 2_000,
+        "test": 10_000,
+    }
+    assert sorted(sum(parts.values(), [])) == sorted(words)
+    assert parts == prepare.split(words[::-1])
 
 
 def test_numbers(tmp_path, monkeypatch):

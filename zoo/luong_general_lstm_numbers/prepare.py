@@ -6,8 +6,8 @@
 num2words spells the numbers, from 0 to 999,999. The script writes `words_to_numbers/` and
 `numbers_to_words/` to OUTPUT, each with `train.tsv` (41,000 pairs), `validation.tsv` (500) and
 `test.tsv` (2,000). The training pairs hold the numbers from 0 to 99 in all ten languages. The other
-numbers are random; three, four, five and six digits are equally frequent. No number from 100 on is in
-more than one file.
+numbers are random; three, four, five and six digits are equally frequent. No number from 100 on is
+in more than one file.
 
     quatre-vingt-dix-sept mille treize   ->   97013
     fr 97013                             ->   quatre-vingt-dix-sept mille treize
