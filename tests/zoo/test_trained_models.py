@@ -102,7 +102,7 @@ def test_pronunciations():
         "validation": 2_000,
         "test": 10_000,
     }
-    assert sorted(sum(parts.values(), [])) == sorted(words)
+    assert sorted(chain(*parts.values())) == sorted(words)
     assert parts == prepare.split(words[::-1])
 
 
