@@ -1,12 +1,13 @@
 # Each target makes what it needs: `make demo` runs the main job, `make test` the tests.
 PYTHON ?= python3
 VENV ?= .venv
+CONSTRAINTS ?= /dev/null
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
 	--no-loadscope-reorder
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
-.PHONY: demo test test-fast test-thorough test-all mutants lint clean
+.PHONY: demo test test-fast test-thorough test-all test-oldest mutants lint dist clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
@@ -22,6 +23,10 @@ test-thorough: $(VENV)/.installed-test
 
 test-all: test test-thorough
 
+# The lowest versions that `pyproject.toml` allows, in an environment of their own.
+test-oldest:
+	$(MAKE) test VENV=.venv-oldest CONSTRAINTS=tests/oldest.txt
+
 mutants: $(VENV)/.installed-test
 	$(VENV)/bin/python tests/mutation/run.py
 
@@ -29,6 +34,18 @@ lint: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+# `build` makes the wheel from the sdist. An environment of its own, away from this folder, tries it.
+dist: $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet build twine
+	rm -rf dist
+	$(VENV)/bin/python -m build
+	$(VENV)/bin/python -m twine check --strict dist/*
+	$(VENV)/bin/python -m venv dist/try
+	dist/try/bin/python -m pip install --quiet dist/*.whl
+	cd dist/try && bin/kerasnmt --version && bin/kerasnmt presets
+	cd dist/try && echo fiets | bin/kerasnmt translate g2p_dutch
+	rm -r dist/try
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kerasnmt needs Python 3.11 or newer')"
@@ -39,8 +56,8 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --editable ".[test]"
+	$(VENV)/bin/python -m pip install --quiet --editable ".[test]" --constraint $(CONSTRAINTS)
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) demo build *.egg-info
+	rm -rf $(VENV) .venv-oldest demo build dist *.egg-info

@@ -110,7 +110,7 @@ NO_TEXTS = {
     "array of one": (np.array("dog"), "='dog', one string"),
     "list of bytes": (["dog", b"dog"], " whose item 2 is b'dog', of type bytes"),
     "list of numbers": ([7], " whose item 1 is 7, of type int"),
-    "array of numbers": (np.ones(2), " whose item 1 is np.float64(1.0), of type float64"),
+    "array of numbers": (np.ones(2), f" whose item 1 is {np.float64(1)!r}, of type float64"),
     "pairs": ([("dog", "dog")], " whose item 1 is ('dog', 'dog'), of type tuple"),
 }
 

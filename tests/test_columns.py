@@ -31,7 +31,7 @@ def test_what_is_no_text_is_refused_in_one_line(no_texts):
     ("values", "message"),
     [
         (tf.constant("dog"), "texts='dog', one string"),
-        (tf.constant([1, 2]), "item 1 is np.int32(1), of type int32"),
+        (tf.constant([1, 2]), f"item 1 is {np.int32(1)!r}, of type int32"),
         (np.array([["dog", "cat"]]), "whose item 1 is array"),
         (pandas.Series(["dog", None]), "item 2 is "),
         (pandas.DataFrame({"text": ["dog"] * 99}), "of type DataFrame"),

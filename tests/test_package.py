@@ -3,10 +3,16 @@
 import json
 import subprocess
 import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
 import kerasnmt
+
+ROOT = Path(__file__).parents[1]
+METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 SCRIPT = """
 import json, sys
@@ -46,3 +52,22 @@ def test_keras_knows_the_classes():
 def test_rooms(name):
     assert getattr(kerasnmt, name).__name__ == f"kerasnmt.{name}"
     assert name in dir(kerasnmt)
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    project = METADATA["project"]
+    requirements = chain(project["dependencies"], *project["optional-dependencies"].values())
+    oldest = (ROOT / "tests" / "oldest.txt").read_text().splitlines()
+    assert {line for line in oldest if line[0] != "#"} == {
+        requirement.split(",")[0].replace(">=", "==") for requirement in requirements
+    }
+
+
+def test_the_wheel_has_every_file_of_the_package():
+    package = ROOT / "kerasnmt"
+    files = {path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    patterns = [*METADATA["tool"]["setuptools"]["package-data"]["kerasnmt"], "**/*.py"]
+    assert {path for pattern in patterns for path in package.glob(pattern)} == files
+    assert all((path.parent / "__init__.py").exists() for path in files if path.suffix == ".py")
+    for pattern in METADATA["project"]["license-files"]:
+        assert (ROOT / pattern).is_file()

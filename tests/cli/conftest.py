@@ -109,7 +109,8 @@ def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
             main()
         out, err = capfd.readouterr()
         # The log level of the tests lets through what TensorFlow's libraries say.
-        err = re.sub(r"^(?:[IWEF]\d{4} |WARNING: All log).*\n", "", err, flags=re.MULTILINE)
+        talk = r"^(?:[IWEF]\d{4} |[\d-]+ [\d:.]+: [IWEF] |WARNING: All log).*\n+"
+        err = re.sub(talk, "", err, flags=re.MULTILINE)
         return Done(caught.value.code, out, err)
 
     return run

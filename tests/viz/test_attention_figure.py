@@ -218,7 +218,7 @@ class TestFonts:
     def test_a_character_that_no_font_has_is_drawn_as_a_box(self):
         missing = "\U000fffff"
         assert font_families([missing]) == ["sans-serif"]
-        with pytest.warns(UserWarning, match="missing from font"):
+        with pytest.warns(UserWarning, match="missing from (current )?font"):
             figure_to_image(attention_figure([[1]], [missing], ["a"]))
 
 
