@@ -7,7 +7,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
-.PHONY: demo test test-fast test-thorough test-all test-oldest mutants lint dist clean
+.PHONY: demo test test-fast test-thorough test-all test-oldest mutants lint dist docs clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
@@ -47,6 +47,9 @@ dist: $(VENV)/bin/python
 	cd dist/try && echo fiets | bin/kerasnmt translate g2p_dutch
 	rm -r dist/try
 
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict
+
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kerasnmt needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
@@ -57,6 +60,10 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable ".[test]" --constraint $(CONSTRAINTS)
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/.installed
 
 clean:

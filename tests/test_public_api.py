@@ -2,7 +2,9 @@
 
 import re
 from functools import cached_property
+from pkgutil import resolve_name
 from types import ModuleType
+from typing import NamedTuple
 
 import kerasnmt
 from tests import public_api
@@ -22,6 +24,23 @@ def test_every_public_name_is_listed():
     for package in public_api.packages():
         assert {f"{package.__name__}.{name}" for name in package.__all__} <= names
     assert not any(" at 0x" in line for line in listing())
+
+
+def is_documented(value):
+    """Whether it has a docstring; named tuples and dataclasses get one that lists their fields."""
+    fields = f"{getattr(value, '__name__', '')}("
+    return bool(value.__doc__) and not value.__doc__.startswith(fields)
+
+
+def test_every_public_name_has_a_docstring():
+    # ruff sees neither the methods of private base classes nor what is made at import.
+    names = {re.match(r"[\w.]+", line)[0] for line in listing()}
+    assert not [name for name in sorted(names) if not is_documented(resolve_name(name))]
+
+
+def test_what_has_no_docstring():
+    for value in (Shape, Shape.read, Shape.area, Shape.border, Base.inherited, Point):
+        assert not is_documented(value)
 
 
 def test_a_name_that_is_gone_is_named(monkeypatch):
@@ -71,6 +90,10 @@ class Shape(Base):
 
 class ShapeError(ValueError):
     pass
+
+
+class Point(NamedTuple):
+    x: int
 
 
 def test_lines_of_a_package(monkeypatch):

@@ -7,8 +7,8 @@ from keras import ops
 
 from kerasnmt.decoding.search_options import SearchOptions
 
-# Log-probability of what is impossible: finite, so that sums and JSON stay valid.
 IMPOSSIBLE = -1e9
+"""Log-probability of what is impossible: finite, so that sums and JSON stay valid."""
 
 
 def constrained(

@@ -47,10 +47,10 @@ class EncoderDecoder(SearchModel):
     A subclass ends its constructor with `make_weights()`.
 
     Args:
-        encoder: A `kerasnmt.layers.Encoder`.
+        encoder: An encoder, such as `kerasnmt.layers.RecurrentEncoder`.
         bridge: A layer from the last states of the encoder to the first states of the decoder, such
             as `kerasnmt.layers.BackwardStateBridge`; None if the decoder takes no states.
-        decoder: A `kerasnmt.layers.Decoder`.
+        decoder: A decoder, such as `kerasnmt.layers.RecurrentDecoder`.
     """
 
     # The function of `kerasnmt.data` that makes batches for `fit`, for errors.

@@ -280,9 +280,9 @@ class Tokenizer(tf.Module):
                 `tokenize_source`. They are shown for the extended ids.
 
         Returns:
-            The tokens, string of the same shape: "" for padding, "<unk>" for the unknown id and ids
-            outside the vocabulary, "<s>" and "</s>" for start and end. A space is shown as "▁". An
-            unknown word "<s>" or "</s>" is shown as "<unk>", as it is neither start nor end.
+            The tokens, string of the same shape: "" for padding, `<unk>` for the unknown id and ids
+            outside the vocabulary, `<s>` and `</s>` for start and end. A space is shown as "▁". An
+            unknown word `<s>` or `</s>` is shown as `<unk>`, as it is neither start nor end.
         """
         ids = tf.convert_to_tensor(ids)
         tokens = tf.gather(self._written, self._inside(ids))

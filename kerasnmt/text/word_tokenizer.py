@@ -17,7 +17,7 @@ class WordTokenizer(VocabularyTokenizer):
     """A tokenizer of words separated by spaces.
 
     The text should be tokenized already (`"Two dogs run ."`), like the corpora of older papers:
-    words are split only at ASCII whitespace. The words "<pad>", "<unk>", "<s>" and "</s>" of such
+    words are split only at ASCII whitespace. The words `<pad>`, `<unk>`, `<s>` and `</s>` of such
     corpora become the unknown id. Models can copy any unknown word from the source, including these
     four; see `tokenize_source`.
 

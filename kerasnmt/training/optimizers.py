@@ -73,9 +73,7 @@ class Adam(GradientNorm, keras.optimizers.Adam):
     The numbers are those of Keras. On TensorFlow, one op updates a weight and both its moments;
     Keras needs a dozen passes, which take twice as long.
 
-    Args:
-        *args: See `keras.optimizers.Adam`.
-        **kwargs: See `keras.optimizers.Adam`.
+    The arguments are those of `keras.optimizers.Adam`.
     """
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:

@@ -1,8 +1,11 @@
 """The zoo: every model of the library, by name.
 
-Each module registers its models, and every registered model is a name of this package.
-`__init__.pyi` shows them with their signatures and docstrings.
+A model is a function that makes it with random weights. Its `from_preset` loads a trained one:
+`bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.
 """
+
+# Each module registers its models, and every registered model is a name of this package.
+# `__init__.pyi` shows them with their signatures and docstrings.
 
 from kerasnmt.zoo import (
     bahdanau,

@@ -91,6 +91,12 @@ def test_code_is_valid(path):
             yaml.safe_load(block.code)
 
 
+def test_the_site_lists_every_guide():
+    parts = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    listed = next(part["Guides"] for part in parts if "Guides" in part)
+    assert sorted(listed) == [str(path.relative_to(ROOT)) for path in GUIDES[1:]]
+
+
 @pytest.mark.parametrize("path", GUIDES, ids=IDS)
 def test_links_lead_somewhere(path):
     text = re.sub(FENCE, "", path.read_text(encoding="utf-8"))

@@ -40,8 +40,8 @@ class MaxoutReadout(Readout):
 
         t~ = U s_t + V y_{t-1} + C c_t + b,    t_j = max(t~_j, t~_{j + units})
 
-    The paper takes the maximum of neighbours, t~_{2j-1} and t~_{2j}. Here it is taken of the two
-    halves: the same layer with its rows in another order, without strided access.
+    The paper takes the maximum of neighbours, `t~_{2j-1}` and `t~_{2j}`. Here it is taken of the
+    two halves: the same layer with its rows in another order, without strided access.
 
     Source: Bahdanau, Cho and Bengio (2015), equation 4 and appendix A.2.2.
 

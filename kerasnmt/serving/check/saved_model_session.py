@@ -30,7 +30,6 @@ class SavedModelSession:
         RuntimeError: If the libraries cannot be found, or TensorFlow cannot load the model; with
             TensorFlow's message.
 
-    Example:
     ```python
     with SavedModelSession("saved_models/bahdanau_gru/1") as session:
         session.run("serving_default", {"text": ["Two dogs run."]})["translation"]

@@ -29,7 +29,6 @@ class RestClient(ServingClient):
         version: The version of the model; `None` for the server's choice.
         **options: Options of `ServingClient`.
 
-    Example:
     ```python
     with RestClient("http://localhost:8501", "en_de") as client:
         Translator(client).translate(["Two dogs run."])

@@ -20,7 +20,7 @@ class AttentionImages(TensorBoardRun):
     a column shows the probability of generating each target token.
 
     The model reads the reference translations, so the pictures of all epochs have the same labels.
-    Batches hold only ids: words outside the vocabulary are labelled "<unk>", copied ones as well.
+    Batches hold only ids: words outside the vocabulary are labelled `<unk>`, copied ones as well.
 
     Args:
         log_dir: TensorBoard's folder. The pictures go to its run `attention`.
