@@ -56,7 +56,9 @@ def test_rooms(name):
 
 def test_the_oldest_versions_are_the_lower_bounds():
     project = METADATA["project"]
-    requirements = chain(project["dependencies"], *project["optional-dependencies"].values())
+    extras = project["optional-dependencies"]
+    tested = [extras[name] for name in extras if name not in ("docs", "notebooks")]
+    requirements = chain(project["dependencies"], *tested)
     oldest = (ROOT / "tests" / "oldest.txt").read_text().splitlines()
     assert {line for line in oldest if line[0] != "#"} == {
         requirement.split(",")[0].replace(">=", "==") for requirement in requirements
