@@ -213,13 +213,15 @@ def test_cosine_of_zeros_has_a_finite_gradient():
 
 @pytest.mark.parametrize("score", [DotScore, ScaledDotScore, CosineScore])
 def test_sizes_that_cannot_be_multiplied(score):
-    message = r"must agree\. Received: query_shape=\(None, 3\), keys_shape=\(None, None, 4\).*Gener"
+    message = (
+        r"multiplies them\. Received: query_shape=\(None, 3\), keys_shape=\(None, None, 4\).*Gener"
+    )
     with pytest.raises(ValueError, match=message):
         score().build((None, 3), (None, None, 4))
 
 
 def test_a_general_score_of_another_size_than_the_query():
-    message = r"GeneralScore multiplies.*Make GeneralScore with the query's size as its units\."
+    message = r"GeneralScore multiplies.*Set the units of GeneralScore to the size of the query\."
     with pytest.raises(ValueError, match=message):
         GeneralScore(3).build((None, 4), (None, None, 3))
 

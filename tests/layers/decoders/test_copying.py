@@ -374,7 +374,9 @@ def test_half_precision(name, policy):
 
 
 def test_what_does_not_fit():
-    with pytest.raises(ValueError, match="Expected a pointer, for a decoder without attention"):
+    with pytest.raises(
+        ValueError, match="Expected a pointer, because the decoder has no attention"
+    ):
         layers.PointerGeneratorDecoder(without_attention(), layers.SoftmaxGate())
     with pytest.raises(ValueError, match=r"Expected a pointer without coverage.*'coverage'"):
         layers.PointerGeneratorDecoder(

@@ -263,7 +263,7 @@ def test_history_has_no_room():
 
 
 def test_history_with_a_memory_of_its_own():
-    with pytest.raises(ValueError, match=r"Received: one that carries \('coverage',\)"):
+    with pytest.raises(ValueError, match=r"Received: one with history=\('coverage',\)"):
         HistoryDecoderCell(
             GRUCell(4), BahdanauAttention(4), Attention(DotScore(), coverage=Coverage())
         )

@@ -67,5 +67,5 @@ def test_images_and_backbones_of_other_shapes():
     with pytest.raises(ValueError, match=r"Received: shapes \(None, None, None, 3\) and"):
         ImageEncoder(unknown)
     flat = keras.Sequential([keras.Input((4, 4, 3)), keras.layers.GlobalAveragePooling2D()])
-    with pytest.raises(ValueError, match=r"and \(None, 3\)\. Make it with input_shape"):
+    with pytest.raises(ValueError, match=r"and \(None, 3\)\. Create it with input_shape"):
         ImageEncoder(flat)
