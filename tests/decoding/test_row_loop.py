@@ -178,6 +178,6 @@ def test_different_rooms_are_refused():
         return row_loop(None, None, {"ids": ids, "states": states})
 
     with pytest.raises(
-        ValueError, match=r"Expected states with the same room.*room for \[5, 20\] steps"
+        ValueError, match=r"Expected states with room for the same.*room for \[5, 20\] steps"
     ):
         graph.get_concrete_function()
