@@ -120,12 +120,12 @@ class PointerGeneratorDecoder(Decoder):
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Outputs: with `targets`, their `TokenProbability`; without, a dict of `vocabulary`, the
-            outputs of the decoder's generator; `gate`, log p_gen and log p_copy, float32
-            `[batch, target_length, 2]`; `pointer`, the weights a_t, float32
-            `[batch, target_length, source_length]`; and `words`, the `SourceWords`. And records:
-            `weights` of the attention, and `generate_probability`, float32
-            `[batch, target_length]`.
+            Outputs and records. With `targets`, the outputs are their `TokenProbability`. Without
+            `targets`, they are a dict of `vocabulary`, the outputs of the decoder's generator;
+            `gate`, log p_gen and log p_copy, float32 `[batch, target_length, 2]`; `pointer`, the
+            weights a_t, float32 `[batch, target_length, source_length]`; and `words`, the
+            `SourceWords`. The records contain `weights` of the attention, and
+            `generate_probability`, float32 `[batch, target_length]`.
         """
         readout_inputs, weights = self.decoder.run(target_ids, state, memory, training)
         if targets is None:
