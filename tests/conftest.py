@@ -1,4 +1,4 @@
-"""What holds for all tests: the CPU, TensorFlow, few messages, and the same random numbers."""
+"""Settings of all tests: the CPU, TensorFlow, few messages, and fixed random numbers."""
 
 import gc
 import os
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef):
-    """A shared fixture draws the same numbers whichever test asks for it first."""
+    """Seed each shared fixture, so that it does not depend on the test that first uses it."""
     if fixturedef.scope != "function":
         set_seeds()
 
@@ -66,7 +66,7 @@ def set_seeds():
 
 @pytest.fixture
 def eagerly(monkeypatch):
-    """Run functions and translators eagerly, in tests that are not about their graphs."""
+    """Run functions and translators eagerly, for tests that do not depend on graphs."""
     import tensorflow as tf
 
     tf.config.run_functions_eagerly(True)
@@ -80,7 +80,7 @@ def eagerly(monkeypatch):
 
 @pytest.fixture(scope="session")
 def forms():
-    """Functions that put texts into a list, an array and other containers."""
+    """Functions that convert texts to a list, an array and other containers."""
     import pandas
     import tensorflow as tf
 
@@ -117,7 +117,7 @@ NO_TEXTS = {
 
 @pytest.fixture(params=NO_TEXTS)
 def no_texts(request):
-    """An argument that holds no texts, and the end of the error for it."""
+    """An argument without texts, and the end of its error message."""
     return NO_TEXTS[request.param]
 
 
@@ -145,7 +145,7 @@ WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
 
 @pytest.fixture(scope="session")
 def make_translator_model():
-    """Make a tiny model between words and characters, with large random weights."""
+    """Create a tiny model from words to characters, with large random weights."""
     from kerasnmt.text import CharacterTokenizer, WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
 
@@ -165,7 +165,7 @@ def make_translator_model():
 
 @pytest.fixture(scope="session")
 def word_model(make_translator_model):
-    """One such model with the state of an optimizer, for all tests that do not change it."""
+    """A model of `make_translator_model` with an optimizer, which tests must not change."""
     import keras
 
     model = make_translator_model()
@@ -176,7 +176,7 @@ def word_model(make_translator_model):
 
 @pytest.fixture(scope="session")
 def word_module(word_model):
-    """What an export of that model writes, traced once."""
+    """The export module of that model, traced once."""
     from kerasnmt.serving import ExportModule
 
     return ExportModule(word_model, **SERVED_OPTIONS)
@@ -184,7 +184,7 @@ def word_module(word_model):
 
 @pytest.fixture(scope="session")
 def make_pointer_model():
-    """Make a tiny model that copies, over one vocabulary of words, with large random weights."""
+    """Create a tiny model that copies, with one vocabulary and large random weights."""
     from kerasnmt import zoo
     from kerasnmt.text import WordTokenizer
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest: after the tests, the CPU seconds of the ten slowest files."""
+"""Plugin of pytest that prints the CPU seconds of the ten slowest files."""
 
 import os
 import sys
@@ -8,10 +8,10 @@ import pytest
 
 
 class SlowestFiles:
-    """Add up the CPU seconds of each file, and the Python processes that its tests start.
+    """Sum the CPU seconds of each file, including the Python processes that its tests start.
 
-    A child counts once it has ended and its parent has waited for it. The time in which pytest
-    imports the files is not counted.
+    A child process counts when it has ended and its parent has waited for it. The time in which
+    pytest imports the files is not counted.
     """
 
     def __init__(self):

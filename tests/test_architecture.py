@@ -1,4 +1,4 @@
-"""The arrows between the rooms of the package, read from the imports of every module."""
+"""The allowed imports between the packages of the library."""
 
 import ast
 from pathlib import Path
@@ -48,7 +48,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def imports(path):
-    """Each imported module with its line, and whether it is imported inside a function."""
+    """Return each imported module with its line, and whether a function imports it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
 
     def visit(node, lazy):

@@ -32,16 +32,16 @@ def beam_search(
 ) -> Hypotheses:
     """Keep the `options.beam_size` most probable sequences of each row at each step.
 
-    A sequence that reaches the end token is frozen: it keeps its place and its score, and the open
-    sequences use the remaining places. A row is finished when `n_best` ended sequences rank at
-    least as high as any open sequence still could.
+    A sequence that reaches the end token keeps its place and its score; the open sequences use the
+    other places. A row is finished when it has `n_best` ended sequences that no open sequence can
+    outrank.
 
     Args:
         step: See `search`.
         states: See `search`.
         memory: See `search`.
         start_ids: See `search`.
-        options: Beam size, lengths, and the penalties by which ended sequences are ranked.
+        options: Options with the beam size, the lengths and the penalties.
         end_id: See `search`.
         max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, at most
             `options.max_length`. A sequence of this length counts as ended.
@@ -61,7 +61,7 @@ def beam_search(
 
 @dataclass(frozen=True)
 class _Beam:
-    """The parts of a beam search; `now` is the state of its loop."""
+    """Parts of a beam search, where `now` is the state of its loop."""
 
     step: Callable
     options: SearchOptions
@@ -86,7 +86,8 @@ class _Beam:
             ops.zeros_like(log_probabilities[..., 0]), log_probabilities, places, self.pad_id
         )
         made = (ids, parents, reorder(records if self.with_records else {}, parents))
-        # After a row is finished, its parents are not written: its sequences keep their places.
+        # The buffer of parents starts with each place as its own parent: after a row is finished,
+        # its parents are no longer written, and its sequences keep their places.
         length = self.options.max_length
         buffers = (allocate(ids, length), fill(places, length), allocate(made[2], length))
         first = {
@@ -108,8 +109,8 @@ class _Beam:
     def unfinished(self, now: dict[str, Any]) -> Any:
         """Return whether each row needs another step, boolean `[batch]`."""
         ranks = self._ranks(now)
-        # Log-probabilities only fall, so the best rank that an open sequence can reach has the
-        # maximum length and a coverage penalty of 0.
+        # Log-probabilities only fall. So an open sequence ranks at most as high as with its present
+        # log-probability, the maximum length and a coverage penalty of 0.
         reachable = now["scores"] / self._divisor(now["max_lengths"])
         reachable = ops.where(now["ended"], IMPOSSIBLE, reachable)
         # Keras needs an initial value if there are no rows.
@@ -123,7 +124,7 @@ class _Beam:
         """Compute one step."""
         ended = now["ended"]
         log_probabilities, records, states = self.step(now["ids"], now["states"], now["memory"])
-        # The best extension goes to the first open place, the next one to the second, and so on.
+        # The best extension goes to the first open place, the second best to the second, and so on.
         is_open = ops.cast(ops.logical_not(ended), "int32")
         wanted = ops.cumsum(is_open, axis=1) - is_open
         open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
@@ -150,7 +151,7 @@ class _Beam:
         return following
 
     def best(self, last: dict[str, Any]) -> Hypotheses:
-        """Return the sequences of the highest rank, best first."""
+        """Return the sequences with the highest ranks, best first."""
         ranks, best = ops.top_k(self._ranks(last), self.n_best)
         best = ops.cast(best, "int32")
         ids, records = _trace_back(last["made"], best, last["time"])
@@ -180,13 +181,13 @@ def _best_extensions(
     Args:
         scores: Log-probability of each sequence, `[batch, hypotheses]`.
         log_probabilities: Log-probability of each next token, `[batch, hypotheses, vocabulary]`.
-        wanted: Ranks of the wanted extensions, int32 `[batch, beam_size]`: 0 for the best one. If
-            there are fewer extensions, the result is an impossible one.
-        pad_id: Token of an impossible extension. So an impossible sequence never ends, and keeps no
-            place.
+        wanted: Ranks of the wanted extensions, int32 `[batch, beam_size]`; 0 is the best. A rank
+            that does not exist gives an impossible extension.
+        pad_id: Token of an impossible extension. With it, an impossible sequence never ends, so it
+            does not keep its place.
 
     Returns:
-        The scores, ids and parents, each `[batch, beam_size]`.
+        The scores, ids and parents, `[batch, beam_size]` each.
     """
     scores, parents, ids = top_sums(scores, log_probabilities, wanted)
     scores = ops.maximum(scores, IMPOSSIBLE)
@@ -194,15 +195,15 @@ def _best_extensions(
 
 
 def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:
-    """Follow the parents from the last step to the first.
+    """Follow the parents of the wanted sequences from the last step to the first.
 
     Args:
-        made: Ids, parents and records of all steps, `[length, batch, hypotheses, ...]`.
+        made: Ids, parents and records of all steps, `[length, batch, hypotheses, ...]` each.
         places: Places of the wanted sequences after the last step, int32 `[batch, n_best]`.
         time: Number of computed steps.
 
     Returns:
-        The ids and records, `[batch, n_best, length, ...]`.
+        The ids and records, `[batch, n_best, length, ...]` each.
     """
     ids, parents, records = made
     length = ids.shape[0]

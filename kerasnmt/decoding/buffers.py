@@ -1,4 +1,4 @@
-"""Buffers: structures of tensors that a search fills step by step and reorders."""
+"""Buffers, which are structures of tensors that a search fills step by step and reorders."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from keras import ops, tree
 
 
 def allocate(example: Any, length: int) -> Any:
-    """Return zeros `[length, ...]` for each tensor of a structure shaped like one step's values."""
+    """Return zeros `[length, ...]` for each tensor `[...]` of a structure, the values of a step."""
     return fill(tree.map_structure(ops.zeros_like, example), length)
 
 
 def fill(values: Any, length: int) -> Any:
-    """Repeat each tensor of a structure for all steps, `[length, ...]`."""
+    """Repeat each tensor `[...]` of a structure for all steps, `[length, ...]`."""
 
     def repeat(value: Any) -> Any:
         return ops.broadcast_to(value[None], (length, *ops.shape(value)))
@@ -20,14 +20,14 @@ def fill(values: Any, length: int) -> Any:
 
 
 def read(buffers: Any, time: Any) -> Any:
-    """Return the values of the step `time` from buffers made by `allocate`."""
+    """Return the values of the step `time` from buffers of `allocate`."""
     return tree.map_structure(lambda buffer: ops.take(buffer, time, axis=0), buffers)
 
 
 def write(buffers: Any, values: Any, time: Any) -> Any:
-    """Return buffers made by `allocate` with the values of the step `time` written to them."""
+    """Return buffers of `allocate` with the values of the step `time` written to them."""
 
-    # TensorFlow's scatter fails on an empty batch.
+    # `ops.scatter_update` of TensorFlow fails on an empty batch.
     def write_one(buffer: Any, value: Any) -> Any:
         here = ops.reshape(ops.arange(buffer.shape[0]) == time, (-1, *[1] * len(value.shape)))
         return ops.where(here, ops.expand_dims(value, 0), buffer)
@@ -50,7 +50,7 @@ def reorder(values: Any, parents: Any) -> Any:
 
     Args:
         values: A structure of tensors `[batch, hypotheses, ...]`.
-        parents: Index of each new hypothesis's parent, int32 `[batch, new_hypotheses]`.
+        parents: Index of the parent of each new hypothesis, int32 `[batch, new_hypotheses]`.
 
     Returns:
         The structure with tensors `[batch, new_hypotheses, ...]`.

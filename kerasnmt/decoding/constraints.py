@@ -1,4 +1,4 @@
-"""Constraints of a search, as a step function that wraps the model's."""
+"""Constraints of a search, as a step function that wraps the model's step."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt.decoding.search_options import SearchOptions
 
 IMPOSSIBLE = -1e9
-"""Log-probability of what is impossible: finite, so that sums and JSON stay valid."""
+"""Log-probability of an impossible token. It is finite, so that sums and JSON stay valid."""
 
 
 def constrained(
@@ -25,14 +25,14 @@ def constrained(
 ) -> tuple[Callable, Any, Any]:
     """Wrap a step function so that some tokens are impossible.
 
-    The length and the tokens of a hypothesis are carried beside its states.
+    The states of the new step function also contain the length and the tokens of each hypothesis.
 
     Args:
         step: See `search`.
         states: See `search`.
         memory: See `search`.
         batch_size: Number of rows.
-        options: Options with `min_length`, `no_repeat_ngram` and `max_length`.
+        options: Options with the lengths and `no_repeat_ngram`.
         end_id: See `search`.
         pad_id: Token that pads `prefix_ids`.
         never_ids: See `search`.
@@ -40,8 +40,8 @@ def constrained(
             them, int32 `[batch, prefix_length]`, right-padded; or None.
 
     Returns:
-        The step function, which gives impossible tokens a log-probability of -1e9 or less, its
-        first states and its memory.
+        The new step function, its first states and its memory. Impossible tokens have a
+        log-probability of -1e9 or less.
     """
     carried = {}
     if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
@@ -58,7 +58,7 @@ def constrained(
         found = log_probabilities
         if never_ids:
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
-            # `ops.where` on the log-probabilities would give the same search, but slower.
+            # `ops.where` on the log-probabilities gives the same search, but is slower.
             found = found + ops.where(never, IMPOSSIBLE, 0.0)
         time: Any = carried.get("time")
         following = {} if time is None else {"time": time + 1}
@@ -85,26 +85,26 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
     Args:
         log_probabilities: `[batch, hypotheses, vocabulary]`.
         history: Tokens fed so far, int32 `[batch, hypotheses, max_length]`.
-        time: Index of the last of them, int32 `[batch, hypotheses]`.
+        time: Index of the last token fed, int32 `[batch, hypotheses]`.
         size: Size n of the n-grams.
     """
     length = history.shape[-1]
     if size > length:
         return log_probabilities
-    ends = ops.arange(size - 1, length, dtype="int32")  # of the possible n-grams
+    ends = ops.arange(size - 1, length, dtype="int32")  # last indices of all n-grams
     repeated = ends <= time[..., None]
     for offset in range(1, size):
         last = ops.take_along_axis(history, ops.maximum(time - offset + 1, 0)[..., None], axis=-1)
         earlier = history[..., size - 1 - offset : length - offset]
         repeated = ops.logical_and(repeated, earlier == last)
 
-    # The last place is extra, for all updates without a repetition; an empty batch has it too.
+    # Updates without a repetition go to an extra last place, which exists for an empty batch too.
     shape = ops.shape(log_probabilities)
     flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
     rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
     ids = history[..., size - 1 :]
-    repeated = ops.logical_and(repeated, ids < shape[2])  # the start token may lie outside
-    repeated = ops.logical_and(repeated, ids >= 0)  # and the padding after an end
+    repeated = ops.logical_and(repeated, ids < shape[2])  # the start token may be outside
+    repeated = ops.logical_and(repeated, ids >= 0)  # the padding after an end may be negative
     places = rows * shape[2] + ids
     places = ops.reshape(ops.where(repeated, places, shape[0] * shape[1] * shape[2]), (-1, 1))
     updates = ops.full_like(places[:, 0], IMPOSSIBLE, dtype=flat.dtype)
@@ -112,7 +112,7 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
 
 
 def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:
-    """Return the token of a prefix at `time`, int32 `[batch, hypotheses]`, or padding after it."""
+    """Return the token of a prefix at `time`, or padding after it, int32 `[batch, hypotheses]`."""
     length = ops.shape(prefix_ids)[1]
     padded = ops.pad(prefix_ids, ((0, 0), (0, 1)), constant_values=pad_id)
     return ops.take_along_axis(padded, ops.minimum(time, length), axis=1)

@@ -1,4 +1,4 @@
-"""The first step of every search."""
+"""First step of every search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,9 @@ from keras import ops, tree
 
 
 def first_step(step: Callable, states: Any, memory: Any, start_ids: Any) -> tuple[Any, Any, Any]:
-    """Compute the first step, with one hypothesis; its results give the loop its shapes.
+    """Compute the first step, which has one hypothesis.
+
+    The results determine the shapes in the loop over the other steps.
 
     Args:
         step: See `search`.

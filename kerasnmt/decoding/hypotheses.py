@@ -1,4 +1,4 @@
-"""The result of a search."""
+"""Result of a search."""
 
 from typing import Any, NamedTuple
 
@@ -9,9 +9,10 @@ class Hypotheses(NamedTuple):
     Attributes:
         ids: Int32 `[batch, hypotheses, max_length]`, without the start token. The end token is
             included if it was reached; the rest is padding.
-        scores: Rank of each sequence, float32 `[batch, hypotheses]`: its log-probability divided by
-            the length penalty, plus the coverage penalty; -1e9 for a missing sequence.
-        records: Records of the step function, in the same structure, each tensor
+        scores: Score by which the sequences are ranked, float32 `[batch, hypotheses]`: the
+            log-probability divided by the length penalty, plus the coverage penalty. A missing
+            sequence has -1e9.
+        records: Records of the step function, in the same structure, with tensors
             `[batch, hypotheses, max_length, ...]`, zeros after the end.
     """
 

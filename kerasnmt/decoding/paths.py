@@ -37,9 +37,10 @@ def follow_paths(
         memory: See `search`.
         start_ids: See `search`.
         options: Options with the maximum length and the length penalty.
-        choose: `choose(log_probabilities, time, numbers) -> (ids, gains)`, from float32
-            `[batch, hypotheses, vocabulary]`, with one hypothesis at the first step, to int32 and
-            float32 `[batch, hypotheses]`.
+        choose: Function `choose(log_probabilities, time, numbers) -> (ids, gains)`. The
+            log-probabilities are float32 `[batch, hypotheses, vocabulary]`, with one hypothesis at
+            the first step. It returns the tokens, int32 `[batch, hypotheses]`, and their
+            log-probabilities, float32 `[batch, hypotheses]`.
         hypotheses: Number of sequences for each row.
         numbers: Argument of `choose`, a structure of tensors `[batch, ...]`.
         end_id: See `search`.
@@ -49,7 +50,7 @@ def follow_paths(
         with_records: See `search`.
 
     Returns:
-        `Hypotheses`, in no order. An impossible sequence is empty and has the score -1e9.
+        `Hypotheses`, unsorted. An impossible sequence is empty and has the score -1e9.
     """
     log_probabilities, records, states = first_step(step, states, memory, start_ids)
     ids, scores = choose(log_probabilities, 0, numbers)

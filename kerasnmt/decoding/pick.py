@@ -1,4 +1,4 @@
-"""Pick a few values by their places."""
+"""Selection of a few values by their places."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from keras import ops
 
 
 def pick(values: Any, places: Any) -> Any:
-    """Take values of each row by comparisons; for few values this needs fewer ops than a gather.
+    """Take values of each row by comparisons, which need fewer ops than a gather of few values.
 
     Args:
         values: Numbers `[batch, n]`, where n is known when the graph is traced.

@@ -1,4 +1,4 @@
-"""Random numbers that depend on a row's content, not on its place in a batch."""
+"""Random numbers that depend on the content of a row, not on its place in a batch."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ def row_keys(inputs: Any, pad_id: int) -> Any:
     """Hash each row to one number, which does not depend on the padding of ids.
 
     Args:
-        inputs: A structure of tensors: ids, integers `[batch, length]`, right-padded; or floats
+        inputs: Structure of tensors: ids, integers `[batch, length]`, right-padded; or floats
             `[batch, ...]`.
         pad_id: Token that pads ids.
 
@@ -27,7 +27,7 @@ def row_keys(inputs: Any, pad_id: int) -> Any:
 def _folded(tensor: Any, pad_id: int) -> Any:
     """Hash each row of a tensor to one number, uint32 `[batch]`."""
     if keras.backend.is_float_dtype(tensor.dtype):
-        tensor = ops.view(ops.cast(tensor, "float32"), "int32")  # the bits of each number
+        tensor = ops.view(ops.cast(tensor, "float32"), "int32")  # bits of each number
     if len(tensor.shape) > 2:
         tensor = ops.reshape(tensor, (-1, math.prod(tensor.shape[1:])))
     positions = ops.cast(ops.arange(ops.shape(tensor)[1], dtype="int32"), "uint32")
@@ -38,12 +38,12 @@ def _folded(tensor: Any, pad_id: int) -> Any:
 def uniforms(keys: Any, seed: int, shape: tuple[int, ...]) -> Any:
     """Draw uniform random numbers for each key.
 
-    Source: the finalizer of MurmurHash3 (Appleby), which mixes a key with a counter.
+    The finalizer of MurmurHash3 (Appleby) mixes each key with a counter.
 
     Args:
         keys: Keys from `row_keys`, uint32 `[batch]`.
-        seed: Seed of the numbers.
-        shape: Shape of the numbers of one key.
+        seed: Seed of the random numbers.
+        shape: Shape of the random numbers of one key.
 
     Returns:
         Float32 `[batch, *shape]`, in [0, 1).
@@ -51,7 +51,7 @@ def uniforms(keys: Any, seed: int, shape: tuple[int, ...]) -> Any:
     counters = ops.cast(ops.arange(math.prod(shape), dtype="int32"), "uint32")
     keys = _mix(keys + _mix(_number(seed) + _number(1)))
     numbers = _mix(keys[:, None] + _mix(counters + _number(1)))
-    # The upper 24 bits, the precision of float32.
+    # Keep the upper 24 bits, the precision of float32.
     numbers = ops.cast(ops.right_shift(numbers, _number(8)), "float32") * 2.0**-24
     return ops.reshape(numbers, (-1, *shape))
 

@@ -1,4 +1,4 @@
-"""A loop over the steps of a search that drops finished rows."""
+"""Loop over the steps of a search, which drops finished rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,32 +9,33 @@ from kerasnmt.time_cache import TimeCache
 
 # Parts of the loop's state that are not part of its result.
 _NEEDED_BY_STEPS = ("states", "memory")
-# First room of the caches in the states; the room doubles each time that it is full.
+# Number of steps that a cache has room for at first. The room doubles each time that it is full.
 _FIRST_ROOM = 8
 
 
 def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
     """Advance independent rows until all of them are finished.
 
-    The sentences of a batch end at different times. In a graph with an unknown number of rows, such
-    as TensorFlow's graphs of texts, the loop drops the finished rows whenever at most seven eighths
-    of its rows are unfinished; at most half of them if the states hold caches, which take longer to
-    copy. There, each `TimeCache` in the states has room for 8 steps first, then for 16, and so on,
-    because each step copies it whole. If shapes are static, all rows are advanced to the end, with
-    room for all steps. Both ways give the same result.
+    The sentences of a batch end at different times. The loop has two ways, with the same result:
+
+    - In a graph with an unknown number of rows, such as TensorFlow's graphs of texts, the loop
+      drops the finished rows when at most 7/8 of its rows are unfinished. If the states contain
+      caches, which take longer to copy, it waits until at most 1/2 are. Each step copies a
+      `TimeCache` completely, so caches have room for 8 steps at first, then for 16, and so on.
+    - If shapes are static, all rows continue to the end, with room for all steps.
 
     Args:
         unfinished: Function `unfinished(now) -> boolean [rows]`.
-        advance: Function `advance(now) -> now` that computes one step.
-        first: A dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
-            others, including `ids`, `states` and `memory`, `[rows, ...]`. Caches in the states hold
-            `time` steps.
+        advance: Function `advance(now) -> now`, which computes one step.
+        first: Dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
+            others, including `ids`, `states` and `memory`, `[rows, ...]`. Caches in the states
+            contain `time` steps.
 
     Returns:
         The last value of `now`, without `states` and `memory`.
 
     Raises:
-        ValueError: If caches in the states have different room.
+        ValueError: If the caches in the states have room for different numbers of steps.
     """
 
     def go_on(now: dict) -> Any:
@@ -55,7 +56,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
             if room is None:
                 return left > rows * 7 // 8
             most = left > rows // 2
-            # Steps continue in the largest room even if it is full.
+            # In the largest room, steps continue even if it is full.
             fits = ops.logical_or(now["time"] < room, room >= largest)
             return ops.logical_and(most, fits)
 
@@ -78,7 +79,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
 
 
 def _room_of(states: Any) -> Any:
-    """Return the number of steps that the states have room for, or None without a cache."""
+    """Return the number of steps that the caches in the states have room for, or None."""
     rooms = []
 
     def look(part: Any) -> Any:
@@ -91,14 +92,14 @@ def _room_of(states: Any) -> Any:
     known = {room for room in rooms if isinstance(room, int)}
     if len(known) > 1:
         raise ValueError(
-            "Expected states with the same room. Received: states with room for "
-            f"{sorted(known)} steps. Make all of them with room for max_length steps."
+            "Expected states with room for the same number of steps. Received: states with room "
+            f"for {sorted(known)} steps. Create all of them with steps=max_length."
         )
     return rooms[0] if rooms else None
 
 
 def _next_room(time: Any, largest: Any) -> Any:
-    """Return the smallest room for one more step, int32: 8, 16, 32, … or the largest."""
+    """Return the smallest room for one more step, int32: 8, 16, 32, … or the largest room."""
     rooms = _FIRST_ROOM * 2 ** ops.arange(24, dtype="int32")
     return ops.minimum(ops.min(ops.where(rooms > time, rooms, rooms[-1])), largest)
 

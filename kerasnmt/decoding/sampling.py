@@ -28,8 +28,8 @@ def sample(
 ) -> Hypotheses:
     """Draw `options.samples` sequences for each row, and return the best distinct ones.
 
-    `top_k` and `top_p` restrict the tokens. Each token is drawn by inverting the cumulative
-    distribution of the remaining tokens, most probable first.
+    `top_k` and `top_p` restrict the tokens. A uniform random number and the cumulative distribution
+    of the remaining tokens, most probable first, determine each token.
 
     Source: Fan, Lewis and Dauphin (2018), "Hierarchical neural story generation" (`top_k`);
     Holtzman et al. (2020), "The curious case of neural text degeneration" (`top_p`).
@@ -39,7 +39,7 @@ def sample(
         states: See `search`.
         memory: See `search`.
         start_ids: See `search`.
-        options: Options of the samples, with the lengths and the length penalty.
+        options: Options with the samples, the lengths and the length penalty.
         keys: Keys from `row_keys`, uint32 `[batch]`. They and `options.seed` determine the samples.
         n_best: Number of sequences to return for each row.
         pad_id: See `search`.
@@ -55,7 +55,7 @@ def sample(
             best, ids = top_k(log_probabilities, options.top_k)
         else:
             best, ids = ops.top_k(log_probabilities, ops.shape(log_probabilities)[-1])
-        # A high temperature evens out the probabilities; impossible tokens stay impossible.
+        # Impossible tokens must stay impossible, even with a high temperature.
         tempered = ops.where(best > IMPOSSIBLE / 2, best / options.temperature, IMPOSSIBLE)
         probabilities = ops.softmax(tempered, axis=-1)
         before = ops.cumsum(probabilities, axis=-1) - probabilities

@@ -1,4 +1,4 @@
-"""The options of a search, each declared once."""
+"""Options of a search, each declared once."""
 
 import inspect
 import operator
@@ -21,14 +21,14 @@ def option(
     """Declare an option as the field of a dataclass.
 
     Args:
-        default: Default value of the option. None also switches the option off.
+        default: Default value of the option. None switches the option off.
         description: One line that describes the option.
         least: Smallest value.
-        above: Number that all values exceed.
+        above: Number that every value must exceed.
         most: Largest value.
 
     Returns:
-        The field. Its metadata contain `description`, and the range as `ge`, `gt` and `le`.
+        The field. Its metadata contains `description`, and the range as `ge`, `gt` and `le`.
     """
     metadata = {"description": description, "ge": least, "gt": above, "le": most}
     return field(default=default, metadata=metadata)
@@ -36,32 +36,31 @@ def option(
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Options of the search for the best sequences, the same for every model.
+    """Options of the search for the best sequences, for every model.
 
-    Beam search is the default; `beam_size=1` is greedy search. `samples=1` draws one sequence
-    instead of a search; equal samples are merged.
+    The default is beam search. `beam_size=1` is greedy search. `samples=1` draws one sequence
+    instead of searching, and equal samples are merged.
 
-    Sequences are ranked by log p / lp + cp, where p is the probability of a sequence of n tokens:
+    Sequences of n tokens with the probability p are ranked by their score:
 
-    - lp = ((5 + n) / 6) ** length_penalty, or n ** length_penalty with
-      `length_normalization="length"`;
-    - cp = coverage_penalty * sum_i log(min(sum_t a_{t,i}, 1)), where a_{t,i} is the attention of
-      token t to source position i. It needs a model with attention.
+        score = log(p) / lp + cp
+        lp = ((5 + n) / 6)^length_penalty
+        cp = coverage_penalty sum_i log(min(sum_t a_{t,i}, 1))
+
+    With `length_normalization="length"`, lp = n^length_penalty. a_{t,i} is the attention of token t
+    to source position i, so a coverage penalty needs a model with attention.
 
     Source: Wu et al. (2016), "Google's neural machine translation system", equation 14.
-
-    Raises:
-        ValueError: If an option is out of its range, or contradicts another one.
     """
 
     beam_size: int = option(
         5, "Hypotheses kept at each step; 1 is greedy search.", least=1, most=1000
     )
     length_penalty: float = option(
-        0.6, "Exponent of the length by which scores are divided; 0 for no division.", least=0
+        0.6, "Exponent of the length penalty, which divides log-probabilities; 0 for none.", least=0
     )
     length_normalization: Literal["wu", "length"] = option(
-        "wu", "Formula of that length: wu for (5 + length) / 6, or length."
+        "wu", "Base of the length penalty: wu for (5 + length) / 6, length for the length."
     )
     coverage_penalty: float = option(
         0.0, "Weight of the penalty for source words without attention; 0 for none.", least=0
@@ -84,17 +83,17 @@ class SearchOptions:
         10, "Number of tokens that max_length_ratio allows in addition.", least=0, most=10**5
     )
     no_repeat_ngram: int = option(
-        0, "Forbids repeating any n-gram of this size; 0 for no rule.", least=0, most=10**5
+        0, "Size of the n-grams that must not be repeated; 0 for no rule.", least=0, most=10**5
     )
     samples: int = option(
-        0, "Number of sequences to draw instead of a search; 0 for a search.", least=0, most=1000
+        0, "Number of sequences to draw instead of searching; 0 to search.", least=0, most=1000
     )
     temperature: float = option(
-        1.0, "Divisor of the log-probabilities of samples; below 1 favors probable ones.", above=0
+        1.0, "Divisor of log-probabilities; values below 1 favor probable samples.", above=0
     )
     top_k: int = option(
         0,
-        "Number of most probable tokens to draw samples from; 0 for all.",
+        "Number of most probable tokens to draw samples from; 0 for all tokens.",
         least=0,
         most=2**31 - 1,
     )
@@ -102,7 +101,7 @@ class SearchOptions:
         1.0, "Total probability of the most probable tokens to draw samples from.", above=0, most=1
     )
     seed: int = option(
-        0, "Seed of samples; the same text gets the same samples.", least=0, most=2**31 - 1
+        0, "Seed of samples; equal texts get equal samples.", least=0, most=2**31 - 1
     )
 
     def __post_init__(self) -> None:
@@ -115,7 +114,7 @@ class SearchOptions:
             )
         if self.samples and self.coverage_penalty:
             raise ValueError(
-                "Expected coverage_penalty=0 where samples are drawn. Received: "
+                "Expected coverage_penalty=0 with samples. Received: "
                 f"coverage_penalty={self.coverage_penalty}, samples={self.samples}"
             )
         defaults = {one.name: one.default for one in fields(self)}
@@ -128,7 +127,7 @@ class SearchOptions:
 
     @classmethod
     def from_keywords(cls, keywords: dict[str, Any]) -> Self:
-        """Make the options from a user's keywords.
+        """Create the options from a user's keywords.
 
         Raises:
             ValueError: If an option is unknown or out of its range, or contradicts another one.
@@ -141,7 +140,7 @@ class SearchOptions:
 
     @property
     def hypotheses(self) -> int:
-        """Number of sequences kept for each row, the maximum that a search can return."""
+        """Number of sequences that a search keeps for each row, and can return at most."""
         return self.samples or self.beam_size
 
     def max_lengths(self, source_lengths: Any) -> Any:
@@ -153,7 +152,7 @@ class SearchOptions:
         Returns:
             Int32 `[batch]`.
         """
-        from keras import ops  # here, so that recipes and help texts do not import Keras
+        from keras import ops  # not at the top: recipes and help texts must not import Keras
 
         if self.max_length_ratio is None:
             return ops.full_like(source_lengths, self.max_length)
@@ -189,5 +188,7 @@ SearchOptions.__doc__ = "\n".join(
         inspect.getdoc(SearchOptions) or "",
         "\nAttributes:",
         *(f"    {one.name}: {one.metadata['description']}" for one in fields(SearchOptions)),
+        "\nRaises:",
+        "    ValueError: If an option is out of its range, or contradicts another one.",
     ]
 )

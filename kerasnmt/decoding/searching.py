@@ -1,4 +1,4 @@
-"""The search for the best outputs of a step function: greedy, beam or samples."""
+"""Search for the best outputs of a step function: greedy search, beam search or samples."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,34 +35,36 @@ def search(
     Rows are independent. The loop ends when every row is finished.
 
     Args:
-        step: `step(ids, states, memory) -> (log_probabilities, records, states)`, with ids int32
-            `[batch, hypotheses]`, log-probabilities float32 `[batch, hypotheses, vocabulary]`, and
-            records and states structures of tensors `[batch, hypotheses, ...]`. The first step has
-            one hypothesis, the later steps all hypotheses and maybe fewer rows. For a coverage
-            penalty the records are a dict with `weights`, `[batch, hypotheses, source_length]`.
-        states: First states, a structure of tensors `[batch, ...]`. A `kerasnmt.layers.TimeCache`
-            within starts empty, with room for `options.max_length` steps. Where the graph allows
-            it, the search carries it as small as possible.
+        step: Function `step(ids, states, memory) -> (log_probabilities, records, states)`. The ids
+            are int32 `[batch, hypotheses]`, the log-probabilities float32
+            `[batch, hypotheses, vocabulary]`, and records and states are structures of tensors
+            `[batch, hypotheses, ...]`. The first step has one hypothesis. Later steps have all
+            hypotheses, and may have fewer rows. With a coverage penalty, the records must be a dict
+            with `weights`, float32 `[batch, hypotheses, source_length]`.
+        states: First states, a structure of tensors `[batch, ...]`. If they contain a
+            `kerasnmt.layers.TimeCache`, it must be empty and have room for `options.max_length`
+            steps. The search makes it smaller where the graph allows it.
         memory: Argument of every step, a structure of tensors `[batch, ...]`.
         start_ids: First tokens, int32 `[batch]`.
-        source_mask: Boolean `[batch, source_length]`, True = real, for the coverage penalty and for
-            maximum lengths that depend on the source.
+        source_mask: Boolean `[batch, source_length]`, True = real token, for the coverage penalty
+            and for maximum lengths that depend on the source.
         options: Options of the search.
         end_id: Token that ends a sequence.
         pad_id: Token that fills a sequence after its end, and pads prefixes.
         never_ids: Tokens that no sequence contains.
         n_best: Number of sequences to return for each row, at most `options.hypotheses`.
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
-            right-padded. They count in its score and length.
+            right-padded. They are part of its score and length.
         with_records: Whether to return the records.
-        sampled_from: Tensors that, with the seed, determine the samples of each row, a structure
-            of tensors `[batch, ...]`, see `row_keys`.
+        sampled_from: Structure of tensors `[batch, ...]`, which determine the samples of each row
+            together with the seed; see `row_keys`.
 
     Returns:
         `Hypotheses`, `n_best` for each row, best first.
 
     Raises:
-        ValueError: If `n_best` is out of range, or caches in the states have different room.
+        ValueError: If `n_best` is out of range, or the caches in the states have room for different
+            numbers of steps.
     """
     if not 1 <= n_best <= options.hypotheses:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The greatest values of long rows, such as a vocabulary's log-probabilities."""
+"""Greatest values of long rows, such as the log-probabilities of a vocabulary."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from keras import ops
 
 from kerasnmt.decoding.pick import pick
 
-# Number of values in a block. For rows of 8,000 to 32,000 values, 50 to 200 was fastest.
+# Number of values in a block. For rows of 8,000 to 32,000 values, 50 to 200 are fastest.
 _BLOCK = 100
 
 
@@ -18,8 +18,8 @@ def top_k(values: Any, k: int) -> tuple[Any, Any]:
         k: Number of values to return.
 
     Returns:
-        The values and int32 places, `[..., k]` each, greatest first; the first of equal values
-        comes first. If a row has fewer values, -inf follows, with places beyond the row's end.
+        The values and their int32 places, `[..., k]` each, greatest first. Equal values keep their
+        order. If a row has fewer values, -inf follows, with places beyond the end of the row.
     """
     *leading, length = ops.shape(values)
     rows = ops.reshape(values, (-1, 1, length))
@@ -31,18 +31,18 @@ def top_k(values: Any, k: int) -> tuple[Any, Any]:
 def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     """Return the greatest sums of the scores and gains of each row.
 
-    The k greatest sums lie within the k blocks whose maximal sums are greatest. The maximum of each
-    block is found much faster than the k greatest values of a long row.
+    The k greatest sums are in the k blocks with the greatest maxima. The maximum of each block is
+    found much faster than the k greatest values of a long row.
 
     Args:
         scores: Finite floats `[batch, hypotheses]`.
-        gains: Floats `[batch, hypotheses, length]` to add to the scores; the length may be unknown
+        gains: Floats to add to the scores, `[batch, hypotheses, length]`. The length may be unknown
             when the graph is traced.
-        ranks: Ranks of the wanted sums, below k, int32 `[batch, k]`: 0 for the greatest sum of the
+        ranks: Ranks of the wanted sums, below k, int32 `[batch, k]`; 0 is the greatest sum of the
             row. The first of equal sums ranks higher.
 
     Returns:
-        The sums, and the hypotheses and int32 places of their gains, `[batch, k]` each. If a row
+        The sums, and the hypotheses and places of their gains, int32, `[batch, k]` each. If a row
         has fewer sums, the sum is -inf, with a place beyond the end of the gains.
     """
     batch, hypotheses, length = ops.shape(gains)
@@ -65,14 +65,14 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     greatest = ops.reshape(ops.max(blocks, axis=-1), (rows, hypotheses, count))
     greatest = greatest + ops.expand_dims(scores, -1)
     _, chosen = _top(ops.reshape(greatest, (rows, hypotheses * count)), k)
-    # Ascending order, so that the first of equal sums is found; fewer ops than `ops.sort`.
+    # Ascending order, so that the first of equal sums is found. `ops.sort` needs more ops.
     chosen = -ops.top_k(-chosen, k)[0]
     first = ops.expand_dims(ops.arange(batch, dtype="int32"), -1) * (hypotheses * count)
     candidates = ops.take(blocks, first + chosen, axis=0)
     candidates = candidates + ops.expand_dims(pick(scores, chosen // count), -1)
     found = _top(ops.reshape(candidates, (rows, k * size)), k)
     sums, places = (pick(values, ranks) for values in found)
-    # The blocks of a row lie one after another, and so do the hypotheses.
+    # The blocks of a row follow each other, and so do its hypotheses.
     places = pick(chosen, places // size) * size + places % size
     length = count * size
     return sums, places // length, places % length

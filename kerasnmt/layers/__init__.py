@@ -1,4 +1,4 @@
-"""Layers of attention-based models, in `keras.ops` only."""
+"""Layers of attention-based models, which use only `keras.ops`."""
 
 from kerasnmt.layers.attention.attention import Attention, BahdanauAttention
 from kerasnmt.layers.attention.coverage import Coverage, DoublyStochastic

@@ -1,4 +1,4 @@
-"""The mixin of layers and models that are made of layers."""
+"""Mixin of layers and models that consist of layers."""
 
 import inspect
 from typing import Any, Self
@@ -7,11 +7,11 @@ import keras
 
 
 class Composite:
-    """Mixin that saves and loads a layer or a model by its constructor's arguments.
+    """Mixin that saves and loads a layer or a model by the arguments of its constructor.
 
     List it before `keras.layers.Layer` or `keras.Model`, and store each argument of the constructor
     in an attribute of the same name. `get_config` serializes these attributes, including layers,
-    and `from_config` makes the object from them.
+    and `from_config` creates the object from them.
 
     ```python
     class Stack(Composite, keras.layers.Layer):
@@ -32,15 +32,15 @@ class Composite:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make the object from the result of `get_config`."""
+        """Create the object from the result of `get_config`."""
         deserialize = keras.saving.deserialize_keras_object
         return cls(**{name: deserialize(value) for name, value in config.items()})
 
 
 def build_once(layer: keras.layers.Layer, *shapes: tuple | None) -> None:
-    """Build a layer with the given shapes, unless it is built already.
+    """Build a layer with the given shapes, unless it is already built.
 
-    The parts of a layer that is loaded from a file are built already.
+    The parts of a layer that was loaded from a file are already built.
     """
     if not layer.built:
         layer.build(*shapes)

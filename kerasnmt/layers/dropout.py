@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-# Random integers in a row of a draw, a number that is known when a graph is traced.
+# Random integers in each row of a draw, a constant when a graph is traced.
 _INTEGERS = 32
 
 
@@ -14,12 +14,14 @@ class ByteDropout(keras.layers.Dropout):
     """Dropout that draws one random byte for each feature, not a float of four bytes.
 
     In TensorFlow on a CPU, it takes a third of the time of `keras.layers.Dropout`. A rate above 0
-    is rounded to a multiple of 1/256, at least 1/256 and at most 255/256. The features that stay
-    are divided by 1 minus this rate. FlashAttention draws bytes too (Dao et al., 2022).
+    is rounded to a multiple of 1/256, from 1/256 to 255/256. The features that remain are divided
+    by 1 minus the rounded rate.
+
+    Source: Dao et al. (2022), "FlashAttention", which draws bytes too.
 
     Args:
         rate: Dropout rate, in [0, 1).
-        seed: Seed of the random numbers, an int, or None to draw one.
+        seed: Seed of the random numbers, an int, or None for a random seed.
 
     Raises:
         ValueError: If the rate is out of range.
@@ -33,7 +35,7 @@ class ByteDropout(keras.layers.Dropout):
         super().__init__(rate, noise_shape=None, seed=seed, **kwargs)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """Drop features of `inputs`, of any shape, in training."""
+        """Drop features of `inputs`, a tensor of any shape, in training."""
         if not (training and self.rate):
             return inputs
         values = 256

@@ -10,9 +10,9 @@ from keras import ops
 def products(left: Any, right: Any) -> Any:
     """Multiply the matrices of each row of a batch.
 
-    This equals `ops.matmul`. It is faster in the graph of a search over any number of sources when
-    there is only one: TensorFlow splits batched products among the threads of a CPU, which for a
-    few hypotheses of one source takes five times as long as one plain product.
+    The result equals that of `ops.matmul`. In a graph for any number of sources, this function is
+    faster if there is only one source: TensorFlow splits batched products among the threads of a
+    CPU. For a few hypotheses of one source, this takes five times as long as one plain product.
 
     Args:
         left: `[batch, n, m]`.
@@ -23,29 +23,29 @@ def products(left: Any, right: Any) -> Any:
     """
     batch, count, _ = ops.shape(left)
     known = isinstance(batch, int) or isinstance(left, keras.KerasTensor)
-    # If n is unknown too, it is the length of targets, so this is not a search.
+    # If n is unknown too, it is a target length, so this is not a search.
     if known or not isinstance(count, int):
         return ops.matmul(left, right)
 
     def of_one_row() -> Any:
         units = ops.shape(right)[2]
         first = ops.reshape(left[:1], (count, -1)), ops.reshape(right[:1], (-1, units))
-        # Adding zeros keeps the batch size unknown: otherwise TensorFlow's optimizer would assume a
-        # batch of 1 in the other branch too. A reshape to a computed shape would also do, but XLA
-        # could not compile its gradient.
+        # The sum with zeros keeps the batch size unknown. Otherwise, TensorFlow's optimizer would
+        # assume a batch of 1 in the other branch too. XLA cannot compile the gradient of a reshape
+        # to a computed shape, which would also work.
         return ops.expand_dims(ops.matmul(*first), 0) + ops.zeros_like(left[..., :1])
 
     return ops.cond(ops.equal(batch, 1), of_one_row, lambda: ops.matmul(left, right))
 
 
 def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
-    """Apply a function of a matrix's rows to the last axis of a tensor.
+    """Apply a function of a matrix to a tensor with any number of axes.
 
-    In TensorFlow, `ops.matmul` and `keras.layers.Dense` multiply a tensor of three axes by a matrix
-    with nine extra ops for the sizes. For the few rows of a search these take longer than the
-    product. In a loop, XLA cannot compile the gradient of this product unless all sizes are known
-    when the graph is traced, and the sizes of text batches are not. A product of two matrices has
-    neither problem.
+    In TensorFlow, `ops.matmul` and `keras.layers.Dense` need nine extra ops for the sizes to
+    multiply a tensor of three axes by a matrix. For the few rows of a search, these take longer
+    than the product. Also, XLA cannot compile the gradient of this product in a loop unless all
+    sizes are known when the graph is traced; the sizes of text batches are not. A product of two
+    matrices has neither problem.
 
     Args:
         function: Function from a matrix `[rows, n]` to `[rows]` or `[rows, ...]`, for example a
@@ -55,7 +55,7 @@ def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
     Returns:
         `[...]` or `[..., m]`.
     """
-    # On a symbolic tensor no op runs yet; without features, -1 in a shape would be ambiguous.
+    # A symbolic tensor runs no ops. For a tensor without features, -1 in a shape is ambiguous.
     symbolic = isinstance(tensor, keras.KerasTensor)
     if symbolic or len(tensor.shape) == 2 or tensor.shape[-1] == 0:
         return function(tensor)

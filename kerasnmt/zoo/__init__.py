@@ -1,4 +1,4 @@
-"""The zoo: every model of the library, by name.
+"""Zoo, with all models of the library by name.
 
 A model is a function that makes it with random weights. Its `from_preset` loads a trained one:
 `bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.

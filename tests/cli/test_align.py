@@ -31,13 +31,13 @@ def test_error_rate(kerasnmt, run_folder, files, tmp_path):
     (tmp_path / "gold").write_text("".join(f"{line}\n" for line in lines))
     done = kerasnmt("align", run_folder, *files, "--gold", tmp_path / "gold")
     assert done == (0, "".join(f"{line}\n" for line in lines), done.err)
-    assert done.err == "alignment error rate 0.0000 on 3 sentences\n"
+    assert done.err == "alignment error rate 0.0000 on 3 sentence pairs\n"
 
 
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ("0-0\n\n", "Expected a line of --gold for each of 3 pairs"),
+        ("0-0\n\n", "Expected one line of --gold for each of 3 pairs"),
         ("0-0\n\n1:2\n", "line 3: "),
     ],
 )

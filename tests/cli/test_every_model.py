@@ -1,4 +1,4 @@
-"""Every model of the zoo: trained, asked, exported, checked, and asked at its export and server."""
+"""Every model of the zoo is trained, exported, checked and served, and answers requests."""
 
 import re
 
@@ -50,7 +50,7 @@ def write(path, lines):
 
 @pytest.fixture
 def trained(kerasnmt, tmp_path):
-    """Train a model; gives its run, and how it is asked on the command line."""
+    """Train a model; return its run, and the options for its requests."""
 
     def translation(name):
         recipe = RECIPE

@@ -136,7 +136,7 @@ def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator
         done = kerasnmt("translate", export_folder, "--batch-size", 2, *options, stdin=text)
         assert (done.code, done.err) == (
             0,
-            f"warning: text {before + 1} has 91 tokens and was cut to 20, the max_length "
+            f"warning: text {before + 1} has 91 tokens and was truncated to 20, the max_length "
             "of this search\n",
         )
         assert len(done.lines) == (8 if "--n-best" in options else before + 2)
@@ -161,9 +161,9 @@ def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
     ("arguments", "line"),
     [
         (["--beam-size", 5], "error: Expected the beam size that is fixed in the export, 3."),
-        (["--n-best", 4], "error: Expected --n-best of at most the beam size, 3. Received: --n-b"),
-        (["--n-best", 2, "--scores"], "error: Expected --n-best alone; it writes scores."),
-        (["--n-best", 2, "--alignments"], "error: Expected --n-best alone; it writes scores."),
+        (["--n-best", 4], "error: Expected at most 3, the beam size, for --n-best. Received: --n"),
+        (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores and --"),
+        (["--n-best", 2, "--alignments"], "error: Expected --n-best without --scores and --"),
         (["--input", "no such file"], "error: no such file: No such file or directory\n"),
         (["--input", "/"], "error: /: Is a directory\n"),
     ],
@@ -178,7 +178,7 @@ def test_bad_usage(kerasnmt, export_folder, arguments, line):
 def test_n_best_follows_the_beam_asked_for(kerasnmt, run_folder):
     done = kerasnmt("translate", run_folder, "--beam-size", 2, "--n-best", 3, stdin="no\n")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected --n-best of at most the beam size, 2.")
+    assert done.err.startswith("error: Expected at most 2, the beam size, for --n-best.")
 
 
 def test_neither_run_nor_export(kerasnmt, tmp_path):
@@ -206,9 +206,9 @@ for arguments in ([lite, "--input", lines], [export, "--batch-size", "1"]):
 def test_a_pipe_is_answered_line_by_line(
     export_folder, lite_folder, translator, load_once, tmp_path
 ):
-    """In a process of its own, where nothing but translations may reach either stream.
+    """A child process writes only translations to the output streams.
 
-    Before that it translates a file by an export for LiteRT, when it has loaded nothing else.
+    First it translates a file with a LiteRT model, before anything else is loaded.
     """
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     del environment["TF_CPP_MIN_LOG_LEVEL"]
@@ -254,7 +254,7 @@ def test_translate_through_a_server(kerasnmt, server, export_folder, tmp_path):
 
 
 def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, translator, tmp_path):
-    """The third chunk of 16 batches holds a line too many bytes long for the server."""
+    """The third chunk of 16 batches has a line that is too long for the server."""
     path = tmp_path / "lines"
     path.write_text("no\nhe\n" * 16 + "a" * (9 << 20) + "\n")
     through = ("--server", server, "--model", "tiny", "--batch-size", 1)
@@ -274,17 +274,17 @@ def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, transla
             ["RUN", "--server", "URL", "--model", "tiny"],
             "Expected either MODEL or --server",
         ),
-        (["RUN", "--model", "tiny"], "Expected --model, --version and --timeout with --server URL"),
-        (["RUN", "--version", 1], "Expected --model, --version and --timeout with --server URL"),
-        (["RUN", "--timeout", 1], "Expected --model, --version and --timeout with --server URL"),
-        (["--server", "URL"], "Expected --model NAME with --server URL"),
+        (["RUN", "--model", "tiny"], "Expected --server URL with --model, --version and --timeout"),
+        (["RUN", "--version", 1], "Expected --server URL with --model, --version and --timeout"),
+        (["RUN", "--timeout", 1], "Expected --server URL with --model, --version and --timeout"),
+        (["--server", "URL"], "Expected --model, the name of the model"),
         (
             ["--server", "URL", "--model", "tiny", "--beam-size", 3],
             "Expected --server URL without --beam-size",
         ),
         (
             ["--server", "URL", "--model", "tiny", "--n-best", 4],
-            "Expected --n-best of at most the beam size, 3. Received: --n-best 4.",
+            "Expected at most 3, the beam size, for --n-best. Received: --n-best 4.",
         ),
         (["--server", "URL", "--model", "tiny", "--timeout", 0], "Expected 0 < timeout <= 86400"),
         (
@@ -334,4 +334,4 @@ def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
     done = kerasnmt("translate", "--server", "grpc://127.0.0.1:1", "--model", "x", stdin="no\n")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected the package tensorflow_serving")
-    assert "pip install tensorflow-serving-api" in done.err
+    assert "pip install 'kerasnmt[serving]'" in done.err

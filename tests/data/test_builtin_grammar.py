@@ -1,4 +1,4 @@
-"""Hand-written English, German and alignments for every feature of the built-in grammar."""
+"""Hand-written sentences and alignments for every feature of the built-in grammar."""
 
 from random import Random
 

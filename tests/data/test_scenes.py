@@ -1,4 +1,4 @@
-"""The built-in scenes: what is drawn is where the captions and the gold positions say."""
+"""The built-in scenes are drawn as the captions and the gold positions describe."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Both searches, on a toy alphabet whose every sequence can be written out."""
+"""Both searches with a toy alphabet, whose sequences can all be enumerated."""
 
 import itertools
 
@@ -17,9 +17,9 @@ IMPOSSIBLE = -1e9
 
 
 class Toy:
-    """Random log-probabilities of the next token, others for every prefix and every row.
+    """Random log-probabilities of the next token, which differ for each prefix and each row.
 
-    A prefix is a node of a tree: the children of node n are 4 n + 1, ..., 4 n + 4.
+    A prefix is a node of a tree. The children of node n are 4 n + 1, ..., 4 n + 4.
     """
 
     def __init__(self, rows=3, seed=0, spread=1.5, end_bias=0.0):
@@ -95,7 +95,7 @@ def penalised(score, length, alpha):
 
 
 def sequences(ids):
-    """The sequences of one row, padding taken off."""
+    """Return the sequences of one row, without padding."""
     return [tuple(token for token in row if token != PAD) for row in np.asarray(ids).tolist()]
 
 
@@ -105,7 +105,7 @@ def ranked(toy, row, found, alpha):
 
 
 def python_beam(toy, row, beam_size, alpha, max_length=LENGTH):
-    """The same rule in plain Python: what has ended keeps its place."""
+    """Beam search in plain Python, where ended sequences keep their places."""
     beam = [()]
     for _ in range(max_length):
         ended = [s for s in beam if s and s[-1] == END]
@@ -172,7 +172,7 @@ CONSTRAINTS = {
 
 
 def brute_force(toy, row, options):
-    """Every sequence that the options allow with its score, best first."""
+    """Return all sequences that the options allow, with their scores, best first."""
     source = SOURCES[row] != PAD
     limit = LENGTH
     if "max_length_ratio" in options:

@@ -29,7 +29,7 @@ from kerasnmt.text.translation_options import TranslationOptions
         ({"samples": 1, "top_k": -1}, r"Expected top_k from 0 to 2147483647"),
         ({"samples": 1, "top_p": 1.1}, r"Expected top_p above 0 and at most 1"),
         ({"samples": 1, "seed": -1}, r"Expected seed from 0"),
-        ({"samples": 1, "coverage_penalty": 0.1}, r"Expected coverage_penalty=0 where samples"),
+        ({"samples": 1, "coverage_penalty": 0.1}, r"Expected coverage_penalty=0 with samples"),
         ({"temperature": 0.7}, r"Expected samples=1 or more with temperature"),
         ({"top_p": 0.9}, r"Expected samples=1 or more with top_p"),
     ],

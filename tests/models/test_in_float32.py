@@ -36,7 +36,7 @@ MODELS = {
     ]
 )
 def make_half(request):
-    """Make a model of the zoo in half precision, with random weights."""
+    """Create a model of the zoo in half precision, with random weights."""
 
     def make(name, seed=1):
         tokenizer = (PlainWordTokenizer if name == "memory_network" else WordTokenizer)(WORDS)

@@ -1,4 +1,4 @@
-"""Losses and metrics of a Seq2Seq."""
+"""Losses and metrics of Seq2Seq models."""
 
 import keras
 import numpy as np
@@ -74,7 +74,7 @@ def test_a_loss_of_ones_own(make_model, batch):
 
 
 def test_metrics_of_ones_own(make_model, batch):
-    """Metrics get logits, and so after a second `compile`, which keeps them."""
+    """User-defined metrics get logits, also after a second `compile` that keeps them."""
     inputs, targets, weights = batch
     model = make_model()
     guessed = np.argmax(model(inputs), axis=-1)
@@ -93,7 +93,7 @@ def test_metrics_of_ones_own(make_model, batch):
 
 @pytest.mark.parametrize("options", [{}, {"tie_embeddings": True}])
 def test_a_step_of_fit_follows_the_gradient_of_the_logits(make_model, batch, options):
-    """`fit` computes probabilities of real tokens alone, without logits of all."""
+    """`fit` computes only the probabilities of real tokens, not all logits."""
     inputs, targets, weights = batch
     weights = weights * np.array([[0.5], [1.0], [2.0]], "float32")
     model = make_model(**options)
@@ -135,7 +135,7 @@ def test_regularisation_is_added(make_model, batch):
 
 
 def padded(batch):
-    """The same batch with columns and rows of padding."""
+    """Return the same batch with columns and rows of padding."""
     inputs, targets, weights = batch
     inputs = {
         "source_ids": np.pad(inputs["source_ids"], ((0, 2), (0, 3))),
@@ -162,7 +162,7 @@ RUNS = [
 
 @pytest.mark.parametrize("decorate", RUNS)
 def test_padding_changes_nothing(make_model, batch, decorate):
-    """Outputs, loss and gradients."""
+    """Padding changes neither outputs, loss nor gradients."""
     model = make_model(scale=0.5)
     model.compile(label_smoothing=0.1)
 

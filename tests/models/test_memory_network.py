@@ -223,7 +223,7 @@ def make_text_model(**options):
 
 @pytest.fixture(scope="module")
 def text_model():
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return make_text_model()
 
 
@@ -326,7 +326,7 @@ NAMES, PLACES = ["mary", "john", "sandra", "daniel"], ["home", "garden", "office
 
 
 def stories_and_questions(count, seed):
-    """Who is where, after some walks: the last walk of the asked one tells."""
+    """Return stories of walks, with a question about the last walk of a person."""
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(count):

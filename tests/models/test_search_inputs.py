@@ -1,4 +1,4 @@
-"""What a search is given to read: inputs by name, ids alone, or no ids at all."""
+"""Inputs of a search: a dict, ids alone, or no ids."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SOURCE = {
 
 
 class Seeing(SearchModel):
-    """Says words by the mean of what it sees, and looks at all regions alike."""
+    """Model whose words depend on the mean of its image, with equal attention weights."""
 
     has_attention = True
     copies = False

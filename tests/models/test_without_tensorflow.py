@@ -1,4 +1,4 @@
-"""The same model on JAX, in a process where TensorFlow cannot be imported."""
+"""The same model on JAX, in a process without TensorFlow."""
 
 import json
 import os
@@ -81,7 +81,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def on_jax(make_model, tmp_path_factory):
-    """What JAX made, and what TensorFlow makes of the same weights and inputs."""
+    """The results of JAX, and those of TensorFlow for the same weights and inputs."""
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
     folder = tmp_path_factory.mktemp("jax")

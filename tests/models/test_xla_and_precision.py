@@ -7,7 +7,7 @@ from kerasnmt import zoo
 
 
 def losses(model, batch, steps=4, **options):
-    """The loss of each of some steps on one batch."""
+    """Return the losses of some steps on one batch."""
     inputs, targets, weights = batch
     model.compile(keras.optimizers.Adam(0.05), **options)
     data = tf.data.Dataset.from_tensors((inputs, targets, weights))
@@ -49,7 +49,7 @@ def test_training_under_xla(make_model, batch):
     ],
 )
 def test_sizes_that_are_unknown_when_it_is_traced(name, jit_compile):
-    """Batches of texts have them; a loop's gradient then has to do without tf.tensordot's."""
+    """Batches of texts have unknown sizes, with which `tf.tensordot` has no gradient in a loop."""
     source_ids = np.array([[5, 6, 4, 3], [7, 3, 0, 0]], "int32")
     target_ids = np.array([[2, 6, 5], [2, 4, 0]], "int32")
     targets = np.array([[6, 5, 3], [4, 3, 0]], "int32")
@@ -90,7 +90,7 @@ def test_search_under_xla(make_model, batch, beam_size):
 @pytest.mark.graph
 @pytest.mark.thorough("compiles two trainings and two searches")
 def test_file_under_xla(make_model, batch, tmp_path):
-    """A model that was loaded from its file, compiled, searches as the one that was saved."""
+    """A loaded and compiled model searches like the saved model."""
     model = make_model(seed=5, scale=0.8)
     losses(model, batch, jit_compile=True)
     model.save(tmp_path / "model.keras")

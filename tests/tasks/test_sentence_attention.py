@@ -54,7 +54,7 @@ def test_bare_spaces_belong_to_a_word():
 
 
 def outputs(**further):
-    """A batch of the signature `attention`: one whole row, one shorter one, one empty one."""
+    """A batch of the signature `attention` with a full row, a shorter row and an empty row."""
     weights = np.stack([WEIGHTS, np.zeros_like(WEIGHTS), np.zeros_like(WEIGHTS)])
     weights[1, 0, :2] = [0.25, 0.75]
     return {

@@ -1,4 +1,4 @@
-"""A tokenizer of a user's own, as the docstring of `Tokenizer` describes it."""
+"""A user-defined tokenizer, the example in the docstring of `Tokenizer`."""
 
 import keras
 import numpy as np
@@ -62,7 +62,7 @@ def test_in_a_graph_and_a_dataset():
 
 
 def test_a_model_that_copies_takes_it():
-    """By default no word can be copied: there are no unknown words."""
+    """By default, no word can be copied, because there are no unknown words."""
     model = pointer_generator_gru(ByteTokenizer(), **SIZES)
     source = model.source_tokenizer.tokenize_source(["ab"])
     assert source.extended_ids.to_list() == source.ids.to_list() == [[101, 102]]
@@ -85,7 +85,7 @@ def test_a_model_is_saved_loaded_and_exported_with_it(tmp_path):
 
 
 def test_long_texts_of_other_units_are_warned_of():
-    """One character of three bytes, which SentencePiece would split in two."""
+    """SentencePiece would split a character of three bytes in two."""
     model = bahdanau_gru(ByteTokenizer(), WordTokenizer(["x"]), **SIZES)
-    with pytest.warns(UserWarning, match="text 1 has 31 tokens and was cut to 25"):
+    with pytest.warns(UserWarning, match="text 1 has 31 tokens and was truncated to 25"):
         model.translate(["ﬁ" * 10], beam_size=1, max_length=25)

@@ -1,4 +1,4 @@
-"""Training on two devices, made of one CPU in a process of its own, equals that on one."""
+"""Training on two virtual devices of one CPU, in a child process, equals training on one."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What holds for every model of the zoo that translates: numbers, search and gradients."""
+"""Common properties of all models of the zoo that translate: numbers, search and gradients."""
 
 import numpy as np
 import pytest
@@ -130,7 +130,7 @@ def test_a_step_of_search_drops_nothing(name):
     ],
 )
 def test_products_of_a_search_step_are_of_matrices(case):
-    """Those of more axes are called Tensordot; each asks for its sizes by nine ops."""
+    """A product with more axes is a `Tensordot`, which needs nine ops for the shape."""
     model = shared(case)
     search = tf.function(
         lambda ids: model.search(ids, beam_size=2, max_length=3).ids, autograph=False

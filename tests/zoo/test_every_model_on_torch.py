@@ -1,4 +1,4 @@
-"""One of every part of the zoo on PyTorch: forward passes, and the refusal of text."""
+"""One model of every part of the zoo on PyTorch: forward passes, and errors for text."""
 
 import json
 import os
@@ -54,7 +54,7 @@ print(json.dumps(errors))
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """What PyTorch makes of all cases."""
+    """The results of PyTorch for all cases."""
     return made_on("torch", tmp_path_factory.mktemp("torch"), COMPILED)
 
 

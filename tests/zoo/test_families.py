@@ -1,4 +1,4 @@
-"""Members take the keywords of their family, in signature, docstring and call."""
+"""Members have the keywords of their family, in signature, docstring and call."""
 
 import inspect
 
@@ -37,7 +37,7 @@ def test_signatures():
 def test_docstrings():
     text = zoo.luong_location_lstm.__doc__
     first, *_ = text.splitlines()
-    assert first.startswith("Location score, e_t = W s_t")
+    assert first.startswith("Luong's model with LSTM cells and the location score")
     order = [
         *("Luong's encoder-decoder", "Source: Luong", "Args:\n    source: ", "\n    units: "),
         *("\n    dropout: ", "\n    max_length: ", "Returns:\n", "Raises:\n"),

@@ -1,4 +1,4 @@
-"""The folders of trained models: their recipes are valid, and their scripts do what they say."""
+"""The folders of trained models have valid recipes, and their scripts work."""
 
 import importlib.util
 import json
@@ -169,7 +169,7 @@ def test_distance_by_hand():
 
 
 def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
-    """Two tasks of a few questions, from reading the files to the results."""
+    """Run the script with two small tasks, from the files to the results."""
     (tmp_path / "data").mkdir()
     lines = []
     for place in ("kitchen", "garden", "office", "hallway", "kitchen"):
@@ -232,7 +232,7 @@ def test_batches_of_any_questions():
     tokenizer = WordTokenizer(["ann", "left", "who", ".", "?"])
 
     def epoch(dataset):
-        """The lengths of the stories of each batch, in words."""
+        """Return the lengths of the stories of each batch, in words."""
         lengths = []
         for inputs, targets, weights in dataset:
             rows = len(targets)
@@ -262,7 +262,7 @@ def test_batches_of_any_questions():
 
 
 class OneWord(keras.Model):
-    """What the word before says, in the place of a model that takes long to trace."""
+    """Model that returns the previous word, instead of a model that takes long to trace."""
 
     def __init__(self, tokenizer=None, **sizes):
         super().__init__()
@@ -396,7 +396,7 @@ def test_captions_and_looks_are_measured():
         return [caption.text for caption in captions[:4]] + ["ein", captions[0].text]
 
     def attend(inputs):
-        """The colours look at their objects, the shapes beside them."""
+        """Return weights where colors look at their objects, but shapes look beside them."""
         weights = np.zeros((6, inputs["target_ids"].shape[1], 16))
         for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
             regions, before = scene.regions().argmax(axis=1), None

@@ -32,34 +32,38 @@ _SCORES = {
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Attention(Composite, keras.layers.Layer):
-    """Attention: a weighted sum of values, with the softmax of scores as its weights.
+    """Attention: a sum of values, weighted by the softmax of scores.
 
         alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
 
-    Any score combines with any window and with coverage. Without a window the attention is global:
-    the softmax covers the whole source.
+    Every score works with every window and with coverage. Without a window, the attention is
+    global: the softmax covers the whole source.
 
     In your own model:
 
-        attention = Attention("general")
-        context, weights = attention(query, values=memory, memory_mask=mask)
+    ```python
+    attention = Attention("general")
+    context, weights = attention(query, values=memory, memory_mask=mask)
+    ```
 
     If the values carry a Keras mask, for example from `Embedding(mask_zero=True)`, the attention
     uses it unless you pass `memory_mask`. The context keeps the mask of the query.
 
     In a loop, project the memory once per source and reuse the keys for every query:
 
-        keys = attention.project(memory)
-        context, weights = attention(query, keys, values=memory, memory_mask=mask)
+    ```python
+    keys = attention.project(memory)
+    context, weights = attention(query, keys, values=memory, memory_mask=mask)
+    ```
 
-    Keys and values may differ: `values` is any tensor with the memory's length. The layer keeps
-    nothing between calls. If a window or coverage depends on earlier words, `initial_history` and
-    `next_history` return the arguments of `call` that describe them.
+    Keys and values may differ: `values` is any tensor with the memory's length. The layer stores
+    nothing between calls. If a window or the coverage depends on earlier words, `initial_history`
+    and `next_history` return the arguments of `call` that describe those words.
 
     Args:
         score: A `Score`, for example `AdditiveScore(units=256)`, or a name: "additive", "cosine",
             "dot", "general", "location" or "scaled_dot". A named score takes its size from the
-            query; "location" attends to the first 100 positions.
+            query. "location" attends to the first 100 positions.
         window: A window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
         coverage: `Coverage()`, or None for attention without coverage.
@@ -106,11 +110,11 @@ class Attention(Composite, keras.layers.Layer):
         keys_shape: tuple | None = None,
         values_shape: tuple | None = None,
     ) -> None:
-        """Make the weights of the score, the window, the coverage and the penalty.
+        """Create the weights of the score, the window, the coverage and the penalty.
 
         Args:
             query_shape: `(..., query_units)`.
-            keys_shape: `(batch, source_length, key_units)`, or None if the values are projected.
+            keys_shape: `(batch, source_length, key_units)`. If None, the values are projected.
             values_shape: `(batch, source_length, value_units)`.
 
         Raises:
@@ -147,7 +151,7 @@ class Attention(Composite, keras.layers.Layer):
                 f"Received: score={self.score!r}. Call attention(query, values=memory) first, or "
                 "pass a layer, such as GeneralScore(units)."
             )
-        # The score may make weights here; the scope gives them paths of their own.
+        # The score may create weights here; the scope gives them paths of their own.
         with keras.name_scope(self.name, caller=self):
             return self.score.project(memory)
 
@@ -166,29 +170,30 @@ class Attention(Composite, keras.layers.Layer):
 
         Args:
             query: `[batch, query_units]`, or `[batch, target_length, query_units]` for several
-                queries over the same memory.
+                queries of the same memory.
             keys: Keys from `project`, `[batch, source_length, key_units]`. If None, the values are
                 projected.
             values: `[batch, source_length, value_units]`.
-            memory_mask: Boolean `[batch, source_length]`, True = real token. If it is None,
-                `values_mask` is used.
-            position: Index of the target word, counted from 0, `[batch]` or
-                `[batch, target_length]`, for a window that moves with it. If None, the queries of a
-                whole target are counted.
+            memory_mask: Boolean `[batch, source_length]`, True = real token. If None, `values_mask`
+                is used.
+            position: Index of the target word, counted from 0, int32 `[batch]` or
+                `[batch, target_length]`, for a window that moves with it. If None, the queries are
+                numbered 0, 1, 2, … along the target.
             coverage: Sums of the weights of earlier words, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`, for attention with coverage.
-            query_mask: Mask of the query, boolean `[batch, target_length]`, passed by Keras. It
+            query_mask: Mask of the query, boolean `[batch, target_length]`, which Keras passes. It
                 does not change the result.
-            values_mask: Mask of the values, boolean `[batch, source_length]`, passed by Keras.
+            values_mask: Mask of the values, boolean `[batch, source_length]`, which Keras passes.
 
         Returns:
             The context, `[batch, value_units]` or `[batch, target_length, value_units]`; and the
             weights, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
-            Masked positions have weight exactly 0; a source without real positions has all zeros.
+            Masked positions have a weight of exactly 0. If a source has no real position, all its
+            weights are 0.
 
         Raises:
-            ValueError: If `values`, or an argument that the window or the coverage needs, is
-                missing, or if the size of the query differs from that of the first query.
+            ValueError: If `values` is missing, or an argument that the window or the coverage
+                needs, or if the size of the query differs from that of the first query.
         """
         if query.shape[-1] != self._query_units:
             raise ValueError(
@@ -225,7 +230,7 @@ class Attention(Composite, keras.layers.Layer):
         return weighted_sum(weights, values), weights
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
-        """Score queries; hypotheses with keys of their own are treated as rows."""
+        """Score queries. Hypotheses with keys of their own become rows."""
         if len(query.shape) == 2:
             return self.score(query, keys)
         length, key_units = ops.shape(keys)[2], keys.shape[3]
@@ -270,7 +275,9 @@ class Attention(Composite, keras.layers.Layer):
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:
-    """Return the sum of the values weighted by the attention: c = sum_i alpha_i v_i.
+    """Return the sum of the values, weighted by the attention.
+
+        c = sum_i alpha_i v_i
 
     Args:
         weights: `[batch, source_length]` or `[batch, target_length, source_length]`.
@@ -288,12 +295,13 @@ def weighted_sum(weights: Any, values: Any) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BahdanauAttention(Attention):
-    """Attention with the additive score, whose query is the decoder state s_{t-1}.
+    """Attention with the additive score and the decoder state s_{t-1} as the query.
 
         e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
         alpha_t = softmax(e_t),    c_t = sum_i alpha_{t,i} h_i
 
-    Source: Bahdanau, Cho and Bengio (2015), equations 5 and 6 and appendix A.1.2.
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", equations 5 and 6 and appendix A.1.2.
 
     Args:
         units: Size of the score's hidden layer.

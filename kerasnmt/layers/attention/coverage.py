@@ -8,17 +8,19 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Coverage(keras.layers.Layer):
-    """Coverage layer: adds the attention of earlier words to the keys.
+    """Layer that adds the coverage, the attention of earlier words, to the keys.
 
-    The coverage C_{t,i} = sum_{t' < t} alpha_{t',i} is added to the key, k_i + w C_{t,i}. In the
-    additive score this gives v^T tanh(W h_i + U s + w C_{t,i}), as published. In a product of query
-    and key it adds C_{t,i} times the product of the query and w. It has no effect on a score that
-    does not use the keys (`LocationScore`).
+        C_{t,i} = sum_{t' < t} alpha_{t',i},    k_{t,i} = k_i + w C_{t,i}
+        loss_t = sum_i min(alpha_{t,i}, C_{t,i})
 
-    The loss, summed over source positions and averaged over target words, is
-    min(alpha_{t,i}, C_{t,i}): it penalizes attending twice to one position. The published weight,
-    1, is for models whose attention is trained already. From the start of training, this weight
-    keeps the attention from learning where to look; a weight of 0.1 gives better alignments.
+    The additive score becomes v^T tanh(W h_i + U s + w C_{t,i}), as published. A dot product of
+    query and key grows by C_{t,i} times the dot product of the query and w. A score that does not
+    use the keys (`LocationScore`) does not change.
+
+    The loss penalizes attending twice to the same position, and is averaged over the target words.
+    The published weight of 1 is for models whose attention is already trained. If training starts
+    with this weight, the attention does not learn where to look; a weight of 0.1 gives better
+    alignments.
 
     Source: Tu et al. (2016), "Modeling coverage for neural machine translation", section 3.1.1,
     with the sum of the weights as the coverage; See, Liu and Manning (2017), "Get to the point",
@@ -36,7 +38,7 @@ class Coverage(keras.layers.Layer):
         self.loss_weight = loss_weight
 
     def build(self, keys_shape: tuple) -> None:
-        """Make the weights for keys `(batch, source_length, key_units)`."""
+        """Create the weights for keys `(batch, source_length, key_units)`."""
         self.kernel = self.add_weight(
             shape=(keys_shape[-1],), initializer=keras.initializers.RandomNormal(), name="kernel"
         )
@@ -58,7 +60,7 @@ class Coverage(keras.layers.Layer):
         return keys + ops.expand_dims(coverage, -1) * ops.cast(self.kernel, keys.dtype)
 
     def loss(self, weights: Any, target_mask: Any) -> Any:
-        """Return the loss of whole targets times `loss_weight`, a float32 scalar.
+        """Return the loss of whole targets, times `loss_weight`, a float32 scalar.
 
         Args:
             weights: Attention weights, float32 `[batch, target_length, source_length]`.
@@ -77,14 +79,14 @@ class Coverage(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DoublyStochastic(keras.layers.Layer):
-    """Doubly stochastic attention: a loss that makes the weights cover every position.
+    """Doubly stochastic attention: a loss that makes the weights cover all positions equally.
 
         lambda sum_i (1 - sum_t alpha_{t,i})^2
 
     The loss is summed over the targets and divided by the number of their words, like the loss of
     the words. If a target has fewer words than the memory has positions, the sums cannot all be 1,
-    and a large lambda blurs the weights. Use it for memories without padding, such as the regions
-    of images: each padded position adds a constant 1 to the loss.
+    and a large lambda blurs the weights. Use this loss for memories without padding, such as the
+    regions of images: each padded position adds a constant 1 to it.
 
     Source: Xu et al. (2015), "Show, attend and tell", equation 14.
 

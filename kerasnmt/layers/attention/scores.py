@@ -1,4 +1,4 @@
-"""Scores: how well a query matches each key."""
+"""Scores, which measure how well a query matches each key."""
 
 from typing import Any
 
@@ -9,22 +9,25 @@ from kerasnmt.layers.products import on_rows
 
 
 class Score(keras.layers.Layer):
-    """Base class of scores: how well a query matches each source position.
+    """Base class of scores, which measure how well a query matches each source position.
 
-    A score of your own needs only `call`:
+    Your own score needs only `call`:
 
-        @keras.saving.register_keras_serializable("my_package")
-        class NegativeDistance(Score):
-            def call(self, query, keys):
-                query = keras.ops.expand_dims(query, -2)  # [batch, (target_length,) 1, units]
-                if len(query.shape) == 4:
-                    keys = keras.ops.expand_dims(keys, 1)
-                return -keras.ops.sum(keras.ops.square(query - keys), axis=-1)
+    ```python
+    @keras.saving.register_keras_serializable("my_package")
+    class NegativeDistance(Score):
+        def call(self, query, keys):
+            query = keras.ops.expand_dims(query, -2)  # [batch, (target_length,) 1, units]
+            if len(query.shape) == 4:
+                keys = keras.ops.expand_dims(keys, 1)
+            return -keras.ops.sum(keras.ops.square(query - keys), axis=-1)
 
-        attention = Attention(NegativeDistance())
+    attention = Attention(NegativeDistance())
+    ```
 
-    `project` computes once per source what depends only on the memory. It runs before `build`, so
-    its weights belong to layers that the constructor makes. Make the weights of `call` in `build`.
+    `project` computes everything that depends only on the memory, once per source. It runs before
+    `build`, so its weights must belong to layers that the constructor creates. Create the weights
+    of `call` in `build`.
     """
 
     def __init__(self, **kwargs) -> None:
@@ -32,15 +35,15 @@ class Score(keras.layers.Layer):
         self.supports_masking = True
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights of `call`; by default there are none.
+        """Create the weights of `call`. By default there are none.
 
         Args:
             query_shape: `(..., query_units)`.
-            keys_shape: `(batch, source_length, key_units)`, the shape of what `project` returns.
+            keys_shape: `(batch, source_length, key_units)`, the shape of the keys from `project`.
         """
 
     def project(self, memory: Any) -> Any:
-        """Turn a memory into the keys of `call`; by default the memory itself.
+        """Turn a memory into the keys of `call`. By default, the keys are the memory.
 
         Args:
             memory: `[batch, source_length, memory_units]`.
@@ -55,7 +58,7 @@ class Score(keras.layers.Layer):
 
         Args:
             query: `[batch, query_units]` or `[batch, target_length, query_units]`.
-            keys: `[batch, source_length, key_units]`, made by `project`.
+            keys: Keys from `project`, `[batch, source_length, key_units]`.
 
         Returns:
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
@@ -65,19 +68,24 @@ class Score(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DotScore(Score):
-    """Dot product, e_i = s^T h_i, without weights; query and memory have the same size.
+    """Dot product of the query and each key, without weights.
 
-    Source: Luong, Pham and Manning (2015), section 3.1, "dot".
+        e_i = s^T h_i
+
+    The query and the memory have the same size.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.1, "dot".
     """
 
-    # What to do if the sizes differ.
+    # The remedy in the error for different sizes.
     _advice = (
         "Make the decoder as large as the memory, or use GeneralScore, which projects the memory "
         "to the query's size."
     )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Check the sizes; there are no weights to make.
+        """Check the sizes. There are no weights.
 
         Args:
             query_shape: `(..., units)`.
@@ -88,9 +96,9 @@ class DotScore(Score):
         """
         if query_shape[-1] != keys_shape[-1]:
             raise ValueError(
-                f"{type(self).__name__} multiplies the query with the keys, so their last "
-                f"dimensions must agree. Received: query_shape={tuple(query_shape)}, "
-                f"keys_shape={tuple(keys_shape)}. {self._advice}"
+                "Expected a query and keys with equal last dimensions, because "
+                f"{type(self).__name__} multiplies them. Received: "
+                f"query_shape={tuple(query_shape)}, keys_shape={tuple(keys_shape)}. {self._advice}"
             )
 
     def call(self, query: Any, keys: Any) -> Any:
@@ -112,36 +120,41 @@ class DotScore(Score):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ScaledDotScore(DotScore):
-    """Scaled dot product, e_i = s^T h_i / sqrt(n), where n is the size of s and h_i.
+    """Dot product, divided by the square root of its size.
 
-    The sum of n products of independent numbers of variance 1 has variance n. Dividing by sqrt(n)
+        e_i = s^T h_i / sqrt(n),    where n is the size of s and h_i
+
+    The sum of n products of independent numbers of variance 1 has variance n. Division by sqrt(n)
     keeps the softmax away from the region where its gradient vanishes.
 
-    Source: Vaswani et al. (2017), section 3.2.1.
+    Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1.
     """
 
     def call(self, query: Any, keys: Any) -> Any:
-        """Score a query against every key; shapes as in `DotScore`."""
+        """Score a query against every key; see `DotScore` for the shapes."""
         return super().call(query, keys) / keys.shape[-1] ** 0.5
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GeneralScore(DotScore):
-    """General score, e_i = s^T W h_i: the dot product with a projected memory.
+    """General score: the dot product of the query and a projected memory.
 
-    The memory is projected once per source. The weights are V = sqrt(n) W, for n units: `project`
-    computes V h_i / sqrt(n). A step of Adam changes all n^2 weights by about the same amount, and
-    their changes add up in the score. Without the divisor, within a few hundred steps the softmax
-    is stuck at one position.
+        e_i = s^T W h_i
 
-    Source: Luong, Pham and Manning (2015), section 3.1, "general"; also called multiplicative or
-    bilinear.
+    This score is also called multiplicative or bilinear. The memory is projected once per source.
+
+    For n units, the layer stores V = sqrt(n) W, and `project` computes V h_i / sqrt(n). A step of
+    Adam changes all n^2 weights by about the same amount, and these changes add up in the score.
+    Without the divisor, the softmax gets stuck at one position within a few hundred steps.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.1, "general".
 
     Args:
         units: Size n of the query.
     """
 
-    _advice = "Make GeneralScore with the query's size as its units."
+    _advice = "Set the units of GeneralScore to the size of the query."
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -155,7 +168,7 @@ class GeneralScore(DotScore):
         )
 
     def project(self, memory: Any) -> Any:
-        """Turn a memory `[batch, source_length, memory_units]` into keys W h_i."""
+        """Turn a memory `[batch, source_length, memory_units]` into the keys W h_i."""
         return self.memory_projection(memory) * self.units**-0.5
 
     def get_config(self) -> dict:
@@ -165,14 +178,16 @@ class GeneralScore(DotScore):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CosineScore(DotScore):
-    """Content-based score, e_i = g cos(s, h_i), with a learned sharpness g.
+    """Content-based score: the cosine of the query and each key, times a learned sharpness g.
 
-    A cosine lies between -1 and 1. So without g no attention weight could be more than e^2 times
-    another, and among twenty words no word could get more than 28% of the attention. With g, the
-    softmax can become as peaked as needed.
+        e_i = g cos(s, h_i)
 
-    Source: Graves, Wayne and Danihelka (2014), "Neural Turing machines", equations 5 and 6, where
-    g is the key strength.
+    A cosine lies between -1 and 1. Without g, no attention weight could be more than e^2 times
+    another, and no word of twenty could get more than 28% of the attention. With g, the softmax can
+    become as peaked as needed.
+
+    Source: Graves, Wayne and Danihelka (2014), "Neural Turing machines", equations 5 and 6, where g
+    is the key strength.
 
     Args:
         sharpness: Initial value of g.
@@ -183,7 +198,7 @@ class CosineScore(DotScore):
         self.sharpness = sharpness
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weight g, and check the sizes as `DotScore` does."""
+        """Create the weight g, and check the sizes; see `DotScore`."""
         super().build(query_shape, keys_shape)
         self.gain = self.add_weight(
             shape=(), initializer=keras.initializers.Constant(self.sharpness), name="gain"
@@ -194,7 +209,7 @@ class CosineScore(DotScore):
         return _unit(memory)
 
     def call(self, query: Any, keys: Any) -> Any:
-        """Score a query against every key; shapes as in `DotScore`."""
+        """Score a query against every key; see `DotScore` for the shapes."""
         return super().call(_unit(query), keys) * ops.cast(self.gain, "float32")
 
     def get_config(self) -> dict:
@@ -211,12 +226,15 @@ def _unit(vectors: Any) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocationScore(Score):
-    """Location-based score, e = W s, which depends on the query alone, not on the keys.
+    """Location-based score, which depends on the query but not on the keys.
+
+        e = W s
 
     A source of length S uses the first S rows of W. Positions from `max_length` on get no
     attention.
 
-    Source: Luong, Pham and Manning (2015), equation 8.
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 8.
 
     Args:
         max_length: Number of source positions that can get attention, the rows of W.
@@ -230,7 +248,7 @@ class LocationScore(Score):
         )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights for a query `(..., query_units)`; the keys do not matter."""
+        """Create the weights for a query `(..., query_units)`. The keys do not matter."""
         self.query_projection.build(query_shape)
 
     def call(self, query: Any, keys: Any) -> Any:
@@ -238,7 +256,7 @@ class LocationScore(Score):
 
         Args:
             query: `[batch, query_units]` or `[batch, target_length, query_units]`.
-            keys: `[batch, source_length, ...]`.
+            keys: `[batch, source_length, ...]`; only its length is used.
 
         Returns:
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
@@ -255,13 +273,16 @@ class LocationScore(Score):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AdditiveScore(Score):
-    """Additive score, e_i = v^T tanh(W h_i + U s + b): a network with one hidden layer.
+    """Additive score: a network with one hidden layer.
 
-    W h_i + b does not depend on the query, so `project` computes it once per source.
+        e_i = v^T tanh(W h_i + U s + b)
+
+    W h_i + b does not depend on the query, so `project` computes it once per source. Other texts
+    multiply one matrix W_1 by the concatenation [h_i; s]. This is the same function, with W_1 = [W,
+    U].
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
-    align and translate", appendix A.1.2. Other texts write one matrix W1 times the concatenation
-    [h_i; s], which is the same function: W1 = [W, U].
+    align and translate", appendix A.1.2.
 
     Args:
         units: Size of the hidden layer.
@@ -277,7 +298,7 @@ class AdditiveScore(Score):
         )
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights of `call`; `project` makes its own when it is first used.
+        """Create the weights of `call`. `project` creates its own weights when it is first used.
 
         Args:
             query_shape: `(..., query_units)`.
@@ -301,7 +322,7 @@ class AdditiveScore(Score):
 
         Args:
             query: `[batch, query_units]` or `[batch, target_length, query_units]`.
-            keys: `[batch, source_length, units]`, made by `project`.
+            keys: Keys from `project`, `[batch, source_length, units]`.
 
         Returns:
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.

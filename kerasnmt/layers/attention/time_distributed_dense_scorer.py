@@ -11,18 +11,21 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TimeDistributedDenseScorer(Score):
-    """e_i = dense([h_i; s]), with the same dense layers at every source position.
+    """Score from the same dense layers at every source position.
 
-    Without a hidden layer, the score is a single linear neuron, e_i = w^T h_i + u^T s + b. The
-    softmax over i cancels u^T s + b, which is the same for every i. So **the attention weights of
-    the linear scorer never depend on the decoder**: they are the same for every target word. It is
-    here because tutorials use it.
+        e_i = w^T h_i + u^T s + b,               without a hidden layer
+        e_i = v^T tanh(W h_i + U s + b) + c,     with a hidden layer
 
-    With a hidden layer, e_i = v^T tanh(W [h_i; s] + b) + c, the weights depend on the query. Apart
-    from c, which cancels too, this is the function of `AdditiveScore`.
+    Without a hidden layer, the score is a single linear neuron. The softmax over i cancels u^T s +
+    b, which is the same for every i. So **the attention weights of the linear scorer never depend
+    on the decoder**: they are the same for every target word. The library has this scorer because
+    tutorials use it.
 
-    The product with [h_i; s] is the sum of a product with h_i, computed once per source, and a
-    product with s.
+    With a hidden layer, the weights depend on the query. The softmax cancels c, so this is the
+    function of `AdditiveScore`.
+
+    This equals dense layers on the concatenation [h_i; s]. `project` computes the part of h_i once
+    per source.
 
     Args:
         hidden_units: Size of the hidden layer, or None for the single linear neuron.
@@ -43,7 +46,7 @@ class TimeDistributedDenseScorer(Score):
             self.output_layer = keras.layers.Dense(1, dtype=dtype, name="output_layer")
 
     def build(self, query_shape: tuple, keys_shape: tuple) -> None:
-        """Make the weights of `call`; `project` makes its own when it is first used.
+        """Create the weights of `call`. `project` creates its own weights when it is first used.
 
         Args:
             query_shape: `(..., query_units)`.
@@ -66,7 +69,7 @@ class TimeDistributedDenseScorer(Score):
 
         Args:
             query: `[batch, query_units]` or `[batch, target_length, query_units]`.
-            keys: `[batch, source_length, hidden_units or 1]`, made by `project`.
+            keys: Keys from `project`, `[batch, source_length, hidden_units or 1]`.
 
         Returns:
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.

@@ -18,7 +18,7 @@ def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
         rank: Rank of the query.
 
     Returns:
-        Float32 `[batch]` for a query of rank 2, `[batch, 1]` for one of rank 3.
+        Float32 `[batch]` for a query of rank 2, `[batch, 1]` for a query of rank 3.
     """
     if memory_mask is None:
         memory_mask = ops.ones(ops.shape(keys)[:2], "bool")
@@ -27,12 +27,13 @@ def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocalMonotonicWindow(keras.layers.Layer):
-    """Local attention to [p_t - D, p_t + D] with p_t = t, for monotonic alignments.
+    """Window of local attention for monotonic alignments: [p_t - D, p_t + D] with p_t = t.
 
     Target words t and source positions are counted from 0. For target words beyond the length of
     the source, p_t is the last source position.
 
-    Source: Luong, Pham and Manning (2015), section 3.2, "local-m".
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.2, "local-m".
 
     Args:
         width: D, the number of words on each side; at least 1.
@@ -60,21 +61,22 @@ class LocalMonotonicWindow(keras.layers.Layer):
             query: `[batch, units]` or `[batch, target_length, units]`; only its shape is used.
             keys: `[batch, source_length, ...]`; only its length is used.
             memory_mask: Boolean `[batch, source_length]`, or None.
-            position: Index of the target word, counted from 0, `[batch]` or
-                `[batch, target_length]`. If None, the queries of a whole target are counted.
+            position: Index of the target word, counted from 0, int32 `[batch]` or
+                `[batch, target_length]`. If None, the queries are numbered 0, 1, 2, … along the
+                target.
 
         Returns:
-            A boolean mask `[..., source_length]`, True inside the window, and the factor of the
-            weights, 1.
+            A boolean mask `[..., source_length]`, True inside the window; and 1, the factor of the
+            attention weights.
 
         Raises:
-            ValueError: If there is one query per row, and no position.
+            ValueError: If there is one query per row and no position.
         """
         if position is None:
             if len(query.shape) != 3:
                 raise ValueError(
-                    "Expected position, the index of the target word, int32 [batch]. "
-                    "Received: position=None, with one query per row."
+                    "Expected position, the index of the target word, int32 [batch], because there "
+                    "is one query per row. Received: position=None"
                 )
             position = ops.arange(ops.shape(query)[1], dtype="int32")[None]
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
@@ -89,13 +91,17 @@ class LocalMonotonicWindow(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LocalPredictiveWindow(keras.layers.Layer):
-    """Local attention to [p_t - D, p_t + D] with p_t = S sigmoid(v^T tanh(W s_t)).
+    """Window of local attention at a predicted position: [p_t - D, p_t + D].
 
-    S is the length of the source without padding; source positions i are counted from 0. The
-    weights are multiplied by exp(-(i - p_t)^2 / (2 sigma^2)), sigma = D / 2, which gives p_t a
-    gradient. So the weights sum to less than 1.
+        p_t = S sigmoid(v^T tanh(W s_t))
+        alpha_{t,i} = softmax_i(e_t) exp(-(i - p_t)^2 / (2 sigma^2)),    sigma = D / 2
 
-    Source: Luong, Pham and Manning (2015), section 3.2, "local-p", equations 9 and 10.
+    S is the length of the source without padding. Source positions i are counted from 0. The
+    softmax covers the window. Its factor gives p_t a gradient, and makes the weights sum to less
+    than 1.
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.2, "local-p", equations 9 and 10.
 
     Args:
         units: Size of the hidden layer, the number of rows of W.
@@ -119,14 +125,14 @@ class LocalPredictiveWindow(keras.layers.Layer):
         self.place = keras.layers.Dense(1, use_bias=False, dtype=dtype, name="place")
 
     def build(self, query_shape: tuple) -> None:
-        """Make the weights for a query `(..., query_units)`."""
+        """Create the weights for a query `(..., query_units)`."""
         build_once(self.hidden, query_shape)
         build_once(self.place, (*query_shape[:-1], self.units))
 
     def call(
         self, query: Any, keys: Any, memory_mask: Any, position: Any = None
     ) -> tuple[Any, Any]:
-        """Return the positions inside the window, and the factors of their weights.
+        """Return the positions inside the window, and the factors of their attention weights.
 
         Args:
             query: `[batch, units]` or `[batch, target_length, units]`.
@@ -135,8 +141,8 @@ class LocalPredictiveWindow(keras.layers.Layer):
             position: Not used.
 
         Returns:
-            A boolean mask `[..., source_length]`, True inside the window, and the factors of the
-            weights, float32 `[..., source_length]`.
+            A boolean mask `[..., source_length]`, True inside the window; and the factors of the
+            attention weights, float32 `[..., source_length]`.
         """
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
         share = on_rows(lambda rows: self.place(self.hidden(rows)), query)

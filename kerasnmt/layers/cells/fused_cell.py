@@ -1,4 +1,4 @@
-"""A Keras recurrent layer as a cell, to use cuDNN."""
+"""Recurrent cell that consists of a Keras layer, to use cuDNN."""
 
 from typing import Any
 
@@ -10,24 +10,26 @@ from kerasnmt.layers.composite import Composite, build_once
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class FusedCell(Composite, keras.layers.Layer):
-    """A Keras recurrent layer as a recurrent cell.
+    """Recurrent cell made from a Keras recurrent layer, which cuDNN can run.
 
     `LuongDecoderCell` and `FirstStateDecoderCell` run their recurrent cell alone over a given
-    target. There the layer computes all steps at once: on a GPU in one cuDNN kernel, where Keras
-    supports it. In search and in an export, the layer's own cell runs step by step, with the same
-    weights and the same results on any machine.
+    target. There, the Keras layer computes all steps at once: on a GPU in one cuDNN kernel, where
+    Keras supports it. In a search and in an export, the cell of the Keras layer runs step by step,
+    with the same weights and the same results on any machine.
 
-        LuongDecoderCell(FusedCell(keras.layers.LSTM(256, return_sequences=True)), attention)
+    ```python
+    LuongDecoderCell(FusedCell(keras.layers.LSTM(256, return_sequences=True)), attention)
+    ```
 
-    The layer has an input kernel of its own. Its inputs, `input_size` features, are projected
-    already, so it has one linear layer more than `LSTMCell`. On a CPU it multiplies by that kernel
-    step by step, which is slower.
+    The Keras layer has its own input kernel, and the inputs are already projected. So this cell has
+    one linear layer more than `LSTMCell`. On a CPU it multiplies by the input kernel in every step,
+    which is slower.
 
     Args:
         layer: `keras.layers.LSTM`, `GRU` or `SimpleRNN` with `return_sequences=True`.
 
     Raises:
-        ValueError: If the layer returns only its last output, or its last states too.
+        ValueError: If the layer returns only its last output, or also its last states.
     """
 
     def __init__(self, layer: keras.layers.RNN, **kwargs) -> None:
@@ -43,7 +45,7 @@ class FusedCell(Composite, keras.layers.Layer):
         self.mask_size: list[int] = []  # cuDNN accepts no masks of states
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., units)`."""
+        """Create the weights for inputs `(..., units)`."""
         build_once(self.layer, (None, None, inputs_shape[-1]))
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:

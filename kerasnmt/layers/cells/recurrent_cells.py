@@ -12,17 +12,17 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GRUCell(keras.layers.Layer):
-    """Gated recurrent unit (GRU) whose inputs are already projected to its three gates.
+    """Gated recurrent unit (GRU), whose inputs are already projected to its three gates.
 
         z = sigmoid(x_z + U_z h),    r = sigmoid(x_r + U_r h)
         h~ = tanh(x_h + r * (U_h h + b_h)),    h' = z * h + (1 - z) * h~
 
-    where the surrounding layer computes x = W x_t + b. In a decoder whose whole target is known,
-    most of x is then one large matrix product over all steps. `keras.layers.GRUCell` computes a
-    small product in every step instead; the recurrence is the same (with `reset_after=True`).
+    The surrounding layer computes x = W x_t + b. If the whole target is known, it computes most of
+    x for all steps in one large matrix product. `keras.layers.GRUCell` computes a small product in
+    every step instead. Its recurrence is the same, with `reset_after=True`.
 
-    Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder", with
-    the reset gate after the matrix product.
+    Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
+    statistical machine translation", with the reset gate after the matrix product.
 
     Args:
         units: Size of the state.
@@ -36,7 +36,7 @@ class GRUCell(keras.layers.Layer):
         self.input_size = 3 * units
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., 3 * units)`."""
+        """Create the weights for inputs `(..., 3 * units)`."""
         self.recurrent_kernel = self.add_weight(
             shape=(self.units, 3 * self.units), initializer="orthogonal", name="recurrent_kernel"
         )
@@ -49,12 +49,12 @@ class GRUCell(keras.layers.Layer):
 
         Args:
             inputs: Projected input, `[batch, 3 * units]`, in the order z, r, h.
-            states: List of one state, `[batch, units]`, which a mask of the same shape may follow,
-                see `StateDropout`.
+            states: List of one state, `[batch, units]`. A mask of the same shape may follow; see
+                `StateDropout`.
 
         Returns:
-            The output, `[batch, units]`, and the list of the new state, which is the output, and
-            the mask.
+            The output, `[batch, units]`; and the list of the new state, which is the output, and
+            the mask if there is one.
         """
         state, *mask = states
         # The bias is added outside `_recur`: for the rows of a search, one op for both is slower.
@@ -76,16 +76,16 @@ class GRUCell(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LSTMCell(keras.layers.Layer):
-    """Long short-term memory (LSTM) whose inputs are already projected to its four gates.
+    """Long short-term memory (LSTM), whose inputs are already projected to its four gates.
 
         i = sigmoid(x_i + U_i h),    f = sigmoid(x_f + U_f h + 1),    o = sigmoid(x_o + U_o h)
         c' = f * c + i * tanh(x_g + U_g h),    h' = o * tanh(c')
 
-    where the surrounding layer computes x = W x_t + b, see `GRUCell`. The 1 preserves the memory at
-    the start of training, like the unit forget bias of `keras.layers.LSTMCell`.
+    The surrounding layer computes x = W x_t + b; see `GRUCell`. The 1 keeps the forget gate open at
+    the start of training, like `unit_forget_bias` of `keras.layers.LSTMCell`.
 
     Source: Hochreiter and Schmidhuber (1997), "Long short-term memory", with the forget gate of
-    Gers, Schmidhuber and Cummins (2000).
+    Gers, Schmidhuber and Cummins (2000), "Learning to forget".
 
     Args:
         units: Size of each of the two states.
@@ -99,7 +99,7 @@ class LSTMCell(keras.layers.Layer):
         self.input_size = 4 * units
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., 4 * units)`."""
+        """Create the weights for inputs `(..., 4 * units)`."""
         self.recurrent_kernel = self.add_weight(
             shape=(self.units, 4 * self.units), initializer="orthogonal", name="recurrent_kernel"
         )
@@ -109,11 +109,11 @@ class LSTMCell(keras.layers.Layer):
 
         Args:
             inputs: Projected input, `[..., 4 * units]`, in the order i, f, g, o.
-            states: List of h and c, each `[..., units]`, which a mask of h may follow, see
+            states: List of h and c, `[..., units]` each. A mask of h may follow; see
                 `StateDropout`.
 
         Returns:
-            The output h', `[..., units]`, and the list of h', c' and the mask.
+            The output h', `[..., units]`; and the list of h', c' and the mask if there is one.
         """
         state, memory, *mask = states
         gates = inputs + on_rows(self._recur, mask_state(state, mask))
@@ -132,15 +132,19 @@ class LSTMCell(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SimpleRNNCell(keras.layers.Layer):
-    """Simple RNN, h' = f(x + U h), where the surrounding layer computes x = W x_t + b.
+    """Simple recurrent cell, whose inputs are already projected.
+
+        h' = f(x + U h)
+
+    The surrounding layer computes x = W x_t + b; see `GRUCell`.
 
     Source: Elman (1990), "Finding structure in time", where f is the logistic function. The default
-    is tanh, as is usual today. `activation="sigmoid"` gives the equation of Sutskever, Vinyals and
-    Le (2014), section 2: h_t = sigm(W x_t + U h_{t-1}).
+    here is tanh, which is usual today. `activation="sigmoid"` gives the equation of Sutskever,
+    Vinyals and Le (2014), "Sequence to sequence learning with neural networks", section 2.
 
     Args:
         units: Size of the state.
-        activation: The function f, or its name in `keras.activations`.
+        activation: Function f, or its name in `keras.activations`.
     """
 
     def __init__(self, units: int, activation: str | Callable = "tanh", **kwargs) -> None:
@@ -152,7 +156,7 @@ class SimpleRNNCell(keras.layers.Layer):
         self.input_size = units
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., units)`."""
+        """Create the weights for inputs `(..., units)`."""
         self.recurrent_kernel = self.add_weight(
             shape=(self.units, self.units), initializer="orthogonal", name="recurrent_kernel"
         )
@@ -162,12 +166,12 @@ class SimpleRNNCell(keras.layers.Layer):
 
         Args:
             inputs: Projected input, `[..., units]`.
-            states: List of one state, `[..., units]`, which a mask of the same shape may follow,
-                see `StateDropout`.
+            states: List of one state, `[..., units]`. A mask of the same shape may follow; see
+                `StateDropout`.
 
         Returns:
-            The output, `[..., units]`, and the list of the new state, which is the output, and the
-            mask.
+            The output, `[..., units]`; and the list of the new state, which is the output, and the
+            mask if there is one.
         """
         state, *mask = states
         recurrent = on_rows(self._recur, mask_state(state, mask))

@@ -1,4 +1,4 @@
-"""A stack of recurrent cells."""
+"""Stack of recurrent cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,17 +11,18 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class StackedCell(Composite, keras.layers.Layer):
-    """A stack of recurrent cells: each cell reads the output of the cell below.
+    """Stack of recurrent cells, where each cell reads the output of the cell below.
 
-    The states of the topmost cell come first, so that the first state is the query of an attention.
+    The states of the topmost cell come first, because the first state is the query of an attention.
 
-    Source: Luong, Pham and Manning (2015), section 3, "stacking"; Wu et al. (2016), "Google's
-    neural machine translation system", section 3.1, for the residual connections.
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3; Wu et al. (2016), "Google's neural machine translation system",
+    section 3.1, for the residual connections.
 
     Args:
         cells: Cells from bottom to top, for example `[LSTMCell(units), LSTMCell(units)]`.
-        residual: Whether every cell but the first has a residual connection, if the sizes are
-            equal.
+        residual: Whether every cell except the first has a residual connection. A cell whose input
+            and output differ in size has none.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class StackedCell(Composite, keras.layers.Layer):
         ]
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., input_size)`."""
+        """Create the weights for inputs `(..., input_size)`."""
         for cell in self.cells:
             build_once(cell, (None, cell.input_size))
         for projection, below in zip(self.input_projections, self.cells[:-1], strict=True):
@@ -54,14 +55,14 @@ class StackedCell(Composite, keras.layers.Layer):
         """Compute one step.
 
         Args:
-            inputs: Inputs projected for the first cell, `[..., input_size]`.
-            states: List of states, the topmost cell's first, `[..., size]` each, with the sizes of
-                `state_size`. Masks with the sizes of `mask_size` may follow in the same order, see
+            inputs: Projected inputs of the first cell, `[..., input_size]`.
+            states: List of states with the sizes of `state_size`, `[..., size]` each, the topmost
+                cell's first. Masks with the sizes of `mask_size` may follow in the same order; see
                 `StateDropout`.
 
         Returns:
-            The output of the topmost cell, `[..., units]`, and the list of the new states and the
-            masks.
+            The output of the topmost cell, `[..., units]`; and the list of the new states, and the
+            masks if there are any.
         """
         count = len(self.state_size)
         states, masks = list(states[:count]), list(states[count:])
@@ -83,5 +84,5 @@ class StackedCell(Composite, keras.layers.Layer):
 
 
 def _without_last(values: list[Any], count: int) -> tuple[list[Any], list[Any]]:
-    """Split a list before its last `count` values; an empty list gives two empty lists."""
+    """Split a list before its last `count` values. An empty list gives two empty lists."""
     return values[: len(values) - count], values[len(values) - count :]

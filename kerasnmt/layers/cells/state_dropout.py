@@ -13,11 +13,11 @@ class StateDropout(keras.layers.Layer):
 
         U h_{t-1} becomes U (m * h_{t-1}),    m_i = 1 / (1 - rate) with probability 1 - rate, else 0
 
-    Only the state that enters the matrix product is masked, as if rows of the recurrent weights
-    were dropped; one mask serves all gates. An LSTM's c, and the part of h that a GRU carries over
-    without a product, are not masked: a mask in every step would make them vanish or grow.
+    One mask serves all gates. Only the state that enters the matrix product is masked. The c of an
+    LSTM, and the part of h that a GRU carries over without a product, are not masked: the same mask
+    in every step would make them vanish or grow.
 
-    The masks are further states, which the cells of this package pass on unchanged.
+    The masks are additional states, which the cells of this package pass on unchanged.
     `RecurrentLayer` and `DecoderCell` add them to the first states in training only, so nothing
     else depends on them. The layer draws them with its own seed generator.
 
@@ -26,11 +26,11 @@ class StateDropout(keras.layers.Layer):
 
     Args:
         rate: Dropout rate of the states, in [0, 1).
-        mask_size: Sizes of the masks, a cell's `mask_size`. It is empty for a cell that takes no
-            masks; `rate` is 0 then.
+        mask_size: Sizes of the masks: the `mask_size` of a cell. If it is empty, the cell takes no
+            masks, and `rate` must be 0.
 
     Raises:
-        ValueError: If the rate is out of range, or is above 0 for a cell that takes no masks.
+        ValueError: If the rate is out of range, or above 0 for a cell that takes no masks.
     """
 
     def __init__(self, rate: float, mask_size: Sequence[int], **kwargs) -> None:
@@ -55,11 +55,11 @@ class StateDropout(keras.layers.Layer):
         """Append masks to the first states of a sequence.
 
         Args:
-            states: List of a cell's first states, `[batch, size]` each.
+            states: List of the first states of a cell, `[batch, size]` each.
             training: Whether dropout applies.
 
         Returns:
-            The list of the states, followed in training by the masks, `[batch, size]` each.
+            The list of the states. In training, the masks follow, `[batch, size]` each.
         """
         if not (training and self.rate):
             return list(states)
@@ -76,5 +76,5 @@ class StateDropout(keras.layers.Layer):
 
 
 def mask_state(state: Any, masks: Sequence[Any]) -> Any:
-    """Return the state as a factor of a product: m * h if there is a mask m, else h."""
+    """Return the state for a matrix product: m * h if there is a mask m, else h."""
     return ops.multiply(state, *masks) if masks else state

@@ -11,12 +11,15 @@ _AFTER_LOOP = keras.backend.backend() == "tensorflow"
 
 
 def with_gradients(inputs: Any, factors: Sequence[Any], lefts: Callable[[], list[Any]]) -> Any:
-    """Return the inputs of a loop, and compute the gradients of its factors from theirs.
+    """Return the inputs of a loop, whose gradients give the gradients of its factors.
 
-    In each step the loop adds products to its inputs, x_t + sum_f left_{f,t} factor_f. So the
-    gradient of a factor is sum_t left_t^T dx_t: one product after the loop, in place of a product
-    and a sum of large tensors in every step. Inside the loop, use `in_loop(factor)`, so that no
-    step computes its gradient.
+    In each step, the loop adds products to its inputs:
+
+        x_t + sum_f left_{f,t} factor_f
+
+    So the gradient of a factor is sum_t left_t^T dx_t. This is one product after the loop, instead
+    of a product and a sum of large tensors in every step. Inside the loop, use `in_loop(factor)`,
+    so that no step computes the gradient of the factor.
 
     Only first derivatives are right: a gradient of this gradient lacks the terms of the factors
     inside the loop.
@@ -24,8 +27,9 @@ def with_gradients(inputs: Any, factors: Sequence[Any], lefts: Callable[[], list
     Args:
         inputs: x, `[batch, target_length, size]`.
         factors: Tensors `[batch, source_length, size]`.
-        lefts: Function that returns the left factors of all steps, `[batch, target_length,
-            source_length]` each. It is called when gradients are computed, after the loop.
+        lefts: Function that returns the left factors of all steps,
+            `[batch, target_length, source_length]` each. It is called after the loop, when
+            gradients are computed.
 
     Returns:
         The inputs.
@@ -45,5 +49,5 @@ def with_gradients(inputs: Any, factors: Sequence[Any], lefts: Callable[[], list
 
 
 def in_loop(factor: Any) -> Any:
-    """Return a factor for the steps of a loop, without a gradient if it comes after the loop."""
+    """Return a factor for the steps of a loop; see `with_gradients`."""
     return ops.stop_gradient(factor) if _AFTER_LOOP else factor

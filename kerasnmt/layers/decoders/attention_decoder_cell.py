@@ -1,4 +1,4 @@
-"""The base of decoder cells with attention."""
+"""Base class of decoder cells with attention."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from kerasnmt.layers.decoders.decoder_cell import DecoderCell, DecoderState
 
 
 class AttentionDecoderCell(DecoderCell):
-    """Base of decoder cells with attention: a recurrent cell and an attention layer.
+    """Base class of decoder cells with a recurrent cell and an attention layer.
 
-    A subclass defines `project_memory` and `_advance`, which decides when to attend.
+    A subclass implements `project_memory` and `_advance`, which decides when to attend.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
@@ -31,7 +31,7 @@ class AttentionDecoderCell(DecoderCell):
     ) -> None:
         super().__init__(cell, state_dropout, **kwargs)
         self.attention = attention
-        # keras.layers.RNN requires it. The true sizes come with the initial state.
+        # `keras.layers.RNN` requires this attribute. The real sizes come with the initial state.
         self.state_size = [0]
 
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
@@ -40,7 +40,7 @@ class AttentionDecoderCell(DecoderCell):
         build_once(self.attention, (None, self.cell.units), None, memory_shape)
 
     def loop_cell(self) -> keras.layers.Layer:
-        """Return the cell that `keras.layers.RNN` runs over a target: this one."""
+        """Return this cell; see `DecoderCell`."""
         return self
 
     def initial_state(
@@ -69,10 +69,11 @@ class AttentionDecoderCell(DecoderCell):
 
         Args:
             inputs: From `project_inputs`, `[batch, input_size]`.
-            states: The state of `step`, and the memory.
+            states: State of `step`, and the memory.
 
         Returns:
-            [output; weights], float32, and the new state with the memory.
+            [output; weights], float32 `[batch, output_units + source_length]`; and the new state
+            with the memory.
         """
         state, memory = states
         output, weights, state = self.step(inputs, state, self._memory_in_loop(memory))
@@ -80,7 +81,7 @@ class AttentionDecoderCell(DecoderCell):
         return outputs, [state, memory]
 
     def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory for `step` in a loop. `keras.layers.RNN` casts all states to floats."""
+        """Return the memory for `step`, after `keras.layers.RNN` has cast it to floats."""
         return {
             name: ops.cast(part, "bool") if name.endswith("mask") else part
             for name, part in memory.items()
@@ -91,11 +92,11 @@ class AttentionDecoderCell(DecoderCell):
     ) -> tuple[Any, Any]:
         """Make all steps of a given target; see `DecoderCell`.
 
-        The memory is a part of the loop's state that no step changes, because the cell of a
-        `keras.layers.RNN` gets nothing else.
+        The memory becomes a part of the loop's state, which no step changes: the cell of a
+        `keras.layers.RNN` gets only inputs and states.
         """
         outputs = loop(inputs, initial_state=[state, memory])
-        # On TensorFlow the gradient of a slice by index takes ten times as long as this one.
+        # On TensorFlow, the gradient of `outputs[..., :n]` takes ten times as long as this one.
         size = (*ops.shape(outputs)[:2], self.output_units)
         weights = ops.cast(outputs[..., self.output_units :], "float32")
         return ops.slice(outputs, (0, 0, 0), size), weights

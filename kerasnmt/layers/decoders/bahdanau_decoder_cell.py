@@ -13,29 +13,30 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BahdanauDecoderCell(AttentionDecoderCell):
-    """One step of Bahdanau's decoder: attend with s_{t-1}, then feed the context to the cell.
+    """One step of Bahdanau's decoder, which attends before its recurrent cell runs.
 
         c_t = sum_i alpha_{t,i} h_i,    alpha_t = attention(s_{t-1}, h)
         s_t = cell(W y_{t-1} + b + C c_t, s_{t-1})
 
-    C c_t = sum_i alpha_{t,i} (C h_i), so `project_memory` applies C once per source. The output is
-    s_t.
+    The output is s_t. C c_t = sum_i alpha_{t,i} (C h_i), so `project_memory` applies C once per
+    source.
 
-    Source: Bahdanau, Cho and Bengio (2015), section 3.1 and appendix A.2.2.
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", section 3.1 and appendix A.2.2.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        attention: Attention layer, for example `BahdanauAttention(units)`. Its context has to be
-            the sum of the values, weighted by the weights that it returns.
+        attention: Attention layer, for example `BahdanauAttention(units)`. Its context must be the
+            sum of the values, weighted by the weights that it returns.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
-    # Names in the memory of the values that the contexts sum up, if `_factors` returns what
-    # multiplies them. A loop computes their gradients after its last step.
+    # Names of the values in the memory that `_factors` returns the factors of. The gradients of
+    # these values are computed after the loop.
     value_names: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init_subclass__(cls, **kwargs) -> None:
-        """Let a subclass with a step of its own name the values whose factors it knows."""
+        """Clear `value_names` of a subclass that has its own step but does not set them."""
         super().__init_subclass__(**kwargs)
         own = vars(cls)
         if ("_advance" in own or "step" in own) and "value_names" not in own:
@@ -85,7 +86,7 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         return output, weights
 
     def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:
-        """Return what multiplies each of the values in the inputs of the recurrent cell.
+        """Return the factors of the values in the inputs of the recurrent cell.
 
         Args:
             output: Outputs of all steps, `[batch, target_length, output_units]`.
@@ -93,20 +94,21 @@ class BahdanauDecoderCell(AttentionDecoderCell):
             memory: From `project_memory`.
 
         Returns:
-            `[batch, target_length, source_length]` for each of `value_names`.
+            Factors `[batch, target_length, source_length]`, one for each of `value_names`.
         """
         return [weights]
 
     def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
         """Return the memory for `step` in the loop of `unroll`; see `AttentionDecoderCell`."""
-        # Here and not before the loop, which would still sum up products for a constant state.
+        # If `in_loop` ran before the loop, TensorFlow would still sum up gradients for the values,
+        # which are a constant state of the loop.
         values = {name: in_loop(memory[name]) for name in self.value_names}
         return super()._memory_in_loop({**memory, **values})
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GatedDecoderCell(BahdanauDecoderCell):
-    """Bahdanau's step with a gate on the context.
+    """One step of Bahdanau's decoder with a gate on the context.
 
         z_t = beta_t sum_i alpha_{t,i} a_i,    beta_t = sigmoid(f_beta(s_{t-1}))
         s_t = cell(W y_{t-1} + b + C z_t, s_{t-1})

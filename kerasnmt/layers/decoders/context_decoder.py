@@ -1,4 +1,4 @@
-"""The decoder, and its cell, that attend to a source and to a context."""
+"""Decoder and decoder cell that attend to a source and to a context."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextDecoderCell(BahdanauDecoderCell):
-    """Bahdanau's step with a second attention, to a second text, the context.
+    """One step of Bahdanau's decoder with a second attention, to a second text, the context.
 
         c_t = sum_i alpha_{t,i} h_i,    alpha_t = attention(s_{t-1}, h)
         k_t = sum_j beta_{t,j} g_j,     beta_t = context_attention(s_{t-1}, g)
         s_t = cell(W y_{t-1} + b + C c_t + K k_t, s_{t-1})
 
-    `ContextEncoder` computes the annotations h of the source and g of the context. The weights of a
-    step are [alpha_t; beta_t]. The output is s_t.
+    The output is s_t. The weights of a step are [alpha_t; beta_t]. `ContextEncoder` computes the
+    annotations h of the source and g of the context.
 
     Source: Stehnii (2018), "Neural attention", section "Attention over context"; McCann, Keskar,
-    Xiong and Socher (2018), "The natural language decathlon", section 3. There the decoder attends
-    to a context and a question with s_t, and feeds attentional vectors back, as Luong's does.
+    Xiong and Socher (2018), "The natural language decathlon", section 3, where the decoder attends
+    with s_t and uses input feeding, like Luong's decoder.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
@@ -34,7 +34,7 @@ class ContextDecoderCell(BahdanauDecoderCell):
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If an attention has coverage or a window that moves.
+        ValueError: If an attention has coverage or a window that moves with the target.
     """
 
     value_names = ("values", "context_values")
@@ -51,9 +51,9 @@ class ContextDecoderCell(BahdanauDecoderCell):
         for name, one in (("attention", attention), ("context_attention", context_attention)):
             if one.history:
                 raise ValueError(
-                    "Expected attentions without coverage and without windows that move. "
-                    f"Received: {name} that carries {one.history} from step to step. Use "
-                    "BahdanauDecoderCell, which attends to the source only."
+                    "Expected attentions without coverage and without windows that move with the "
+                    f"target. Received: {name} with history={one.history}. Use "
+                    "BahdanauDecoderCell, which attends only to the source."
                 )
         self.context_attention = context_attention
         self.second_projection = keras.layers.Dense(
@@ -65,7 +65,7 @@ class ContextDecoderCell(BahdanauDecoderCell):
 
         Args:
             input_shape: `(..., features)` of the embedded target.
-            memory_shape: `(batch, length, memory_units)`, of the source and of the context.
+            memory_shape: `(batch, length, memory_units)` of the source and of the context.
         """
         super().build(input_shape, memory_shape)
         keys = self.context_attention.project(keras.KerasTensor(memory_shape))
@@ -75,7 +75,7 @@ class ContextDecoderCell(BahdanauDecoderCell):
     def project_memory(
         self, annotations: dict[str, Any], memory_mask: dict[str, Any]
     ) -> dict[str, Any]:
-        """Compute once per source the keys of both texts, and the values C h_i and K g_j.
+        """Compute the keys of both texts, and the values C h_i and K g_j, once per source.
 
         Args:
             annotations: `source` and `context`, `[batch, length, memory_units]` each.
@@ -106,10 +106,10 @@ class ContextDecoderCell(BahdanauDecoderCell):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextDecoder(RecurrentDecoder):
-    """A `RecurrentDecoder` around a `ContextDecoderCell`.
+    """`RecurrentDecoder` with a `ContextDecoderCell`.
 
     The readout gets (y_{t-1}, s_t, [c_t; k_t]). The attention weights of a position are
-    [alpha_t; beta_t], those of the source first.
+    [alpha_t; beta_t]: first those of the source, then those of the context.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
@@ -135,14 +135,14 @@ class ContextDecoder(RecurrentDecoder):
 
 
 def split_weights(weights: Any, memory: dict[str, Any]) -> dict[str, Any]:
-    """Split attention weights into those of the source and those of the context.
+    """Split attention weights into the source's and the context's.
 
     Args:
         weights: `[..., source_length + context_length]`.
         memory: From `ContextDecoder.project_memory`.
 
     Returns:
-        `source` `[..., source_length]` and `context` `[..., context_length]`.
+        A dict of `source`, `[..., source_length]`, and `context`, `[..., context_length]`.
     """
     length = ops.shape(memory["annotations"]["source"])[1]
     return {"source": weights[..., :length], "context": weights[..., length:]}

@@ -1,4 +1,4 @@
-"""The base of decoders."""
+"""Base class of decoders."""
 
 from typing import Any, ClassVar
 
@@ -9,36 +9,36 @@ from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
 class Decoder(Composite, keras.layers.Layer):
-    """Predict a target, token by token, from the annotations of a source.
+    """Base class of decoders, which predict a target from the annotations of a source.
 
     `call` runs over whole given targets, for training. `step` runs over one position, for search.
     Both give the same numbers.
 
-    A subclass has an `embedding`, the `keras.layers.Embedding` of its vocabulary, and defines
+    A subclass has an `embedding`, the `keras.layers.Embedding` of its vocabulary, and implements
     `build`, `project_memory`, `initial_state`, `call`, `step`, `next_log_probability` and
     `log_probability`. The other members have defaults.
 
-    Shapes: `annotations` are `[batch, source_length, memory_units]`. A decoder of two texts takes
-    the dicts that `ContextEncoder` returns.
+    `annotations` are `[batch, source_length, memory_units]`. A decoder of two texts takes the dicts
+    that `ContextEncoder` returns.
     """
 
-    # Whether the decoder predicts ids outside its vocabulary: those of unknown source words.
+    # Whether the decoder predicts extended ids, which include unknown words of the source.
     copies: bool = False
-    # Whether the records of `call` and `step` hold attention weights.
+    # Whether the records of `call` and `step` contain attention weights.
     has_attention: bool = False
-    # The names of what `log_probability` reports in `measured`.
+    # Names of the tensors in the `measured` of `log_probability`.
     measures: ClassVar[tuple[str, ...]] = ()
 
     def project_memory(
         self, annotations: Any, memory_mask: Any, *source_ids: Any
     ) -> dict[str, Any]:
-        """Compute once per source what all steps need.
+        """Compute what all steps need, once per source.
 
         Args:
             annotations: Output of the encoder, `[batch, source_length, memory_units]`.
             memory_mask: Boolean `[batch, source_length]`, True = real token.
-            *source_ids: Only if the decoder copies: extended ids of each text that the encoder
-                reads, int32 `[batch, source_length]`.
+            *source_ids: Extended ids of each text that the encoder reads, int32
+                `[batch, source_length]`, if the decoder copies.
 
         Returns:
             The `memory` argument of the other methods, a structure of tensors `[batch, ...]`.
@@ -54,8 +54,8 @@ class Decoder(Composite, keras.layers.Layer):
             states: Output of the bridge, `[batch, size]` each; empty without a bridge.
             memory: From `project_memory`.
             training: Whether dropout applies.
-            steps: Maximum number of calls of `step`. A decoder that attends to its earlier steps
-                allocates room for them. 0 if only `call` follows.
+            steps: Maximum number of calls of `step`, for which a decoder that attends to its
+                earlier steps allocates room. 0 if only `call` follows.
 
         Returns:
             The `state` argument of `call` and of the first `step`, a structure of tensors
@@ -74,21 +74,21 @@ class Decoder(Composite, keras.layers.Layer):
         """Predict every next token of given targets.
 
         Args:
-            target_ids: Int32 `[batch, target_length]`, starting with the start token. No extended
-                ids.
+            target_ids: Previous tokens, int32 `[batch, target_length]`: they start with the start
+                token, and have no extended ids.
             state: From `initial_state`.
             memory: From `project_memory`.
             training: Whether dropout applies.
-            targets: The tokens to predict. The outputs are then their probabilities, which takes
+            targets: Tokens to predict. With them, the outputs are their probabilities, which takes
                 less time and memory than logits.
 
         Returns:
-            Outputs, from which `log_probability` and `next_log_probability` compute probabilities:
-            for a vocabulary projection the logits `[batch, target_length, vocabulary]`. With
-            `targets`, their `TokenProbability`. And records, a dict of float32 tensors
+            Outputs, the argument of `log_probability` and `next_log_probability`: for a vocabulary
+            projection, the logits `[batch, target_length, vocabulary]`; with `targets`, their
+            `TokenProbability`. And records, a dict of float32 tensors
             `[batch, target_length, ...]`: with attention, `weights`
-            `[batch, target_length, source_length]`. Row t belongs to the token that is predicted
-            there, which is token t of the targets.
+            `[batch, target_length, source_length]`. Row t belongs to the predicted token t, not to
+            the previous token.
         """
         raise NotImplementedError
 
@@ -96,12 +96,12 @@ class Decoder(Composite, keras.layers.Layer):
         """Predict the next token of each hypothesis of each row.
 
         Args:
-            ids: Previous tokens, int32 `[batch, hypotheses]`. Extended ids if the decoder copies.
+            ids: Previous tokens, int32 `[batch, hypotheses]`; extended ids if the decoder copies.
             state: From `initial_state` or the previous step, `[batch, hypotheses, ...]`.
             memory: From `project_memory`. The hypotheses of a row share it; it is never tiled.
 
         Returns:
-            Outputs and records of one position, as `call` returns them, and the new state.
+            Outputs and records of one position, like those of `call`; and the new state.
         """
         raise NotImplementedError
 
@@ -118,11 +118,11 @@ class Decoder(Composite, keras.layers.Layer):
         raise NotImplementedError
 
     def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
-        """Return log p of the given ids, with what a model reports during training.
+        """Return log p of the given ids, and the measures that a model reports during training.
 
         Args:
             outputs: From `call` without targets.
-            ids: Int32 `[batch, target_length]`. Extended ids if the decoder copies.
+            ids: Int32 `[batch, target_length]`; extended ids if the decoder copies.
         """
         raise NotImplementedError
 
@@ -134,7 +134,7 @@ class Decoder(Composite, keras.layers.Layer):
             target_ids: Argument of `call`.
 
         Returns:
-            Float32 scalars.
+            List of float32 scalars.
         """
         return []
 
@@ -146,12 +146,13 @@ class Decoder(Composite, keras.layers.Layer):
             memory: From `project_memory`.
 
         Returns:
-            Float32 `[batch, layers, heads, target_length, source_length]`, lowest layer first.
+            Float32 `[batch, layers, heads, target_length, source_length]`, layers from bottom to
+            top.
 
         Raises:
             ValueError: If the attention has no heads.
         """
         raise ValueError(
-            "Expected a decoder with attention heads, as of transformer_tiny. "
-            f"Received: {type(self).__name__}. Use model.attend for its attention weights."
+            "Expected a decoder with attention heads, such as that of transformer_tiny. "
+            f"Received: {type(self).__name__}. Use model.attend to get its attention weights."
         )

@@ -1,4 +1,4 @@
-"""Decoder cells: a recurrent cell in a decoder."""
+"""Base class of decoder cells, and decoder cells without attention."""
 
 from typing import Any, NamedTuple
 
@@ -13,14 +13,14 @@ from kerasnmt.layers.products import on_rows
 class DecoderState(NamedTuple):
     """State of a recurrent decoder between two steps.
 
-    A structure of tensors `[batch, ...]`, or `[batch, hypotheses, ...]` in a search. Both
+    It is a structure of tensors `[batch, ...]`, or `[batch, hypotheses, ...]` in a search.
     `keras.layers.RNN` and a search carry it from step to step. Members that a decoder cell does not
     use are empty.
 
     Attributes:
-        cell: States of the recurrent cell, `[..., size]` each. In training their dropout masks
+        cell: States of the recurrent cell, `[..., size]` each. In training, their dropout masks
             follow; see `StateDropout`.
-        attention: What the attention keeps of earlier steps, by name, such as its coverage.
+        attention: History of the attention, such as its coverage; see `Attention.initial_history`.
         attentional: Attentional vector of the previous step, for input feeding, `[..., units]`.
         thought: Projected thought vector, `[..., input_size]`.
         history: `TimeCache` of earlier states, for an attention to the decoder's own history.
@@ -34,18 +34,18 @@ class DecoderState(NamedTuple):
 
 
 class DecoderCell(Composite, keras.layers.Layer):
-    """Base of decoder cells: a recurrent cell, and when it attends to the source.
+    """Base class of decoder cells, which run a recurrent cell and decide when to attend.
 
-    Two methods move work out of the time loop: `project_inputs` computes W y_{t-1} + b for all
-    positions at once, and `project_memory` runs once per source. `step` makes one step, in search
-    and in training. `unroll` makes all steps of a given target.
+    `step` makes one step, in search and in training. `unroll` makes all steps of a given target.
+    Two methods move work out of the loop over the steps: `project_inputs` computes W y_{t-1} + b
+    for all positions at once, and `project_memory` runs once per source.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
-    # The attention layer. Without one, `step` and `unroll` return None in place of weights.
+    # The attention layer. Without it, `step` and `unroll` return None instead of weights.
     attention: keras.layers.Layer | None = None
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
@@ -64,7 +64,7 @@ class DecoderCell(Composite, keras.layers.Layer):
         """Create the weights.
 
         Args:
-            input_shape: `(..., features)` of the embedded target.
+            input_shape: `(..., features)`, the shape of the embedded target.
             memory_shape: `(batch, source_length, memory_units)`.
         """
         build_once(self.cell, (None, self.cell.input_size))
@@ -72,15 +72,15 @@ class DecoderCell(Composite, keras.layers.Layer):
 
     @property
     def readout_units(self) -> int:
-        """Size of the s_t that `readout_inputs` returns."""
+        """Size of the state s_t that `readout_inputs` returns."""
         return self.output_units
 
     def readout_inputs(self, output: Any, context: Any) -> tuple[Any, Any]:
-        """Return the s_t and c_t that the readout gets.
+        """Return s_t and c_t for the readout.
 
         Args:
             output: Output of `step` or `unroll`, `[..., output_units]`.
-            context: Sum of the annotations, weighted by the attention, `[..., memory_units]`.
+            context: Sum of the annotations, weighted by the attention, `[..., memory_units]`, or
                 `[..., 0]` without attention.
         """
         return output, context
@@ -97,7 +97,7 @@ class DecoderCell(Composite, keras.layers.Layer):
             state: State before the step.
 
         Returns:
-            The cell's output `[..., units]`, and the state with the cell's new states.
+            The output of the cell, `[..., units]`; and the state with the cell's new states.
         """
         output, states = self.cell(inputs, state.cell)
         return output, state._replace(cell=states)
@@ -108,37 +108,36 @@ class DecoderCell(Composite, keras.layers.Layer):
         """Return the state before the first step.
 
         Args:
-            states: Output of the bridge, the recurrent cell's first states, `[batch, size]` each.
+            states: First states of the recurrent cell from the bridge, `[batch, size]` each.
             memory: From `project_memory`.
             training: Whether dropout applies.
-            steps: Maximum number of calls of `step`, for cells that attend to earlier steps; 0 if
-                only `unroll` follows.
+            steps: Maximum number of calls of `step`, for which a cell that attends to its earlier
+                steps allocates room. 0 if only `unroll` follows.
 
         Returns:
             The first `state` of `step` and `unroll`.
 
         Raises:
-            ValueError: If the states do not have the cell's sizes.
+            ValueError: If the states do not have the sizes of the cell.
         """
         sizes = [state.shape[-1] for state in states]
         if sizes != list(self.cell.state_size):
             raise ValueError(
-                f"Expected first states of sizes {list(self.cell.state_size)}, those of the "
-                f"decoder's {type(self.cell).__name__}. Received: sizes={sizes}, from the bridge. "
-                "Choose encoder layers of fitting size, or a bridge that changes it, as "
-                "DenseBridge does."
+                f"Expected first states of sizes {list(self.cell.state_size)}, as in the decoder's "
+                f"{type(self.cell).__name__}. Received: sizes={sizes} from the bridge. Choose "
+                "other encoder sizes, or a bridge that changes them, such as DenseBridge."
             )
         return DecoderState(self.state_masks(states, training=training))
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute once per source what all steps need.
+        """Compute what all steps need, once per source.
 
         Args:
             annotations: `[batch, source_length, memory_units]`.
             memory_mask: Boolean `[batch, source_length]`, True = real token.
 
         Returns:
-            The `memory` argument of the other methods. The name of a mask ends with `mask`.
+            The `memory` argument of the other methods. The names of masks end with `mask`.
         """
         return {}
 
@@ -149,7 +148,7 @@ class DecoderCell(Composite, keras.layers.Layer):
     def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
-        """Make one step for each row, or for several hypotheses of each row.
+        """Make one step for each row, or for each hypothesis of each row.
 
         Args:
             inputs: From `project_inputs`, `[batch, input_size]` or
@@ -159,8 +158,8 @@ class DecoderCell(Composite, keras.layers.Layer):
             memory: From `project_memory`. The hypotheses of a row share it.
 
         Returns:
-            Output `[..., output_units]`; attention weights, float32 `[..., source_length]`, or
-            None without attention; and the new state.
+            The output, `[..., output_units]`; the attention weights, float32
+            `[..., source_length]`, or None without attention; and the new state.
         """
         raise NotImplementedError
 
@@ -176,7 +175,7 @@ class DecoderCell(Composite, keras.layers.Layer):
             memory: From `project_memory`.
 
         Returns:
-            Outputs `[batch, target_length, output_units]`; and attention weights, float32
+            The outputs, `[batch, target_length, output_units]`; and the attention weights, float32
             `[batch, target_length, source_length]`, or None without attention.
         """
         raise NotImplementedError
@@ -184,9 +183,11 @@ class DecoderCell(Composite, keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class FirstStateDecoderCell(DecoderCell):
-    """One step of a decoder without attention: s_t = cell(W y_{t-1} + b, s_{t-1}).
+    """One step of a decoder without attention, which gets the thought vector as its first state.
 
-    The thought vector in s_0, which comes from the bridge, is all that the decoder knows of the
+        s_t = cell(W y_{t-1} + b, s_{t-1})
+
+    The bridge computes s_0, the thought vector, which is all that the decoder knows about the
     source. The recurrent cell alone runs over a given target.
 
     Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks".
@@ -212,14 +213,15 @@ class FirstStateDecoderCell(DecoderCell):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ThoughtVectorDecoderCell(DecoderCell):
-    """One step of a decoder without attention: s_t = cell(W y_{t-1} + b + C c, s_{t-1}).
+    """One step of a decoder without attention, which gets the thought vector in every step.
 
-    The thought vector c is s_0, which comes from the bridge. C c is computed once per source and is
-    part of the state.
+        s_t = cell(W y_{t-1} + b + C c, s_{t-1}),    s_0 = c
+
+    The bridge computes the thought vector c. C c is computed once per source and is part of the
+    state.
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
-    statistical machine translation", section 2.2 and appendix A.1.2; there s_0 = tanh(V' c), here
-    c itself.
+    statistical machine translation", section 2.2 and appendix A.1.2, where s_0 = tanh(V' c).
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.

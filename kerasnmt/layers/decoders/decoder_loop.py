@@ -1,4 +1,4 @@
-"""The base of decoders around a decoder cell."""
+"""Base class of decoders with a decoder cell."""
 
 from typing import Any
 
@@ -15,10 +15,11 @@ from kerasnmt.layers.dropout import ByteDropout
 
 
 class DecoderLoop(Decoder):
-    """Base of decoders around a decoder cell, which a subclass turns into predictions.
+    """Base class of decoders with a decoder cell.
 
-    At each position the cell gives (y_{t-1}, s_t, c_t): the embedding of the previous word, the
-    state and the context. Without attention the context has size 0.
+    The decoder runs the cell. At each position, it computes (y_{t-1}, s_t, c_t): the embedding of
+    the previous word, the state and the context. Without attention, the context has size 0. A
+    subclass turns these vectors into predictions.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
@@ -43,8 +44,9 @@ class DecoderLoop(Decoder):
         self.loop = (
             loop_cell.layer
             if isinstance(loop_cell, FusedCell)
-            # Float32 without autocast leaves inputs and outputs as they are. Otherwise attention
-            # weights, whose logarithm a pointer's loss takes, would lose half their precision.
+            # Float32 without autocast leaves inputs and outputs as they are. In half precision, the
+            # attention weights would be too inexact for a pointer's loss, which takes their
+            # logarithm.
             else keras.layers.RNN(
                 loop_cell, return_sequences=True, dtype="float32", autocast=False, name="loop"
             )
@@ -57,14 +59,14 @@ class DecoderLoop(Decoder):
         self.loop.built = True
 
     def readout_shapes(self, memory_shape: tuple) -> tuple[tuple, tuple, tuple]:
-        """Return the shapes of (y_{t-1}, s_t, c_t). Only the last dimensions are known."""
+        """Return the shapes of (y_{t-1}, s_t, c_t), where only the last dimensions are known."""
         embedded = (None, None, self.embedding.output_dim)
         state = (None, None, self.cell.readout_units)
         return embedded, state, memory_shape if self.has_attention else (None, None, 0)
 
     @property
     def has_attention(self) -> bool:
-        """Whether the records of `call` and `step` hold attention weights."""
+        """Whether the records of `call` and `step` contain attention weights."""
         return self.cell.attention is not None
 
     def initial_state(
@@ -74,18 +76,19 @@ class DecoderLoop(Decoder):
         return self.cell.initial_state(states, memory["projected"], training, steps)
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute once per source what all steps need; see `Decoder`."""
+        """Compute what all steps need, once per source; see `Decoder`."""
         projected = self.cell.project_memory(annotations, memory_mask)
         return {"annotations": annotations, "projected": projected}
 
     def run(
         self, target_ids: Any, state: DecoderState, memory: dict[str, Any], training: bool = False
     ) -> tuple[tuple[Any, Any, Any], Any]:
-        """Run the cell over given targets. The arguments are those of `call`.
+        """Run the cell over given targets; see `Decoder.call` for the arguments.
 
         Returns:
             The inputs of the readout, (y_{t-1}, s_t, c_t), `[batch, target_length, ...]` each; and
-            the attention weights, float32 `[batch, target_length, source_length]`, or None.
+            the attention weights, float32 `[batch, target_length, source_length]`, or None without
+            attention.
         """
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
         inputs = self.cell.project_inputs(embedded)
@@ -96,12 +99,12 @@ class DecoderLoop(Decoder):
     def run_step(
         self, ids: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[tuple[Any, Any, Any], Any, DecoderState]:
-        """Run the cell over one position. The arguments are those of `step`.
+        """Run the cell over one position; see `Decoder.step` for the arguments.
 
         Returns:
             The inputs of the readout, (y_{t-1}, s_t, c_t), `[batch, hypotheses, ...]` each; the
-            attention weights, float32 `[batch, hypotheses, source_length]`, or None; and the new
-            state.
+            attention weights, float32 `[batch, hypotheses, source_length]`, or None without
+            attention; and the new state.
         """
         embedded = self.embedding(ids)
         inputs = self.cell.project_inputs(embedded)
@@ -118,10 +121,10 @@ class DecoderLoop(Decoder):
         return embedded, *self.cell.readout_inputs(output, context)
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
-        """Return the losses of the attention: of its coverage and its penalty; see `Decoder`."""
+        """Return the losses of the attention's coverage and penalty; see `Decoder`."""
         if not self.has_attention:
             return []
-        # A position is real if its input, the previous word, is.
+        # A position is real if its input, the previous word, is not padding.
         real = ops.not_equal(target_ids, PAD_ID)
         parts = self.cell.attention.coverage, self.cell.attention.penalty
         return [part.loss(records["weights"], real) for part in parts if part is not None]

@@ -1,4 +1,4 @@
-"""Gates: the probabilities of generating and of copying."""
+"""Gates, which compute the probabilities of generating and of copying."""
 
 from typing import Any
 
@@ -9,13 +9,14 @@ from kerasnmt.layers.products import on_rows
 
 
 class Gate(keras.layers.Layer):
-    """Base of gates, which choose between generating and copying from (y_{t-1}, s_t, c_t).
+    """Base class of gates, which choose between generating and copying.
 
-    A subclass defines `build` and `call`.
+    A gate reads the previous word, the state and the context, (y_{t-1}, s_t, c_t). A subclass
+    implements `build` and `call`.
     """
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Create the weights. Only the last dimensions of the shapes count."""
+        """Create the weights. Only the last dimensions of the shapes are used."""
         raise NotImplementedError
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
@@ -34,7 +35,9 @@ class Gate(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SoftmaxGate(Gate):
-    """(p_gen, p_copy) = softmax(W s_t).
+    """Gate that reads only the state.
+
+        (p_gen, p_copy) = softmax(W s_t)
 
     Source: Stehnii (2018), "Neural attention", section "Pointer networks":
     softmax(W_{g.or.c}^T h_y).
@@ -51,13 +54,15 @@ class SoftmaxGate(Gate):
         self.projection.build(state_shape)
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
-        """Compute log p_gen and log p_copy; see `Gate`. Only the state counts."""
+        """Compute log p_gen and log p_copy from the state; see `Gate`."""
         return ops.log_softmax(ops.cast(on_rows(self.projection, state), "float32"), axis=-1)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SigmoidGate(Gate):
-    """p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b), p_copy = 1 - p_gen.
+    """Gate that reads the context, the state and the previous word.
+
+        p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b),    p_copy = 1 - p_gen
 
     Source: See, Liu and Manning (2017), "Get to the point", equation 8.
     """
@@ -80,11 +85,13 @@ class SigmoidGate(Gate):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextGate(Gate):
-    """(p_gen, p_source, p_context) = softmax(W [s_t; c_t; k_t; y_{t-1}] + b).
+    """Gate that chooses between generating, copying from the source and copying from the context.
+
+        (p_gen, p_source, p_context) = softmax(W [s_t; c_t; k_t; y_{t-1}] + b)
 
     Source: Stehnii (2018), "Neural attention", sections "Attention over context" and "Pointer
-    networks". There the softmax has two choices, here three. McCann, Keskar, Xiong and Socher
-    (2018), "The natural language decathlon", section 3, choose with two sigmoids.
+    networks", where the softmax has two choices; McCann, Keskar, Xiong and Socher (2018), "The
+    natural language decathlon", section 3, where two sigmoids choose.
     """
 
     def __init__(self, **kwargs) -> None:
@@ -102,7 +109,7 @@ class ContextGate(Gate):
         Args:
             embedded: Previous word y_{t-1}, `[..., embedding_dim]`.
             state: Output s_t of the decoder cell, `[..., size]`.
-            context: Contexts [c_t; k_t], `[..., 2 memory_units]`.
+            context: Contexts [c_t; k_t], `[..., 2 * memory_units]`.
 
         Returns:
             log p_gen, log p_source and log p_context, float32 `[..., 3]`.

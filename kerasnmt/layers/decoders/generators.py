@@ -1,4 +1,4 @@
-"""Generators: distributions over the vocabulary, computed from features."""
+"""Generators, which turn features into a distribution over the vocabulary."""
 
 from typing import Any
 
@@ -16,10 +16,12 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class VocabularyProjection(keras.layers.Layer):
-    """p(y_t) = softmax(W t + b) over the target vocabulary.
+    """Generator that projects features to the target vocabulary.
 
-    A generator computes two things from the outputs of `call`: the log-probability of every next
-    id, for search, and the log-probability of given ids, for the loss.
+        p(y_t) = softmax(W t + b),    where t are the features
+
+    From the outputs of `call`, a generator computes the log-probability of every next id, for
+    search, and the log-probability of given ids, for the loss.
 
     Args:
         vocabulary_size: Number of ids.
@@ -42,13 +44,13 @@ class VocabularyProjection(keras.layers.Layer):
         """Compute logits, or the probabilities of given targets.
 
         Args:
-            features: `[..., units]`.
-            embeddings: Target embeddings `[vocabulary, embedding_dim]`, for generators that share
-                them.
-            targets: The targets, for features `[batch, target_length, units]`.
+            features: `[..., units]`, or `[batch, target_length, units]` with `targets`.
+            embeddings: Target embeddings `[vocabulary, embedding_dim]`, for a generator that uses
+                them as its weights.
+            targets: Tokens to predict, or None.
 
         Returns:
-            Logits `[..., vocabulary]`; with `targets` their `TokenProbability`.
+            Logits `[..., vocabulary]`; with `targets`, their `TokenProbability`.
         """
         kernel = self._kernel(embeddings, features.dtype)
         if targets is None:
@@ -56,7 +58,7 @@ class VocabularyProjection(keras.layers.Layer):
             return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
 
         def of_tokens(rows: Any, ids: Any) -> tuple[Any, Any]:
-            # TensorFlow's custom gradients take tensors, not variables.
+            # A custom gradient of TensorFlow takes tensors, not variables.
             weights = ops.copy(kernel), ops.copy(self.bias)
             return projected_log_probability(rows, *weights, ids)
 
@@ -87,7 +89,9 @@ class VocabularyProjection(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TiedVocabularyProjection(VocabularyProjection):
-    """p(y_t) = softmax(E t + b), where E are the target embeddings.
+    """Generator that uses the target embeddings E as its weights.
+
+        p(y_t) = softmax(E t + b),    where t are the features
 
     Source: Press and Wolf (2017), "Using the output embedding to improve language models".
 
@@ -96,16 +100,16 @@ class TiedVocabularyProjection(VocabularyProjection):
     """
 
     def build(self, features_shape: tuple, embeddings_shape: Any = None) -> None:
-        """Create the bias. The matrix belongs to the embeddings.
+        """Create the bias. The matrix is that of the embeddings.
 
         Raises:
             ValueError: If the features do not have the size of the embeddings.
         """
         if features_shape[-1] != embeddings_shape[-1]:
             raise ValueError(
-                "Expected a readout of the embedding's size, because the generator uses the "
-                f"embeddings. Received: readout units={features_shape[-1]}, "
-                f"embedding_dim={embeddings_shape[-1]}. Make them equal, or use "
+                "Expected a readout with the size of the embeddings, because the generator uses "
+                f"them as its weights. Received: readout units={features_shape[-1]}, "
+                f"embedding_dim={embeddings_shape[-1]}. Set both to one number, or use "
                 "VocabularyProjection."
             )
         self.bias = self.add_weight(shape=(self.vocabulary_size,), initializer="zeros", name="bias")

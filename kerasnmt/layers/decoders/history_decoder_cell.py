@@ -1,4 +1,4 @@
-"""The decoder cell that also attends to its own earlier states."""
+"""Decoder cell that also attends to its own earlier states."""
 
 from typing import Any
 
@@ -14,34 +14,33 @@ from kerasnmt.time_cache import TimeCache
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class HistoryDecoderCell(BahdanauDecoderCell):
-    """Bahdanau's step with a second attention, to the decoder's own earlier states.
+    """One step of Bahdanau's decoder with a second attention, to the decoder's earlier states.
 
         c_t = sum_i alpha_{t,i} h_i,       alpha_t = attention(s_{t-1}, h)
         k_t = sum_{j<t} beta_{t,j} s_j,    beta_t = history_attention(s_{t-1}, s_1 ... s_{t-1})
         s_t = cell(W y_{t-1} + b + C c_t + K k_t, s_{t-1})
 
-    The first word has no history: k_1 = 0. The output is [s_t; k_t], so the readout gets both. A
-    `TimeCache` holds the states and their keys. `initial_state` allocates it for its `steps`, and
+    The output is [s_t; k_t], so the readout gets both. The first word has no history: k_1 = 0. A
+    `TimeCache` holds the states and their keys. `initial_state` allocates it for `steps` words, and
     `unroll` for the whole target.
 
-    The gradient keeps the score's hidden layer and the earlier states of each step. In training the
-    use of memory therefore grows with target_length^2. It is about twice that of an attention to a
-    source of that length.
+    For the gradient, each step stores the score's hidden layer and the earlier states. So training
+    takes memory that grows with the square of the target length, about twice the memory of an
+    attention to a source of this length.
 
     Source: Cheng, Dong and Lapata (2016), "Long short-term memory-networks for machine reading",
-    section 3: a recurrent cell that attends to its earlier states with an additive score. There the
-    context replaces s_{t-1}; here it is an additional input. Paulus, Xiong and Socher (2018), "A
-    deep reinforced model for abstractive summarization", section 2.2: a decoder with a context of
-    its earlier states, zero at first, in addition to that of the source.
+    section 3, where the context replaces s_{t-1} (here it is an additional input); Paulus, Xiong
+    and Socher (2018), "A deep reinforced model for abstractive summarization", section 2.2, where a
+    decoder has a context of its earlier states in addition to the context of the source.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
         attention: Attention to the source, for example `BahdanauAttention(units)`.
-        history_attention: Attention to the earlier states, another such layer.
+        history_attention: Attention to the earlier states, a separate layer of the same kind.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If `history_attention` has coverage or a window that moves.
+        ValueError: If `history_attention` has coverage or a window that moves with the target.
     """
 
     value_names = ("values",)
@@ -57,9 +56,9 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         super().__init__(cell, attention, state_dropout, **kwargs)
         if history_attention.history:
             raise ValueError(
-                "Expected a history_attention without coverage and without a window that moves. "
-                f"Received: one that carries {history_attention.history} from step to step. Give "
-                "coverage and windows to the attention to the source."
+                "Expected a history_attention without coverage and without a window that moves "
+                f"with the target. Received: one with history={history_attention.history}. Use "
+                "coverage and windows in the attention to the source."
             )
         self.history_attention = history_attention
         self.output_units = 2 * cell.units
@@ -92,7 +91,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         """
         if state.history.written.shape[-1] == 0:
             raise ValueError(
-                "Expected a state with room for each step. Received: a state with steps=0. Give "
+                "Expected a state with room for each step. Received: a state with steps=0. Pass "
                 "the number of steps, for example model.encode(inputs, steps=100)."
             )
         return super().step(inputs, state, memory)
@@ -108,7 +107,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         return TimeCache.allocate(self._remembered(state), steps)
 
     def _remembered(self, state: Any) -> dict[str, Any]:
-        """Return what later steps need of a state `[..., units]`."""
+        """Return what the cache stores of a state `[..., units]`."""
         return {"keys": on_rows(self.history_attention.project, state), "values": state}
 
     def _advance(
@@ -121,7 +120,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         return ops.concatenate([output, context], axis=-1), weights, state._replace(history=cache)
 
     def _attend_to_history(self, query: Any, cache: TimeCache) -> Any:
-        """Attend with `[..., units]` to the states in the cache; return the same shape."""
+        """Attend to the states in the cache; the query and the context are `[..., units]`."""
 
         def rows(tensor: Any, axes: int) -> Any:
             # Each hypothesis has its own history.

@@ -12,24 +12,25 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LuongDecoderCell(AttentionDecoderCell):
-    """One step of Luong's decoder without input feeding: the cell, then attend with s_t.
+    """One step of Luong's decoder, which attends after its recurrent cell has run.
 
         s_t = cell(W y_{t-1} + b, s_{t-1}),    alpha_t = attention(s_t, h)
 
-    The output is s_t. The readout computes the attentional vector tanh(W_c [c_t; s_t]), for example
-    `AttentionalReadout`. Nothing in the attention is recurrent. So the recurrent cell alone runs
-    over a given target, and one batched product attends with all its states.
+    The output is s_t. The readout, for example `AttentionalReadout`, computes the attentional
+    vector tanh(W_c [c_t; s_t]). There is no input feeding, so no step depends on the attention of
+    earlier steps. Over a given target, the recurrent cell runs alone, and then all its states
+    attend in one batched product.
 
-    Source: Luong, Pham and Manning (2015), section 3.
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
-        attention: Attention layer without coverage, for example
-            `Attention(GeneralScore(units))`.
+        attention: Attention layer without coverage, for example `Attention(GeneralScore(units))`.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If the attention has coverage, which makes it recurrent.
+        ValueError: If the attention has coverage, which depends on earlier steps.
     """
 
     def __init__(
@@ -41,9 +42,9 @@ class LuongDecoderCell(AttentionDecoderCell):
     ) -> None:
         if attention.coverage is not None:
             raise ValueError(
-                "Expected an attention without coverage, because the attention of this decoder "
-                f"cell is not recurrent. Received: attention.coverage={attention.coverage}. Use "
-                "InputFeedingDecoderCell or BahdanauDecoderCell with coverage."
+                "Expected an attention without coverage, because this decoder cell attends for all "
+                f"steps at once. Received: attention.coverage={attention.coverage}. Use coverage "
+                "with InputFeedingDecoderCell or BahdanauDecoderCell."
             )
         super().__init__(cell, attention, state_dropout, **kwargs)
 
@@ -52,7 +53,7 @@ class LuongDecoderCell(AttentionDecoderCell):
         return self.cell
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute the keys once per source. The values are the annotations; see `DecoderCell`."""
+        """Compute the keys once per source; see `DecoderCell`. The values are the annotations."""
         keys = self.attention.project(annotations)
         return {"keys": keys, "values": annotations, "memory_mask": memory_mask}
 
@@ -79,11 +80,12 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
         s_t = cell(W y_{t-1} + b + F a_{t-1}, s_{t-1}),    alpha_t = attention(s_t, h)
         a_t = tanh(W_c [c_t; s_t])
 
-    The output is the attentional vector a_t, which tells the next step where this one attended.
+    The output is the attentional vector a_t, which tells the next step where this step attended.
     `StateReadout` passes it to the generator. W_c [c_t; s_t] = sum_i alpha_{t,i} (C h_i) + D s_t,
     so `project_memory` applies C once per source.
 
-    Source: Luong, Pham and Manning (2015), section 3.3 and equation 5.
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", section 3.3 and equation 5.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.

@@ -1,4 +1,4 @@
-"""The decoder that only points."""
+"""Decoder that only points at words of the source."""
 
 from typing import Any
 
@@ -21,16 +21,16 @@ from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PointerDecoder(DecoderLoop):
-    """A pointer network: each target word is the source word that the attention points at.
+    """Pointer network, whose attention points at the source word that it predicts.
 
         p(w) = sum_{i: x_i = w} a_{t,i},    a_{t,i} = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b))
 
-    with a cell that attends after its step, `LuongDecoderCell`, and the additive score. The next
-    step reads the embedding of the word that was pointed at. Pointing at the end token of the
-    source ends the target. For the extended vocabulary see `PointerGeneratorDecoder`.
+    These weights a_t are those of a `LuongDecoderCell` with the additive score. The next step reads
+    the embedding of the predicted word. A target ends when the attention points at the end token of
+    the source. `PointerGeneratorDecoder` describes the extended vocabulary.
 
-    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3. The
-    paper has no bias b, which comes from the additive score.
+    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3. The bias b comes
+    from the additive score; the paper has none.
 
     Args:
         embedding: `keras.layers.Embedding` of the vocabulary.
@@ -52,13 +52,13 @@ class PointerDecoder(DecoderLoop):
     ) -> None:
         if cell.attention is None:
             raise ValueError(
-                "Expected a cell with attention, which points at the source. "
-                f"Received: cell={type(cell).__name__}. Give a LuongDecoderCell, for example."
+                "Expected a cell with attention, because the attention points at the source. "
+                f"Received: cell={type(cell).__name__}. Use LuongDecoderCell, for example."
             )
         super().__init__(embedding, cell, dropout, **kwargs)
 
     def project_memory(self, annotations: Any, memory_mask: Any, source_ids: Any) -> dict[str, Any]:
-        """Compute once per source what all steps need; see `Decoder`."""
+        """Compute what all steps need, once per source; see `Decoder`."""
         memory = super().project_memory(annotations, memory_mask)
         return {**memory, "words": SourceWords.of(source_ids)}
 
@@ -73,9 +73,10 @@ class PointerDecoder(DecoderLoop):
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Without `targets`, outputs: `pointer`, the weights a_t, float32
-            `[batch, target_length, source_length]`, and the `words` of the source. And records:
-            `weights`, the same a_t.
+            Outputs and records. With `targets`, the outputs are their `TokenProbability`. Without
+            `targets`, they are a dict of `pointer`, the weights a_t, float32
+            `[batch, target_length, source_length]`, and `words`, the `SourceWords`. The records
+            contain `weights`, the same a_t.
         """
         _, weights = self.run(target_ids, state, memory, training)
         outputs: Any = {"pointer": weights, "words": memory["words"]}

@@ -22,19 +22,22 @@ from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PointerGeneratorDecoder(Decoder):
-    """Generate a word of the vocabulary, or copy one of the source.
+    """Pointer-generator, which generates a word of the vocabulary or copies a word of the source.
 
         p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} a_{t,i}
 
-    over the extended vocabulary of each source: the V ids of the vocabulary, then V, V+1, … for
-    words of the source outside the vocabulary. By default the pointer a_t is the decoder's own
-    attention, with its coverage if it has one. `pointer` is a separate attention with the query
-    s_t. With the additive score it is the pointer of Stehnii's article, with a bias b:
-    softmax_i(w^T tanh(W_x h_i + W_y s_t + b)).
+    This is a distribution over the extended vocabulary of each source: the V ids of the vocabulary,
+    then V, V+1, … for the words of the source outside the vocabulary. The next step reads such a
+    word as the unknown word.
 
-    The mixture is computed from log-probabilities and is always finite: a copied word has a
-    probability of at least 1e-30, and in the loss so has a word that can be neither generated nor
-    copied. The next step reads a word outside the vocabulary as the unknown word.
+    By default, the weights a_t are those of the decoder's own attention, with its coverage. If
+    `pointer` is given, they are those of this separate attention, with s_t as the query. With the
+    additive score, this is the pointer of Stehnii's article plus a bias b: softmax_i(w^T tanh(W_x
+    h_i + W_y s_t + b)).
+
+    The log-probabilities are always finite: a word of the source has a probability of at least
+    1e-30 of being copied. In the loss, a word that can be neither generated nor copied has this
+    probability too.
 
     Source: Stehnii (2018), "Neural attention", section "Pointer networks"; See, Liu and Manning
     (2017), "Get to the point", equations 8 and 9.
@@ -42,12 +45,12 @@ class PointerGeneratorDecoder(Decoder):
     Args:
         decoder: A `RecurrentDecoder`.
         gate: `SoftmaxGate()` or `SigmoidGate()`.
-        pointer: Attention layer without coverage, for example `BahdanauAttention(units)`. None
-            points with the decoder's attention.
+        pointer: Attention layer without coverage, for example `BahdanauAttention(units)`, or None
+            to point with the decoder's attention.
 
     Raises:
-        ValueError: If neither the decoder nor `pointer` has an attention, or if `pointer` has
-            coverage or a window that moves.
+        ValueError: If the decoder has no attention and `pointer` is None, or if `pointer` has
+            coverage or a window that moves with the target.
     """
 
     copies = True
@@ -64,13 +67,13 @@ class PointerGeneratorDecoder(Decoder):
         super().__init__(**kwargs)
         if pointer is None and not decoder.has_attention:
             raise ValueError(
-                "Expected a pointer, for a decoder without attention. Received: pointer=None. "
-                "Give an attention layer, for example BahdanauAttention(units)."
+                "Expected a pointer, because the decoder has no attention. Received: pointer=None. "
+                "Pass an attention layer, for example BahdanauAttention(units)."
             )
         if pointer is not None and pointer.history:
             raise ValueError(
-                "Expected a pointer without coverage and without a window that moves. Received: a "
-                f"pointer that carries {pointer.history} from step to step. Give coverage to the "
+                "Expected a pointer without coverage and without a window that moves with the "
+                f"target. Received: a pointer with history={pointer.history}. Use coverage in the "
                 "decoder's attention, and point with it (pointer=None)."
             )
         self.decoder = decoder
@@ -88,7 +91,7 @@ class PointerGeneratorDecoder(Decoder):
 
     @property
     def embedding(self) -> keras.layers.Layer:
-        """Embedding of the vocabulary, that of the inner decoder."""
+        """Embedding of the vocabulary, which belongs to the inner decoder."""
         return self.decoder.embedding
 
     def initial_state(
@@ -98,7 +101,7 @@ class PointerGeneratorDecoder(Decoder):
         return self.decoder.initial_state(states, memory, training, steps)
 
     def project_memory(self, annotations: Any, memory_mask: Any, source_ids: Any) -> dict[str, Any]:
-        """Compute once per source what all steps need; see `Decoder`."""
+        """Compute what all steps need, once per source; see `Decoder`."""
         memory = self.decoder.project_memory(annotations, memory_mask)
         memory["words"] = SourceWords.of(source_ids)
         if self.pointer is not None:
@@ -117,11 +120,12 @@ class PointerGeneratorDecoder(Decoder):
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Without `targets`, outputs: `vocabulary`, the outputs of the decoder's generator;
+            Outputs and records. With `targets`, the outputs are their `TokenProbability`. Without
+            `targets`, they are a dict of `vocabulary`, the outputs of the decoder's generator;
             `gate`, log p_gen and log p_copy, float32 `[batch, target_length, 2]`; `pointer`, the
-            weights a_t, float32 `[batch, target_length, source_length]`; and the `words` of the
-            source. And records: `weights` of the attention, and `generate_probability`, float32
-            `[batch, target_length]`.
+            weights a_t, float32 `[batch, target_length, source_length]`; and `words`, the
+            `SourceWords`. The records contain `weights` of the attention, and
+            `generate_probability`, float32 `[batch, target_length]`.
         """
         readout_inputs, weights = self.decoder.run(target_ids, state, memory, training)
         if targets is None:
@@ -145,7 +149,7 @@ class PointerGeneratorDecoder(Decoder):
         memory: dict[str, Any],
         training: bool = False,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return outputs and records; the weights are those of the decoder's attention."""
+        """Return outputs and records. `weights` are those of the decoder's attention."""
         gate, pointer, records = self._point(readout_inputs, weights, memory)
         outputs = {
             "vocabulary": self.decoder.generate(readout_inputs, training),
@@ -158,7 +162,7 @@ class PointerGeneratorDecoder(Decoder):
     def _point(
         self, readout_inputs: tuple[Any, Any, Any], weights: Any, memory: dict[str, Any]
     ) -> tuple[Any, Any, dict[str, Any]]:
-        """Return log p_gen and log p_copy, the pointer's weights, and records."""
+        """Return log p_gen and log p_copy, the weights of the pointer, and records."""
         gate = self.gate(*readout_inputs)
         pointer = weights
         if self.pointer is not None:
@@ -174,8 +178,8 @@ class PointerGeneratorDecoder(Decoder):
         """Return log p of every possible next id; see `Decoder`.
 
         Returns:
-            Float32 `[batch, hypotheses, vocabulary + source_length]`, over the extended vocabulary;
-            -1e9 for extended ids that the source does not have.
+            Float32 `[batch, hypotheses, vocabulary + source_length]`, over the extended vocabulary.
+            Extended ids that are not in the source have -1e9.
         """
         log_generate, log_copy = ops.split(outputs["gate"], 2, axis=-1)
         generated = log_generate + self.decoder.next_log_probability(outputs["vocabulary"])
@@ -184,8 +188,8 @@ class PointerGeneratorDecoder(Decoder):
     def log_probability(self, outputs: dict[str, Any], ids: Any) -> TokenProbability:
         """Return log p of the given ids; see `Decoder`.
 
-        No tensor has the size of the extended vocabulary. The mean is that of log p_vocab over the
-        vocabulary, so label smoothing does not affect the gate.
+        No tensor has the size of the extended vocabulary. `mean` is the mean of log p_vocab, so
+        label smoothing does not affect the gate.
         """
         generated = self.decoder.log_probability(outputs["vocabulary"], self._known(ids))
         return self._mixed(generated, outputs["gate"], outputs["pointer"], outputs["words"], ids)
@@ -197,7 +201,7 @@ class PointerGeneratorDecoder(Decoder):
     def _mixed(
         self, generated: TokenProbability, gate: Any, pointer: Any, words: SourceWords, ids: Any
     ) -> TokenProbability:
-        """Return log p of ids, from log p of generating the words of the vocabulary."""
+        """Return log p of ids, from log p of generating them and the weights of the pointer."""
         inside = ids < self.embedding.input_dim
         log_generated = ops.where(inside, gate[..., 0] + generated.log, IMPOSSIBLE)
         log_copied = gate[..., 1] + copied_log_probability(pointer, words.ids, ids)
@@ -214,19 +218,21 @@ class PointerGeneratorDecoder(Decoder):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextPointerDecoder(PointerGeneratorDecoder):
-    """Generate a word of the vocabulary, or copy one of the source or of the context.
+    """Pointer-generator that copies words of the source or of the context.
 
         p(w) = p_gen p_vocab(w) + p_source sum_{i: x_i = w} alpha_{t,i}
                                 + p_context sum_{j: z_j = w} beta_{t,j}
 
-    over the extended vocabulary of each row: the V ids of the vocabulary, then V, V+1, … for words
-    of the source x and of the context z outside the vocabulary. A word that is in both has one id.
-    This is a `PointerGeneratorDecoder` that points at the positions of both texts, with
-    p_copy = p_source + p_context and the weights [p_source alpha_t; p_context beta_t] / p_copy.
+    This is a distribution over the extended vocabulary of each row: the V ids of the vocabulary,
+    then V, V+1, … for the words of the source x and of the context z outside the vocabulary. A word
+    that is in both texts has one id.
+
+    It equals a `PointerGeneratorDecoder` that points at the positions of both texts, with the
+    weights [p_source alpha_t; p_context beta_t] / p_copy, where p_copy = p_source + p_context.
 
     Source: Stehnii (2018), "Neural attention", sections "Attention over context" and "Pointer
-    networks"; the multi-pointer-generator decoder of McCann, Keskar, Xiong and Socher (2018), "The
-    natural language decathlon", section 3.
+    networks"; McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon", section 3,
+    multi-pointer-generator decoder.
 
     Args:
         decoder: A `ContextDecoder`.
@@ -243,7 +249,7 @@ class ContextPointerDecoder(PointerGeneratorDecoder):
         source_ids: Any,
         context_ids: Any,
     ) -> dict[str, Any]:
-        """Compute once per source and context what all steps need; see `Decoder`.
+        """Compute what all steps need, once per source and context; see `Decoder`.
 
         Args:
             annotations: `source` and `context`, `[batch, length, memory_units]` each.

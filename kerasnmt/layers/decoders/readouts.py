@@ -1,4 +1,4 @@
-"""Readouts: features from the previous word, the decoder's state and the context."""
+"""Readouts, which compute features from the previous word, the state and the context."""
 
 from typing import Any
 
@@ -9,15 +9,16 @@ from kerasnmt.layers.products import on_rows
 
 
 class Readout(keras.layers.Layer):
-    """Base of readouts, which turn (y_{t-1}, s_t, c_t) into features for the generator.
+    """Base class of readouts, which compute features for the generator.
 
-    A subclass defines `build` and `call`, and sets `units`, the number of features.
+    A readout reads the previous word, the state and the context, (y_{t-1}, s_t, c_t). A subclass
+    implements `build` and `call`, and sets `units`, the number of features.
     """
 
     units: int
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Create the weights. Only the last dimensions of the shapes count."""
+        """Create the weights. Only the last dimensions of the shapes are used."""
         raise NotImplementedError
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
@@ -36,14 +37,16 @@ class Readout(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MaxoutReadout(Readout):
-    """g(y_{t-1}, s_t, c_t): a maxout layer over the previous word, the state and the context.
+    """Maxout layer over the previous word, the state and the context.
 
         t~ = U s_t + V y_{t-1} + C c_t + b,    t_j = max(t~_j, t~_{j + units})
 
-    The paper takes the maximum of neighbours, `t~_{2j-1}` and `t~_{2j}`. Here it is taken of the
-    two halves: the same layer with its rows in another order, without strided access.
+    The paper takes the maximum of two neighbors, `t~_{2j-1}` and `t~_{2j}`. Here, the maximum is
+    taken over the two halves of `t~`. This is the same layer with its rows in another order, and
+    needs no strided access.
 
-    Source: Bahdanau, Cho and Bengio (2015), equation 4 and appendix A.2.2.
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", equation 4 and appendix A.2.2.
 
     Args:
         units: Number of features.
@@ -71,9 +74,12 @@ class MaxoutReadout(Readout):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AttentionalReadout(Readout):
-    """Luong's attentional vector, tanh(W [c_t; s_t]).
+    """Attentional vector of Luong's decoder.
 
-    Source: Luong, Pham and Manning (2015), equation 5.
+        t = tanh(W [c_t; s_t])
+
+    Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation", equation 5.
 
     Args:
         units: Number of features.
@@ -101,10 +107,12 @@ class AttentionalReadout(Readout):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DeepOutputReadout(Readout):
-    """E y_{t-1} + L_s s_t + L_c c_t: the sum of the embedded word, the state and the context.
+    """Sum of the embedded word, the projected state and the projected context.
 
-    `VocabularyProjection` L_o then gives p(y_t) ∝ exp(L_o (E y_{t-1} + L_s s_t + L_c c_t)). `build`
-    sets `units` to the size of the embedded words.
+        t = E y_{t-1} + L_s s_t + L_c c_t
+
+    With a `VocabularyProjection` L_o, p(y_t) is proportional to exp(L_o t). `build` sets `units` to
+    the size of the embedded words.
 
     Source: Xu et al. (2015), "Show, attend and tell", equation 7.
     """
@@ -128,7 +136,7 @@ class DeepOutputReadout(Readout):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ConcatReadout(Readout):
-    """[c_t; s_t], without weights."""
+    """Concatenation [c_t; s_t] of the context and the state, without weights."""
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Set the number of features; see `Readout`."""
@@ -141,7 +149,7 @@ class ConcatReadout(Readout):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class StateReadout(Readout):
-    """The output of the decoder cell: s_t, or with input feeding the attentional vector."""
+    """Output of the decoder cell: s_t, or the attentional vector with input feeding."""
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Set the number of features; see `Readout`."""

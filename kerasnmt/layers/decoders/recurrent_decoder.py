@@ -1,4 +1,4 @@
-"""The recurrent decoder: embedding, cell, readout and generator."""
+"""Recurrent decoder: embedding, cell, readout and generator."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from kerasnmt.layers.dropout import ByteDropout
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class RecurrentDecoder(DecoderLoop):
-    """A decoder around a recurrent decoder cell.
+    """Decoder with a recurrent cell, a readout and a generator.
 
-    The cell decides when to attend to the source. The readout turns (y_{t-1}, s_t, c_t) into
-    features. The generator turns features into a distribution over the vocabulary. Without
-    attention the context c_t has size 0.
+    The cell decides when to attend to the source. The readout turns the previous word, the state
+    and the context, (y_{t-1}, s_t, c_t), into features. The generator turns features into a
+    distribution over the vocabulary. Without attention, the context c_t has size 0.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
@@ -75,16 +75,16 @@ class RecurrentDecoder(DecoderLoop):
         training: bool = False,
         targets: Targets | None = None,
     ) -> Any:
-        """Compute the generator's outputs.
+        """Compute the outputs of the generator.
 
         Args:
             readout_inputs: (y_{t-1}, s_t, c_t), `[..., size]` each, from `run` or `run_step`.
             training: Whether dropout applies.
-            targets: The tokens to predict, or None; see `Decoder`.
+            targets: Tokens to predict, or None; see `Decoder`.
 
         Returns:
-            Outputs of the generator, for a vocabulary projection the logits `[..., vocabulary]`;
-            with `targets` their `TokenProbability`.
+            Outputs of the generator: for a vocabulary projection, the logits `[..., vocabulary]`;
+            with `targets`, their `TokenProbability`.
         """
         features = self.readout_dropout(self.readout(*readout_inputs), training=training)
         return self.generator(features, self.embedding.embeddings, targets=targets)

@@ -7,16 +7,16 @@ from keras import ops
 
 
 class TokenProbability(NamedTuple):
-    """Probabilities of given tokens, as a loss needs them.
+    """Probabilities of given tokens, for a loss.
 
-    Use `log` and `mean` in a loss with weights of the same sign: their gradients must not cancel
-    out.
+    In a loss, `log` and `mean` must have weights of the same sign, because their gradients must not
+    cancel out.
 
     Attributes:
         log: log p of each token, float32 `[batch, target_length]`.
-        mean: The mean of log p over the vocabulary, of the same shape, for label smoothing.
-        measured: Tensors of the same shape that a model reports during training, by the names in
-            the decoder's `measures`.
+        mean: Mean of log p over the vocabulary, of the same shape, for label smoothing.
+        measured: Dict of tensors of the same shape that a model reports during training. Its keys
+            are the decoder's `measures`.
     """
 
     log: Any
@@ -25,14 +25,14 @@ class TokenProbability(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Targets whose probabilities a decoder computes, in place of those of all tokens.
+    """Targets whose probabilities a decoder computes, instead of those of the whole vocabulary.
 
     Attributes:
-        ids: Int32 `[batch, target_length]`, right-padded with 0. Extended ids if the decoder
+        ids: Int32 `[batch, target_length]`, right-padded with 0; extended ids if the decoder
             copies.
-        places: Places of the real tokens in the flattened ids, int32 `[tokens]`. Elsewhere nothing
-            is computed, and `log` and `mean` of a generator are 0. None computes every place, for
-            programs whose shapes must not depend on values.
+        places: Indices of the real tokens in the flattened ids, int32 `[tokens]`. A generator
+            computes only these tokens; elsewhere its `log` and `mean` are 0. If None, it computes
+            every position, for graphs whose shapes must not depend on values.
     """
 
     ids: Any
@@ -40,12 +40,12 @@ class Targets(NamedTuple):
 
     @classmethod
     def real(cls, ids: Any) -> Self:
-        """Make targets whose probabilities are computed for real tokens alone."""
+        """Create targets whose probabilities are computed only for real tokens."""
         (places,) = ops.nonzero(ops.reshape(ids, (-1,)))
         return cls(ids, ops.cast(places, "int32"))
 
     def apply(self, function: Callable, features: Any) -> list[Any]:
-        """Apply a function of features and ids to the tokens.
+        """Apply a function to the features and ids of the tokens.
 
         Args:
             function: Function from features `[tokens, units]` and ids `[tokens]` to a tuple of
@@ -53,7 +53,7 @@ class Targets(NamedTuple):
             features: `[batch, target_length, units]`.
 
         Returns:
-            The results, `[batch, target_length]` each.
+            List of the results, `[batch, target_length]` each.
         """
         shape = ops.shape(self.ids)
         ids = ops.reshape(self.ids, (-1,))
@@ -69,7 +69,7 @@ def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
     """Return the log-probability of each id, and the mean over the vocabulary.
 
     Args:
-        logits: `[..., vocabulary]`, of any float dtype. The computation is in float32.
+        logits: `[..., vocabulary]`, of any float dtype. They are cast to float32.
         ids: Integers `[...]` in `[0, vocabulary)`.
 
     Returns:
@@ -85,17 +85,19 @@ def _chosen(values: Any, ids: Any) -> Any:
 
 
 def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -> tuple[Any, Any]:
-    """Return what `token_log_probability` returns, for logits that are a projection.
+    """Return the result of `token_log_probability` for logits that are a projection of features.
 
-    The logits and their gradient are by far the largest tensors of a training step, so each is read
-    as few times as possible. The gradient is written by hand:
+    The logits and their gradient are by far the largest tensors of a training step, so this
+    function reads them as few times as possible. It has a custom gradient, where g_1 and g_2 are
+    the gradients of its two results:
 
         d logits = g_1 (onehot(id) - p) + g_2 (1/V - p)
                  = -(g_1 + g_2) (p - onehot(id) g_1 / (g_1 + g_2)) + g_2 / V
 
-    The factor -(g_1 + g_2) of each token multiplies its features in place of its logits, and the
-    last term needs sums alone. So does the mean of the logits: it is the product of the features
-    and the mean of the kernel. g_1 and g_2 must not cancel out; in a loss they have the same sign.
+    The factor -(g_1 + g_2) of each token multiplies its features instead of its logits. The last
+    term and the mean of the logits need only small tensors: the mean of the logits is the product
+    of the features and the mean of the kernel. g_1 and g_2 must not cancel out. In a loss, they
+    have the same sign.
 
     Args:
         features: `[tokens, units]`, of any float dtype.
@@ -118,7 +120,7 @@ def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -
         logits = single(ops.matmul(features, kernel) + bias)
         probabilities = ops.softmax(logits, axis=-1)
         chosen, probability = _chosen(logits, ids), _chosen(probabilities, ids)
-        # A pass over all logits is needed only if a probability is too small for its logarithm.
+        # The log-softmax of all logits is needed only if a probability is too small for `log`.
         log_probability = ops.cond(
             ops.all(probability > 1e-30),
             lambda: ops.log(probability),

@@ -1,1 +1,1 @@
-"""Encoders, the layers that they stack, and bridges to a decoder."""
+"""Encoders, their recurrent layers, and bridges to a decoder."""

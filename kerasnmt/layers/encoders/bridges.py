@@ -1,4 +1,4 @@
-"""Bridges: from the encoder's last states to the decoder's first states."""
+"""Bridges, which compute the decoder's first states from the encoder's last states."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,14 +9,17 @@ from keras import ops, tree
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BackwardStateBridge(keras.layers.Layer):
-    """s_0 = tanh(W h_1 + b), where h_1 is the last backward state of the encoder.
+    """Bridge that projects the last backward state of the encoder.
 
-    The backward state has read the whole source and ends at its first word, where most
-    translations begin. It comes from the encoder's topmost layer; if this layer has one direction,
-    it is the last state of that direction. If the cells have several states (LSTM), each state has
+        s_0 = tanh(W h_1 + b)
+
+    h_1 is the last state of the backward direction of the topmost layer. It has read the whole
+    source, and the first word last, where most translations begin. If the layer has one direction,
+    h_1 is the last state of this direction. If the cells have several states (LSTM), each state has
     its own W.
 
-    Source: Bahdanau, Cho and Bengio (2015), appendix A.2.2, whose equation has no bias b.
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", appendix A.2.2, without the bias b.
 
     Args:
         units: Size of the decoder's state.
@@ -27,7 +30,7 @@ class BackwardStateBridge(keras.layers.Layer):
         self.units = units
 
     def build(self, state_size: list) -> None:
-        """Make the weights for encoder states of these sizes, nested like the states of `call`."""
+        """Create the weights for the sizes of the encoder states, nested as in `call`."""
         (*_, backward), *_ = state_size
         self.projections = [
             keras.layers.Dense(
@@ -42,11 +45,11 @@ class BackwardStateBridge(keras.layers.Layer):
         """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: For each layer, the topmost first, and each direction the list of a
+            encoder_states: For each layer, from top to bottom, and each direction, a list of the
                 cell's states, `[batch, size]` each. The last direction is the backward one.
 
         Returns:
-            The list of the cell's states, `[batch, units]` each.
+            List of the cell's states, `[batch, units]` each.
         """
         (*_, backward), *_ = encoder_states
         pairs = zip(self.projections, backward, strict=True)
@@ -59,23 +62,27 @@ class BackwardStateBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LastStateBridge(keras.layers.Layer):
-    """s_0 = h_S: each layer of the decoder starts with the last states of its encoder layer.
+    """Bridge that copies the last states of each encoder layer to its decoder layer.
 
-    The states of a layer's directions are concatenated, so a decoder cell has as many units as all
-    directions together. There are no weights.
+        s_0 = h_S
 
-    Source: Sutskever, Vinyals and Le (2014); Luong, Pham and Manning (2015).
+    The states of the directions of a layer are concatenated, so a decoder cell has as many units as
+    all directions together. There are no weights.
+
+    Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks";
+    Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
+    translation".
     """
 
     def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
         """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: For each layer, the topmost first, and each direction the list of a
+            encoder_states: For each layer, from top to bottom, and each direction, a list of the
                 cell's states, `[batch, size]` each.
 
         Returns:
-            The list of the cell's states, the topmost layer's first.
+            List of the cell's states, `[batch, size]` each, layers from top to bottom.
         """
         return [
             ops.concatenate(directions, axis=-1)
@@ -86,15 +93,18 @@ class LastStateBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DenseBridge(keras.layers.Layer):
-    """s_0 = tanh(W h + b), where h is the concatenation of all last states of the encoder.
+    """Bridge that projects all last states of the encoder.
 
-    It connects any encoder with any decoder cell. Each state of the decoder has its own W.
+        s_0 = tanh(W h + b)
+
+    h is the concatenation of the states. This bridge connects any encoder with any decoder cell.
+    Each state of the decoder has its own W.
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
-    statistical machine translation", appendix A.1.1 (c = tanh(V h)).
+    statistical machine translation", appendix A.1.1, c = tanh(V h).
 
     Args:
-        state_size: Sizes of the decoder cell's states, its `state_size`.
+        state_size: Sizes of the states: the `state_size` of the decoder cell.
     """
 
     def __init__(self, state_size: Sequence[int], **kwargs) -> None:
@@ -108,7 +118,7 @@ class DenseBridge(keras.layers.Layer):
         ]
 
     def build(self, state_size: list) -> None:
-        """Make the weights for encoder states of these sizes, nested like the states of `call`."""
+        """Create the weights for the sizes of the encoder states, nested as in `call`."""
         for projection in self.projections:
             projection.build((None, sum(tree.flatten(state_size))))
 
@@ -116,11 +126,11 @@ class DenseBridge(keras.layers.Layer):
         """Return the first states of the decoder cell.
 
         Args:
-            encoder_states: For each layer, the topmost first, and each direction the list of a
+            encoder_states: For each layer, from top to bottom, and each direction, a list of the
                 cell's states, `[batch, size]` each.
 
         Returns:
-            The list of the cell's states, `[batch, size]` each.
+            List of the cell's states, `[batch, size]` each.
         """
         together = ops.concatenate(tree.flatten(encoder_states), axis=-1)
         return [projection(together) for projection in self.projections]
@@ -132,10 +142,12 @@ class DenseBridge(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ZeroBridge(keras.layers.Layer):
-    """s_0 = 0: the decoder gets information about the source only through its attention.
+    """Bridge that sets the first states to 0.
+
+    The decoder gets information about the source only through its attention.
 
     Args:
-        state_size: Sizes of the decoder cell's states, its `state_size`.
+        state_size: Sizes of the states: the `state_size` of the decoder cell.
     """
 
     def __init__(self, state_size: Sequence[int], **kwargs) -> None:
@@ -149,7 +161,7 @@ class ZeroBridge(keras.layers.Layer):
             encoder_states: See `DenseBridge`; only the batch size is used.
 
         Returns:
-            The list of the cell's states, zeros of shape `[batch, size]` each.
+            List of the cell's states, zeros of shape `[batch, size]` each.
         """
         column = ops.zeros_like(encoder_states[0][0][0][:, :1])
         return [ops.tile(column, (1, size)) for size in self.state_size]

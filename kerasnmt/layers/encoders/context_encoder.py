@@ -1,4 +1,4 @@
-"""The encoder of a source and a context."""
+"""Encoder of a source and a context."""
 
 from typing import Any
 
@@ -15,30 +15,30 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ContextEncoder(Encoder):
-    """Encoder of a source and a context; the context's annotations depend on the source.
+    """Encoder of a source and a context, whose context annotations depend on the source.
 
-    One recurrent layer reads each text alone. Each word of the context then attends to the words of
-    the source, or to none of them. A second layer reads the context together with the results f_i:
+    One recurrent layer reads each text separately. Then each word of the context attends to the
+    words of the source, or to none of them. A second recurrent layer reads the context together
+    with the results f_i of this attention:
 
         h^q = layer(source),    h^c = layer(context)
         a_{i,0}, a_i = softmax_j(0, h^c_i . h^q_1 / sqrt(n), h^c_i . h^q_2 / sqrt(n), ...)
         f_i = sum_j a_{i,j} h^q_j
         source annotations h^q,    context annotations context_layer([h^c_i; f_i; h^c_i * f_i])
 
-    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
-    learning as question answering", section 3: the independent encoding, the alignment with dummy
-    words (here zeros) and the compression, from context to question only. The paper aligns both
-    texts with each other, and adds self-attention. The product h^c_i * f_i is from Seo, Kembhavi,
-    Farhadi and Hajishirzi (2017), "Bidirectional attention flow for machine comprehension",
-    section 2.
+    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon", section 3:
+    independent encoding, alignment with dummy words (zeros here) and compression. The paper aligns
+    both texts with each other and adds self-attention; here, only the context attends to the
+    source. The product h^c_i * f_i is from Seo, Kembhavi, Farhadi and Hajishirzi (2017),
+    "Bidirectional attention flow for machine comprehension", section 2.
 
     Args:
-        embedding: `keras.layers.Embedding` of both texts, or None if the words come embedded, for
-            example by the decoder's shared embedding.
+        embedding: `keras.layers.Embedding` of both texts, or None if the words are already
+            embedded, for example by the decoder's shared embedding.
         layer: Recurrent layer that reads each text, for example
             `BidirectionalLayer(GRUCell(units))`.
-        context_layer: Recurrent layer that reads the context with the results f_i. It has as many
-            units as `layer`.
+        context_layer: Recurrent layer that reads the context with the results f_i. It has the same
+            number of units as `layer`.
         dropout: Dropout rate of the inputs of each layer, in [0, 1).
 
     Raises:
@@ -78,7 +78,7 @@ class ContextEncoder(Encoder):
         embedded_source_shape: tuple | None = None,
         embedded_context_shape: tuple | None = None,
     ) -> None:
-        """Make the weights.
+        """Create the weights.
 
         Args:
             source_ids_shape: `(batch, source_length)`.
@@ -112,12 +112,14 @@ class ContextEncoder(Encoder):
             training: Whether dropout applies.
 
         Returns:
-            A dict of annotations, `source` `[batch, source_length, memory_units]` and `context`
-            `[batch, context_length, memory_units]`; a dict of their masks, boolean, True = real
-            token; and the last states of the source, as `RecurrentEncoder` returns them.
+            The annotations, a dict of `source`, `[batch, source_length, memory_units]`, and
+            `context`, `[batch, context_length, memory_units]`; their masks, a dict of boolean
+            tensors, True = real token; and the last states of the source, nested as in
+            `RecurrentEncoder.call`.
 
         Raises:
-            ValueError: If the words come embedded and the encoder has an embedding, or neither.
+            ValueError: If the words are already embedded and the encoder has an embedding, or
+                neither.
         """
         self.check_embedded(embedded_source is not None)
         source_mask, context_mask = (
@@ -155,7 +157,7 @@ def _found(context: Any, source: Any, source_mask: Any) -> Any:
     """Return f_i of each word of the context, `[batch, context_length, units]`."""
     scores = ops.matmul(context, ops.transpose(source, (0, 2, 1)))
     scores = ops.cast(scores, "float32") / source.shape[-1] ** 0.5
-    # The first score, 0, is for attending to no word.
+    # The first score, 0, is that of no word.
     scores = ops.pad(scores, ((0, 0), (0, 0), (1, 0)))
     mask = ops.pad(source_mask, ((0, 0), (1, 0)), constant_values=True)
     return weighted_sum(masked_softmax(scores, mask[:, None])[..., 1:], source)

@@ -1,4 +1,4 @@
-"""The image encoder."""
+"""Image encoder."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PixelScaling(keras.layers.Layer):
-    """x / 127.5 - 1: scales values from [0, 255] to [-1, 1], as many networks expect.
+    """Scale pixels from [0, 255] to [-1, 1], the range that many networks expect.
 
     `keras.layers.Rescaling` does the same, but needs TensorFlow.
     """
@@ -23,26 +23,26 @@ class PixelScaling(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ImageEncoder(Encoder):
-    """Encoder of images: the annotations a_i are a convolutional network's features of region i.
+    """Encoder of images, whose annotation a_i is a convolutional network's features of region i.
 
-    The decoder's first states are computed from the mean of the features, (1 / L) sum_i a_i, with
-    `DenseBridge` as f_init,c and f_init,h. A convolutional network computes the same features at
-    every region; `positions` tell the regions apart.
+    The decoder's first states are computed from the mean of the features, (1 / L) sum_i a_i; a
+    `DenseBridge` computes f_init,c and f_init,h. A convolutional network computes the same features
+    in every region, so `positions` tell the regions apart.
 
     Source: Xu et al. (2015), "Show, attend and tell", sections 3.1.1 and 3.1.2. The paper has no
-    positions: its network, trained on images larger than its receptive field, recognizes positions
-    by the borders.
+    positions: its network was trained on images larger than its receptive field, and recognizes
+    positions by the borders.
 
     Args:
         backbone: Model from images `[batch, height, width, channels]`, float from 0 to 255, to
-            features `[batch, rows, columns, units]`; all sizes but the batch are known. For
-            example, a `keras.Sequential` of convolutions, or a model of `keras.applications` with
-            `include_top=False`, `input_shape` and the preprocessing of its family.
-        positions: `LearnedPositions`, one for each region, or `SinusoidalPositions`; None for
+            features `[batch, rows, columns, units]`. All sizes except the batch are known. It is,
+            for example, a `keras.Sequential` of convolutions, or a model of `keras.applications`
+            with `include_top=False`, `input_shape` and the preprocessing of its family.
+        positions: `LearnedPositions`, one for each region, or `SinusoidalPositions`, or None for
             annotations without positions.
 
     Raises:
-        ValueError: If the backbone has other or unknown shapes.
+        ValueError: If the backbone has other shapes, or unknown sizes.
     """
 
     reads = ("images",)
@@ -55,8 +55,9 @@ class ImageEncoder(Encoder):
         if any(len(shape) != 4 or None in shape[1:] for shape in shapes):
             raise ValueError(
                 "Expected a backbone from [batch, height, width, channels] to [batch, rows, "
-                f"columns, units], all sizes but the batch known. Received: shapes {shapes[0]} and "
-                f"{shapes[1]}. Make it with input_shape=… and include_top=False."
+                "columns, units], with known sizes except the batch. "
+                f"Received: shapes {shapes[0]} and {shapes[1]}. Create it with input_shape=… and "
+                "include_top=False."
             )
         self.backbone = backbone
         self.positions = positions
@@ -68,11 +69,11 @@ class ImageEncoder(Encoder):
         self.state_size = [[[self.memory_units]]]
 
     def inputs(self) -> dict[str, keras.KerasTensor]:
-        """Return the inputs of `call` by name, as symbolic tensors."""
+        """Return the inputs of `call` as symbolic tensors, by name."""
         return {"images": keras.KerasTensor((None, *self.image_shape))}
 
     def build(self, images_shape: tuple) -> None:
-        """Make the weights for images `(batch, height, width, channels)`."""
+        """Create the weights for images `(batch, height, width, channels)`."""
         if self.positions is not None:
             rows, columns = self.grid
             build_once(self.positions, (None, rows * columns, self.memory_units))
@@ -86,8 +87,8 @@ class ImageEncoder(Encoder):
 
         Returns:
             The annotations, `[batch, regions, units]`, row by row from the top; their mask, boolean
-            `[batch, regions]`, all True; and, as the last states, the mean of the annotations,
-            `[batch, units]`, nested as the one state of one layer with one direction.
+            `[batch, regions]`, all True; and the last states, which are the mean of the
+            annotations, `[batch, units]`, nested as the state of one layer with one direction.
 
         Raises:
             ValueError: If the images have another size.

@@ -1,4 +1,4 @@
-"""The recurrent encoder."""
+"""Recurrent encoder."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,13 +17,13 @@ class RecurrentEncoder(Encoder):
     """Encoder with an embedding and a stack of recurrent layers.
 
     Args:
-        embedding: `keras.layers.Embedding` of the source vocabulary, or None if the words come
-            embedded, for example by the decoder's shared embedding.
+        embedding: `keras.layers.Embedding` of the source vocabulary, or None if the words are
+            already embedded, for example by the decoder's shared embedding.
         layers: Recurrent layers from bottom to top, for example
             `[BidirectionalLayer(GRUCell(units))]`.
         dropout: Dropout rate of the inputs of each layer, in [0, 1).
-        residual: Whether every layer but the first has a residual connection, if the sizes are
-            equal.
+        residual: Whether every layer except the first has a residual connection. A layer whose
+            input and output differ in size has none.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RecurrentEncoder(Encoder):
         ]
 
     def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:
-        """Make the weights.
+        """Create the weights.
 
         Args:
             source_ids_shape: `(batch, source_length)`.
@@ -73,13 +73,14 @@ class RecurrentEncoder(Encoder):
 
         Returns:
             The annotations, `[batch, source_length, memory_units]`; their mask, boolean
-            `[batch, source_length]`, True = real token; and the last states: for each layer, the
-            topmost first, and each direction the list of the cell's states, `[batch, size]` each.
-            They are the states after the last real word, or after the first word if the layer
-            reads backward.
+            `[batch, source_length]`, True = real token; and the last states: for each layer, from
+            top to bottom, and each direction, a list of the cell's states, `[batch, size]` each.
+            These are the states after the last real word or, in the backward direction, after the
+            first word.
 
         Raises:
-            ValueError: If the words come embedded and the encoder has an embedding, or neither.
+            ValueError: If the words are already embedded and the encoder has an embedding, or
+                neither.
         """
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)

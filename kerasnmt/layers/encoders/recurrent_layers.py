@@ -10,17 +10,17 @@ from kerasnmt.layers.composite import Composite
 
 
 class RecurrentLayer(Composite, keras.layers.Layer):
-    """Base class of layers that read a sequence in the directions of the subclass.
+    """Base class of layers that read a sequence in one or two directions.
 
-    One matrix product projects the inputs of all directions before the loops.
+    One matrix product projects the inputs of all directions before the recurrence.
 
     Args:
-        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`. Each
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`. Each
             direction has its own copy.
-        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
-    # The directions of reading, "forward" or "backward".
+    # Directions of reading, "forward" and "backward".
     directions: ClassVar[tuple[str, ...]]
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
@@ -49,7 +49,7 @@ class RecurrentLayer(Composite, keras.layers.Layer):
         )
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(batch, length, features)`."""
+        """Create the weights for inputs `(batch, length, features)`."""
         self.input_projection.build(inputs_shape)
         for loop in self.loops:
             loop.build((*inputs_shape[:-1], loop.cell.input_size))
@@ -65,14 +65,14 @@ class RecurrentLayer(Composite, keras.layers.Layer):
 
         Args:
             inputs: `[batch, length, features]`.
-            source_mask: Boolean `[batch, length]`, True = real token. If it is None, `mask` is
-                used. Padding does not change the states.
-            mask: Mask of the inputs, boolean `[batch, length]`, passed by Keras.
+            source_mask: Boolean `[batch, length]`, True = real token. If None, `mask` is used.
+                Padding does not change the states.
+            mask: Mask of the inputs, boolean `[batch, length]`, which Keras passes.
             training: Whether dropout applies.
 
         Returns:
-            The outputs, `[batch, length, units]`, in the order of the inputs; and for each
-            direction the list of the cell's last states, `[batch, size]` each.
+            The outputs, `[batch, length, units]`, in the order of the inputs; and, for each
+            direction, a list of the cell's last states, `[batch, size]` each.
         """
         if source_mask is None:
             source_mask = mask
@@ -92,8 +92,8 @@ class ForwardLayer(RecurrentLayer):
     """Recurrent layer that reads from the first word to the last.
 
     Args:
-        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     directions = ("forward",)
@@ -103,16 +103,16 @@ class ForwardLayer(RecurrentLayer):
 class BackwardLayer(RecurrentLayer):
     """Recurrent layer that reads from the last word to the first.
 
-    The reversed source ends with the words that are nearest to the first words of the target, which
-    makes training without attention easier. The outputs stay in the order of the source, and
-    padding is skipped.
+    The layer reads the first words of the source last, just before the decoder predicts the first
+    words of the target. This makes training without attention easier. The outputs stay in the order
+    of the source, and padding is skipped.
 
     Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks",
     section 3.3.
 
     Args:
-        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     directions = ("backward",)
@@ -120,13 +120,16 @@ class BackwardLayer(RecurrentLayer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BidirectionalLayer(RecurrentLayer):
-    """Recurrent layer that reads in both directions: h_i = [h_i forward; h_i backward].
+    """Recurrent layer that reads in both directions.
 
-    Source: Bahdanau, Cho and Bengio (2015), section 3.2 and appendix A.2.1.
+        h_i = [h_i forward; h_i backward]
+
+    Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
+    align and translate", section 3.2 and appendix A.2.1.
 
     Args:
-        cell: A recurrent cell that takes projected inputs, for example `GRUCell(units)`.
-        state_dropout: Dropout rate of the recurrent states, in [0, 1), see `StateDropout`.
+        cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
+        state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
     """
 
     directions = ("forward", "backward")

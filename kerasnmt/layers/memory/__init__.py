@@ -1,1 +1,1 @@
-"""The layers of memory networks."""
+"""Layers of memory networks."""

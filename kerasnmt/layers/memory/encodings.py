@@ -1,4 +1,4 @@
-"""Encodings: from the words of a sentence to one vector."""
+"""Encodings, which turn the words of a sentence into one vector."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class BagOfWords(keras.layers.Layer):
-    """Bag of words, m_i = sum_j A x_ij: ignores the order of the words; has no weights.
+    """Bag of words, which ignores the order of the words. There are no weights.
+
+        m_i = sum_j A x_ij
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "bag-of-words".
@@ -30,19 +32,20 @@ class BagOfWords(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PositionEncoding(keras.layers.Layer):
-    """Position encoding, m_i = sum_j l_j * A x_ij, which depends on the order of the words.
+    """Position encoding, which depends on the order of the words. There are no weights.
 
+        m_i = sum_j l_j * A x_ij
         l_kj = scale ((1 - j / J) - (k / d) (1 - 2 j / J))
 
-    for word j of J and feature k of d, both counted from 1. J is the number of real words, so
-    padding changes nothing. There are no weights.
+    Word j of J and feature k of d are counted from 1. J is the number of real words, so padding
+    changes nothing.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "position encoding".
 
     Args:
-        scale: Factor of the weights: 1 in the paper's equation, which halves the words on average;
-            2 in the authors' code, which keeps their size on average, like a bag of words.
+        scale: Factor of l. The paper's equation has 1, which halves the embedded words on average.
+            The authors' code has 2, which keeps their size on average, like a bag of words.
     """
 
     def __init__(self, scale: float = 1.0, **kwargs) -> None:

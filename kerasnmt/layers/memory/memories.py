@@ -1,4 +1,4 @@
-"""Memories: embeddings of stories and questions for each hop."""
+"""Memories, which embed stories for each hop, and questions."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,17 +12,17 @@ from kerasnmt.layers.composite import Composite, build_once
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SentenceAges(keras.layers.Layer):
-    """The ages of a story's sentences, counted from its end, for the temporal encoding T(i).
+    """Ages of the sentences of a story, for the temporal encoding T(i).
 
     The last sentence before the question has age 0. Training adds random noise: with probability
-    `random_noise`, an empty memory, which holds nothing, follows a sentence and makes that sentence
-    and all earlier ones older. So the encodings of rare ages do not overfit.
+    `random_noise`, an empty memory follows a sentence. It makes this sentence and all earlier ones
+    older by 1. So the encodings of rare ages do not overfit.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1,
     "temporal encoding" and "learning time invariance by injecting random noise".
 
     Args:
-        max_sentences: Number of ages; older sentences get the greatest age.
+        max_sentences: Number of ages. Older sentences get the greatest age.
         random_noise: Probability of an empty memory after a sentence, in [0, 1); 0.1 in the paper.
 
     Raises:
@@ -51,7 +51,8 @@ class SentenceAges(keras.layers.Layer):
             training: Whether random noise applies.
 
         Returns:
-            Int32 `[batch, sentences]`, from 0 to `max_sentences - 1`; meaningless where masked.
+            Int32 `[batch, sentences]`, from 0 to `max_sentences - 1`. Padding has no meaningful
+            age.
         """
         steps = ops.cast(sentence_mask, "int32")
         if training and self.random_noise:
@@ -71,18 +72,20 @@ class SentenceAges(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MemoryEmbedding(Composite, keras.layers.Layer):
-    """m_i = sum_j l_j * A x_ij + T(i), with an embedding A of words and T of ages.
+    """Embedding of sentences, from an embedding A of words and an embedding T of ages.
 
-    Both start from a normal distribution with a standard deviation of 0.1. Padding is zero.
+        m_i = sum_j l_j * A x_ij + T(i)
+
+    A and T start from a normal distribution with a standard deviation of 0.1. Padding is zero.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 4.1.
 
     Args:
         vocabulary_size: Number of word ids.
-        embedding_dim: d, size of an encoded sentence.
+        embedding_dim: Size d of an encoded sentence.
         encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
-        max_sentences: Number of ages, the rows of T; None for no temporal encoding, as for
-            questions.
+        max_sentences: Number of ages, the rows of T, or None for no temporal encoding, for example
+            of questions.
     """
 
     def __init__(
@@ -111,7 +114,7 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
         )
 
     def build(self, ids_shape: Any = None) -> None:
-        """Make the embeddings; their shapes do not depend on the inputs."""
+        """Create the weights of the embeddings, whose shapes do not depend on the inputs."""
         build_once(self.words, None)
         if self.times is not None:
             build_once(self.times, None)
@@ -121,7 +124,7 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
 
         Args:
             ids: Int32 `[..., words]`, right-padded with 0.
-            ages: Ages for T(i), int32 `[...]`, or None to leave T(i) out, as for questions.
+            ages: Ages for T(i), int32 `[...]`, or None for no temporal encoding.
 
         Returns:
             `[..., embedding_dim]`.
@@ -133,14 +136,15 @@ class MemoryEmbedding(Composite, keras.layers.Layer):
 
 
 class Memories(Composite, keras.layers.Layer):
-    """Base class of memories: the embeddings of questions, and of stories for each hop.
+    """Base class of memories, which embed stories for each hop, and questions.
 
-    A subclass defines `create_embeddings`, `pairs`, `question`, `next_state` and `last_embeddings`.
+    A subclass implements `create_embeddings`, `pairs`, `question`, `next_state` and
+    `last_embeddings`.
 
     Args:
-        hops: K, number of hops.
+        hops: Number K of hops.
         vocabulary_size: Number of word ids.
-        embedding_dim: d, size of an encoded sentence.
+        embedding_dim: Size d of an encoded sentence.
         encoding: Encoding of sentences, `PositionEncoding()` or `BagOfWords()`.
         ages: `SentenceAges(…)`, or None for no temporal encoding.
 
@@ -168,7 +172,7 @@ class Memories(Composite, keras.layers.Layer):
         self.create_embeddings()
 
     def create_embeddings(self) -> None:
-        """Create the layers of the memories; the constructor calls this last."""
+        """Create the layers of the memories. The constructor calls this method last."""
         raise NotImplementedError
 
     def embedding(self, name: str, with_ages: bool = True) -> MemoryEmbedding:
@@ -188,11 +192,11 @@ class Memories(Composite, keras.layers.Layer):
 
         Args:
             story_ids: Int32 `[batch, sentences, words]`, right-padded with 0.
-            training: Whether ages have random noise.
+            training: Whether random noise applies.
 
         Returns:
-            A list with the pair (m, c) of each hop, `[batch, sentences, embedding_dim]` each; and
-            the mask of the sentences, boolean `[batch, sentences]`, True = real.
+            List of the pair (m, c) of each hop, `[batch, sentences, embedding_dim]` each; and the
+            mask of the sentences, boolean `[batch, sentences]`, True = real sentence.
         """
         mask = ops.any(ops.not_equal(story_ids, PAD_ID), axis=-1)
         ages = None if self.ages is None else self.ages(mask, training=training)
@@ -212,28 +216,30 @@ class Memories(Composite, keras.layers.Layer):
 
     @property
     def last_embeddings(self) -> Any:
-        """The word embeddings of C^K, `[vocabulary, embedding_dim]`, for a tied output layer."""
+        """Word embeddings of C^K, `[vocabulary, embedding_dim]`, for a tied output layer."""
         raise NotImplementedError
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AdjacentMemories(Memories):
-    """Memories with adjacent tying: A^{k+1} = C^k, B = A^1; W^T = C^K with a tied output layer.
+    """Memories with adjacent tying.
 
-    The next state is u^{k+1} = u^k + o^k. K hops have K + 1 embeddings with temporal encodings;
-    each embeds the story once.
+        A^{k+1} = C^k,    B = A^1,    W^T = C^K with a tied output layer
+        u^{k+1} = u^k + o^k
+
+    K hops have K + 1 embeddings with temporal encodings. Each of them embeds the story once.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 2.2,
     "adjacent".
     """
 
     def create_embeddings(self) -> None:
-        """Create K + 1 embeddings of stories; the first one is also that of questions."""
+        """Create K + 1 embeddings of stories. The first one also embeds questions."""
         names = [f"embedding_{number}" for number in range(self.hops + 1)]
         self.embeddings = [self.embedding(name) for name in names]
 
     def build(self, story_shape: Any = None) -> None:
-        """Make the embeddings; their shapes do not depend on the inputs."""
+        """Create the weights of the embeddings, whose shapes do not depend on the inputs."""
         for embedding in self.embeddings:
             build_once(embedding, None)
 
@@ -252,23 +258,26 @@ class AdjacentMemories(Memories):
 
     @property
     def last_embeddings(self) -> Any:
-        """The word embeddings of C^K, `[vocabulary, embedding_dim]`, for a tied output layer."""
+        """Word embeddings of C^K, `[vocabulary, embedding_dim]`, for a tied output layer."""
         return self.embeddings[-1].words.embeddings
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LayerwiseMemories(Memories):
-    """Memories with layer-wise tying, like a recurrent network: A^k = A, C^k = C.
+    """Memories with layer-wise tying, like a recurrent network.
 
-    The next state is u^{k+1} = H u^k + o^k. H starts as the identity, so the hops start like those
-    of `AdjacentMemories`. The question has its own embedding B.
+        A^k = A,    C^k = C
+        u^{k+1} = H u^k + o^k
+
+    H starts as the identity, so training starts with the same next state as `AdjacentMemories`. The
+    question has its own embedding B.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", section 2.2,
     "layer-wise (RNN-like)", and equation 4.
     """
 
     def create_embeddings(self) -> None:
-        """Create the embeddings A and C of stories and B of questions, and H."""
+        """Create the embeddings A and C of stories, the embedding B of questions, and H."""
         self.input_embedding = self.embedding("input_embedding")
         self.output_embedding = self.embedding("output_embedding")
         self.question_embedding = self.embedding("question_embedding", with_ages=False)
@@ -281,7 +290,7 @@ class LayerwiseMemories(Memories):
         )
 
     def build(self, story_shape: Any = None) -> None:
-        """Make the embeddings and H; their shapes do not depend on the inputs."""
+        """Create the weights of the embeddings and H, whose shapes do not depend on the inputs."""
         for part in (self.input_embedding, self.output_embedding, self.question_embedding):
             build_once(part, None)
         build_once(self.state_projection, (None, self.embedding_dim))
@@ -301,5 +310,5 @@ class LayerwiseMemories(Memories):
 
     @property
     def last_embeddings(self) -> Any:
-        """The word embeddings of C, `[vocabulary, embedding_dim]`, for a tied output layer."""
+        """Word embeddings of C, `[vocabulary, embedding_dim]`, for a tied output layer."""
         return self.output_embedding.words.embeddings

@@ -1,4 +1,4 @@
-"""One hop: attention to a memory."""
+"""Hop of a memory network."""
 
 from typing import Any
 
@@ -12,25 +12,25 @@ from kerasnmt.layers.attention.scores import DotScore
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MemoryHop(keras.layers.Layer):
-    """One hop of a memory network: p_i = softmax_i(u^T m_i), o = sum_i p_i c_i.
+    """One hop of a memory network: attention with the dot product as its score.
 
-    This is attention with the dot product as its score. The variable `linear` switches the softmax
-    off: with `linear` at 1, p_i = u^T m_i. Training that starts without the softmax finds better
-    minima ("linear start"); `kerasnmt.training.LinearStart` sets `linear` in `fit`. The variable is
-    0 in a new layer, is saved and is not trainable.
+        p_i = softmax_i(u^T m_i),    o = sum_i p_i c_i
 
-    With `places`, a story with fewer sentences leaves places of the memory empty. Empty places hold
-    zeros and take part in the softmax, each with the score 0. So the weights of the sentences are
-    low unless their scores are well above 0, and a question can attend to nothing. A longer story
-    is read whole and leaves no empty places.
+    The variable `linear` switches the softmax off: if it is 1, p_i = u^T m_i. Training that starts
+    without the softmax finds better minima ("linear start"); `kerasnmt.training.LinearStart` sets
+    `linear` in `fit`. In a new layer, the variable is 0. It is saved but not trained.
+
+    With `places`, a story with fewer sentences leaves places of the memory empty. Each empty place
+    takes part in the softmax with the score 0. So the weights of the sentences are low unless their
+    scores are well above 0, and a question can attend to nothing. A longer story has no empty
+    places, and all its sentences are read.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
-    and 2, and section 4.2, "linear start". The empty places in the softmax come from the authors'
-    code.
+    and 2, and section 4.2, "linear start". The empty places are those of the authors' code.
 
     Args:
-        places: Number of places in the memory; None for the number of sentences of each story. The
-            authors' code uses the number of sentences of the longest story, at most 50.
+        places: Number of places in the memory, or None for the number of sentences of each story.
+            The authors' code uses the number of sentences of the longest story, at most 50.
 
     Raises:
         ValueError: If `places` is below 1.
@@ -43,7 +43,7 @@ class MemoryHop(keras.layers.Layer):
         self.places = places
 
     def build(self, query_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
-        """Make `linear`, and check that queries and keys have the same size."""
+        """Create `linear`, and check that queries and keys have the same size."""
         self.score = DotScore(dtype=self.dtype_policy, name="score")
         self.score.build(query_shape, keys_shape)
         self.linear = self.add_weight(
@@ -60,9 +60,9 @@ class MemoryHop(keras.layers.Layer):
             memory_mask: Boolean `[batch, sentences]`, True = real sentence.
 
         Returns:
-            o, `[batch, value_units]`, and p, float32 `[batch, sentences]`. Masked sentences have
-            weight exactly 0; a story without real sentences has all zeros. If the softmax gives
-            weights that sum to less than 1, the rest is on empty places.
+            o, `[batch, value_units]`, and p, float32 `[batch, sentences]`. Masked sentences have a
+            weight of exactly 0. If a story has no real sentence, all its weights are 0. If the
+            softmax weights sum to less than 1, the rest belongs to empty places.
         """
         scores = self.score(query, keys)
         weights = ops.where(

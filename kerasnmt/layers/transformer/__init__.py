@@ -1,1 +1,1 @@
-"""The layers of a Transformer."""
+"""Layers of a Transformer."""

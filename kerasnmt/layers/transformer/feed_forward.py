@@ -1,4 +1,4 @@
-"""The feed-forward block of a Transformer."""
+"""Feed-forward block of a Transformer."""
 
 from typing import Any
 
@@ -10,9 +10,11 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class FeedForward(keras.layers.Layer):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, applied to each position separately.
+    """Feed-forward block, applied to each position separately.
 
-    Source: Vaswani et al. (2017), section 3.3, equation 2.
+        FFN(x) = max(0, x W_1 + b_1) W_2 + b_2
+
+    Source: Vaswani et al. (2017), "Attention is all you need", section 3.3, equation 2.
 
     Args:
         hidden_units: Size of the hidden layer.
@@ -29,12 +31,12 @@ class FeedForward(keras.layers.Layer):
         self.output_layer = keras.layers.Dense(units, dtype=self.dtype_policy, name="output_layer")
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., units)`."""
+        """Create the weights for inputs `(..., units)`."""
         build_once(self.hidden_layer, inputs_shape)
         build_once(self.output_layer, (*inputs_shape[:-1], self.hidden_units))
 
     def call(self, inputs: Any) -> Any:
-        """Apply the block to `[..., units]`, with outputs of the same shape."""
+        """Apply the block to inputs `[..., units]`. The outputs have the same shape."""
         return on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), inputs)
 
     def get_config(self) -> dict:

@@ -14,9 +14,9 @@ from kerasnmt.layers.products import on_rows
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SideBySideGlorot(keras.initializers.Initializer):
-    """Glorot's uniform initializer for the matrices of several projections side by side.
+    """Glorot's uniform initializer for a matrix of several projections side by side.
 
-    The numbers of a projection have the limits that they would have in a matrix of its own.
+    The weights of each projection have the same limits as in a separate matrix.
 
     Args:
         parts: Number of projections. All have the same size.
@@ -36,10 +36,10 @@ class SideBySideGlorot(keras.initializers.Initializer):
 
 
 class _MultiHead(keras.layers.Layer):
-    """Base of attentions with several heads.
+    """Base class of attentions with several heads.
 
-    One product makes several projections of the same inputs, such as keys and values. Its columns
-    are sorted by heads, so that one transposition sorts all of them.
+    One matrix product computes several projections of the same inputs, such as keys and values. Its
+    columns are sorted by head, so that one transposition splits all projections into heads.
     """
 
     def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
@@ -58,7 +58,7 @@ class _MultiHead(keras.layers.Layer):
         self.weights_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="weights_dropout")
 
     def _projection(self, parts: int, name: str) -> keras.layers.Dense:
-        """Make a layer of several projections side by side."""
+        """Return a new layer of several projections side by side."""
         return keras.layers.Dense(
             parts * self.units,
             use_bias=False,
@@ -68,7 +68,7 @@ class _MultiHead(keras.layers.Layer):
         )
 
     def _heads(self, projection: keras.layers.Dense, inputs: Any) -> list[Any]:
-        """Return the projections of `[…, size]`, each `[…, heads, units / heads]`."""
+        """Project inputs `[..., size]`; return a list of `[..., heads, units / heads]`."""
         parts = projection.units // self.units
         shape = (-1, self.num_heads, parts * self.head_units)
         heads = on_rows(lambda rows: ops.reshape(projection(rows), shape), inputs)
@@ -109,30 +109,34 @@ def _joined(heads: Any) -> Any:
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MultiHeadAttention(_MultiHead):
-    """Multi-head attention: several attentions in parallel, each with its own projections.
+    """Multi-head attention: parallel attentions with their own projections.
 
         MultiHead(Q, K, V) = [head_1; ...; head_h] W_O
         head_i = softmax(Q W_Qi (K W_Ki)^T / sqrt(d)) V W_Vi,    d = units / h
 
     Keys and values are two projections of one memory:
 
-        context, weights = attention(query, memory, memory_mask=mask)
+    ```python
+    context, weights = attention(query, memory, memory_mask=mask)
+    ```
 
     In a loop, project the memory once and reuse the keys and values for every query:
 
-        keys, values = attention.project(memory)
-        context, weights = attention(query, keys=keys, values=values, memory_mask=mask)
+    ```python
+    keys, values = attention.project(memory)
+    context, weights = attention(query, keys=keys, values=values, memory_mask=mask)
+    ```
 
     If the memory carries a Keras mask, for example from `Embedding(mask_zero=True)`, the attention
     uses it unless you pass `memory_mask`. The context keeps the mask of the query.
 
     The projections have no biases, as in the paper. The columns of `memory_projection` are sorted
-    by heads: those of a head's keys stand before those of its values.
+    by head: for each head, first the keys, then the values.
 
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.2, equation 1.
 
     Args:
-        units: Size of the projected queries, of the context and of all heads together.
+        units: Size of the context, and of all heads together.
         num_heads: Number h of heads.
         dropout: Dropout rate of the attention weights, in [0, 1).
 
@@ -146,12 +150,12 @@ class MultiHeadAttention(_MultiHead):
         self.memory_projection = self._projection(2, "memory_projection")
 
     def build(self, query_shape: tuple, memory_shape: tuple | None = None) -> None:
-        """Make the weights.
+        """Create the weights.
 
         Args:
             query_shape: `(batch, query_length, query_units)`.
-            memory_shape: `(batch, memory_length, memory_units)`, or None if `project` has projected
-                the memory already.
+            memory_shape: `(batch, memory_length, memory_units)`, or None if `project` has already
+                projected the memory.
         """
         build_once(self.query_projection, query_shape)
         build_once(self.output_layer, (None, None, self.units))
@@ -163,7 +167,7 @@ class MultiHeadAttention(_MultiHead):
 
         Returns:
             The keys, `[batch, heads, units / heads, memory_length]`, and the values,
-            `[batch, heads, memory_length, units / heads]`: as the products of `call` take them.
+            `[batch, heads, memory_length, units / heads]`.
         """
         keys, values = self._heads(self.memory_projection, memory)
         return ops.transpose(keys, (0, 2, 3, 1)), ops.swapaxes(values, 1, 2)
@@ -189,17 +193,17 @@ class MultiHeadAttention(_MultiHead):
 
         Returns:
             The context, `[batch, query_length, units]`; and the weights before dropout, float32
-            `[batch, heads, query_length, memory_length]`, exactly 0 where masked. For a query that
-            sees no position, weights and context are zeros.
+            `[batch, heads, query_length, memory_length]`, exactly 0 where masked. If a query sees
+            no position, its weights and its context are zeros.
 
         Raises:
-            ValueError: If neither the memory nor both keys and values are given.
+            ValueError: If neither the memory nor its keys and values are given.
         """
         if memory is not None:
             keys, values = self.project(memory)
         if keys is None or values is None:
             raise ValueError(
-                "Expected a memory, or its keys and values. Received: memory=None without both. "
+                "Expected a memory, or its keys and values. Received: neither. "
                 "Call attention(query, memory), or attention(query, keys=…, values=…) with the "
                 "keys and values from attention.project(memory)."
             )
@@ -210,17 +214,21 @@ class MultiHeadAttention(_MultiHead):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MultiHeadSelfAttention(_MultiHead):
-    """Multi-head attention of words to each other: the query is the memory.
+    """Multi-head attention of the words of a text to each other.
 
-        context, weights = attention(words, mask=mask)
+    ```python
+    context, weights = attention(words, mask=mask)
+    ```
 
-    One product makes queries, keys and values. The columns of `words_projection` are sorted by
-    heads: those of a head's queries, of its keys, and of its values.
+    One matrix product computes queries, keys and values. The columns of `words_projection` are
+    sorted by head: for each head, first the queries, then the keys, then the values.
+
+    Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.
 
     Args:
-        units: See `MultiHeadAttention`.
-        num_heads: See `MultiHeadAttention`.
-        dropout: See `MultiHeadAttention`.
+        units: Size of the context, and of all heads together.
+        num_heads: Number h of heads.
+        dropout: Dropout rate of the attention weights, in [0, 1).
         causal: Whether each word sees only the words up to its own position.
 
     Raises:
@@ -235,12 +243,12 @@ class MultiHeadSelfAttention(_MultiHead):
         self.words_projection = self._projection(3, "words_projection")
 
     def build(self, words_shape: tuple) -> None:
-        """Make the weights for words `(batch, length, words_units)`."""
+        """Create the weights for words `(batch, length, words_units)`."""
         build_once(self.words_projection, words_shape)
         build_once(self.output_layer, (None, None, self.units))
 
     def call(self, words: Any, mask: Any = None, training: bool = False) -> tuple[Any, Any]:
-        """Attend to all words, or with `causal` to the words so far.
+        """Attend to all words or, with `causal`, to the words so far.
 
         Args:
             words: `[batch, length, words_units]`.
@@ -249,8 +257,8 @@ class MultiHeadSelfAttention(_MultiHead):
 
         Returns:
             The context, `[batch, length, units]`; and the weights before dropout, float32
-            `[batch, heads, length, length]`, exactly 0 where masked. For a word that sees no
-            word, weights and context are zeros.
+            `[batch, heads, length, length]`, exactly 0 where masked. If a word sees no word, its
+            weights and its context are zeros.
         """
         query, keys, values = self._heads(self.words_projection, words)
         keys, values = ops.transpose(keys, (0, 2, 3, 1)), ops.swapaxes(values, 1, 2)
@@ -262,13 +270,13 @@ class MultiHeadSelfAttention(_MultiHead):
         return self._attend(query, keys, values, mask, training)
 
     def remembered(self, words: Any) -> Any:
-        """Return what `step` caches of each word: its keys beside its values.
+        """Return the keys and values of each word, which `step` caches.
 
         Args:
             words: `[..., words_units]`.
 
         Returns:
-            `[..., heads, 2 * units / heads]`.
+            Keys and values side by side, `[..., heads, 2 * units / heads]`.
         """
         _, *keys_and_values = self._heads(self.words_projection, words)
         return ops.concatenate(keys_and_values, axis=-1)
@@ -280,10 +288,10 @@ class MultiHeadSelfAttention(_MultiHead):
 
         Args:
             words: `[batch, hypotheses, words_units]`.
-            cached: What is `remembered` of the earlier words,
+            cached: Keys and values of the earlier words, from `remembered`,
                 `[batch, hypotheses, heads, steps, 2 * units / heads]`.
             write: Function from `TimeCache.next_step`.
-            written: Mask of the words so far with this one, boolean `[batch, hypotheses, steps]`.
+            written: Mask of the words up to this one, boolean `[batch, hypotheses, steps]`.
 
         Returns:
             The context, `[batch, hypotheses, units]`, and the new value of `cached`.
@@ -293,7 +301,7 @@ class MultiHeadSelfAttention(_MultiHead):
         heads = ops.reshape(on_rows(self.words_projection, words), shape)
         query, keys_and_values = ops.split(heads, [size], axis=-1)
         cached = write(cached, keys_and_values)
-        # The query has zeros in place of the values' part, so keys and values need not be split,
+        # The query has zeros for the part of the values. So keys and values need not be split,
         # which would copy the whole cache in each step.
         query = ops.pad(query / size**0.5, [(0, 0)] * 3 + [(0, size)])
         scores = ops.squeeze(ops.matmul(cached, ops.expand_dims(query, -1)), -1)

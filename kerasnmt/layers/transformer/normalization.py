@@ -8,15 +8,17 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LayerNormalization(keras.layers.Layer):
-    """Layer normalization over the last axis: gamma * (x - mean) / sqrt(variance + epsilon) + beta.
+    """Layer normalization over the last axis.
 
-    With the same epsilon, weights and results are those of `keras.layers.LayerNormalization`. In
-    training the gradient is the one written here, which takes fewer ops.
+        y = gamma * (x - mean) / sqrt(variance + epsilon) + beta
+
+    With the same epsilon, weights and results equal those of `keras.layers.LayerNormalization`. In
+    training, a custom gradient takes fewer ops.
 
     Source: Ba et al. (2016), "Layer normalization", equation 4.
 
     Args:
-        epsilon: Small number that is added to the variance.
+        epsilon: Small number, which is added to the variance.
     """
 
     def __init__(self, epsilon: float = 1e-6, **kwargs) -> None:
@@ -25,13 +27,13 @@ class LayerNormalization(keras.layers.Layer):
         self.epsilon = epsilon
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., units)`."""
+        """Create the weights for inputs `(..., units)`."""
         size = inputs_shape[-1:]
         self.gamma = self.add_weight(shape=size, initializer="ones", autocast=False, name="gamma")
         self.beta = self.add_weight(shape=size, initializer="zeros", autocast=False, name="beta")
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """Normalize `[..., units]`, in float32 or more; the result has the layer's dtype."""
+        """Normalize `[..., units]` in float32 or float64. The result has the layer's dtype."""
         dtype = keras.backend.result_type(inputs.dtype, "float32")
         given = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
         return ops.cast(_normalized(self.epsilon, training, *given), self.compute_dtype)
@@ -42,7 +44,7 @@ class LayerNormalization(keras.layers.Layer):
 
 
 def _normalized(epsilon: float, training: bool, *given: Any) -> Any:
-    """Normalize the first tensor, `[..., units]`; the others are gamma and beta."""
+    """Normalize the first tensor, `[..., units]`. The others are gamma and beta."""
 
     def normalized(inputs: Any, gamma: Any, beta: Any) -> tuple:
         centered = inputs - ops.mean(inputs, axis=-1, keepdims=True)

@@ -9,13 +9,13 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SinusoidalPositions(keras.layers.Layer):
-    """Add to each word an encoding of its position: sines and cosines of many wavelengths.
+    """Position encoding: adds sines and cosines of many wavelengths to each word.
 
         PE(p, 2i) = sin(p / 10000^(2i / n)),    PE(p, 2i + 1) = cos(p / 10000^(2i / n))
 
     There are no weights and no maximum length.
 
-    Source: Vaswani et al. (2017), section 3.5.
+    Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
     """
 
     def call(self, words: Any, position: Any = None) -> Any:
@@ -23,11 +23,11 @@ class SinusoidalPositions(keras.layers.Layer):
 
         Args:
             words: `[batch, length, units]`, or `[..., units]` with `position`.
-            position: Position of each word, counted from 0, int32 `[...]`; None counts along
-                axis 1.
+            position: Position of each word, counted from 0, int32 `[...]`. If None, the words are
+                numbered along axis 1.
 
         Returns:
-            The sums, of the shape of `words`.
+            The sums, with the shape of `words`.
 
         Raises:
             ValueError: If the number of units is odd.
@@ -53,17 +53,19 @@ class SinusoidalPositions(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class LearnedPositions(keras.layers.Layer):
-    """Add to each word a learned embedding of its position.
+    """Position embedding: adds a learned embedding of its position to each word.
+
+    If the lengths are unknown when a graph is traced, as in a graph for batches of texts, this
+    layer does not check them. TensorFlow on a CPU rejects longer texts ("indices ... not in [0,
+    max_length)"); other devices do not. Truncate the texts first, for example with `max_length` of
+    `kerasnmt.data.batches`.
 
     Source: Gehring et al. (2017), "Convolutional sequence to sequence learning", section 3.1.
-    Vaswani et al. (2017), section 3.5, compare it with sines and cosines.
+    Vaswani et al. (2017), "Attention is all you need", section 3.5, compare it with sines and
+    cosines.
 
     Args:
-        max_length: Number of positions. In a graph whose lengths are unknown when it is traced,
-            such as one for batches of texts, this layer does not check the length: TensorFlow on
-            the CPU rejects longer texts ("indices ... not in [0, max_length)"), other devices do
-            not. Truncate the texts before, for example with `max_length` of
-            `kerasnmt.data.batches`.
+        max_length: Number of positions.
     """
 
     def __init__(self, max_length: int, **kwargs) -> None:
@@ -71,16 +73,16 @@ class LearnedPositions(keras.layers.Layer):
         self.max_length = max_length
 
     def build(self, words_shape: tuple) -> None:
-        """Make the embeddings for words `(..., units)`."""
+        """Create the embeddings for words `(..., units)`."""
         self.embeddings = self.add_weight(
             shape=(self.max_length, words_shape[-1]),
-            # A fiftieth of the size of the scaled embeddings of words.
+            # One fiftieth of the size of the scaled word embeddings.
             initializer=keras.initializers.RandomNormal(stddev=0.02),
             name="embeddings",
         )
 
     def call(self, words: Any, position: Any = None) -> Any:
-        """Add the positions to embedded words; see `SinusoidalPositions` for the arguments.
+        """Add the positions to embedded words; see `SinusoidalPositions.call` for the arguments.
 
         Raises:
             ValueError: If there are more words than positions.
@@ -94,7 +96,7 @@ class LearnedPositions(keras.layers.Layer):
         return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
 
     def check_length(self, length: int) -> None:
-        """Raise an error if a text has more words than there are positions.
+        """Check that there are enough positions for a text.
 
         Raises:
             ValueError: If `length` is above `max_length`.
@@ -102,8 +104,8 @@ class LearnedPositions(keras.layers.Layer):
         if length > self.max_length:
             raise ValueError(
                 f"Expected at most {self.max_length} words, the number of learned positions. "
-                f"Received: {length} words. Choose a greater max_length of LearnedPositions, a "
-                "lower one of the texts and of the search, or SinusoidalPositions."
+                f"Received: {length} words. Use a greater max_length of LearnedPositions, a lower "
+                "max_length of the texts and the search, or SinusoidalPositions."
             )
 
     def get_config(self) -> dict:

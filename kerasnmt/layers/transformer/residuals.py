@@ -10,10 +10,12 @@ from kerasnmt.layers.transformer.normalization import LayerNormalization
 
 
 class Residual(keras.layers.Layer):
-    """Base class of residual connections; a subclass places the layer normalization.
+    """Base class of residual connections, which place the layer normalization.
 
-        outputs = sublayer(residual.before(inputs))
-        outputs = residual.after(inputs, outputs)
+    ```python
+    outputs = sublayer(residual.before(inputs))
+    outputs = residual.after(inputs, outputs)
+    ```
 
     Args:
         dropout: Dropout rate of the sublayer's outputs, in [0, 1).
@@ -26,7 +28,7 @@ class Residual(keras.layers.Layer):
         self.outputs_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="outputs_dropout")
 
     def build(self, inputs_shape: tuple) -> None:
-        """Make the weights for inputs `(..., units)`."""
+        """Create the weights for inputs `(..., units)`."""
         build_once(self.normalization, inputs_shape)
 
     def before(self, inputs: Any) -> Any:
@@ -50,10 +52,12 @@ class Residual(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PreNorm(Residual):
-    """Residual connection with pre-normalization, x + dropout(f(LayerNorm(x))).
+    """Residual connection with pre-normalization.
 
-    The sum itself is never normalized, so a stack of such layers trains even without warm-up. Its
-    outputs need a layer normalization after the last layer.
+        y = x + dropout(f(LayerNorm(x)))
+
+    The sum is not normalized, so a stack of such layers trains without a warm-up of the learning
+    rate. It needs a layer normalization after the last layer.
 
     Source: Xiong et al. (2020), "On layer normalization in the Transformer architecture".
 
@@ -72,11 +76,13 @@ class PreNorm(Residual):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PostNorm(Residual):
-    """Residual connection with post-normalization, LayerNorm(x + dropout(f(x))).
+    """Residual connection with post-normalization.
+
+        y = LayerNorm(x + dropout(f(x)))
 
     Deep stacks of such layers need a warm-up of the learning rate.
 
-    Source: Vaswani et al. (2017), sections 3.1 and 5.4.
+    Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1 and 5.4.
 
     Args:
         dropout: Dropout rate of the sublayer's outputs, in [0, 1).

@@ -1,4 +1,4 @@
-"""The Transformer's decoder."""
+"""Decoder of the Transformer."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,18 +15,19 @@ from kerasnmt.time_cache import TimeCache
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TransformerDecoderLayer(Composite, keras.layers.Layer):
-    """Attention to the previous words, attention to the source, and a feed-forward block.
+    """Layer of a Transformer decoder, with residual connections around its three parts.
 
-    `call` runs over a whole target. `step` runs over one position; a `TimeCache` holds what is
-    `remembered` of the previous positions. Both give the same numbers.
+    The parts are attention to the previous words, attention to the source, and a feed-forward
+    block. `call` runs over a whole target. `step` runs over one position, with a `TimeCache` of the
+    previous positions. Both give the same numbers.
 
-    Source: Vaswani et al. (2017), section 3.1.
+    Source: Vaswani et al. (2017), "Attention is all you need", section 3.1.
 
     Args:
         self_attention: `MultiHeadSelfAttention`, causal.
-        cross_attention: `MultiHeadAttention` of the same units, which attends to the source.
-        feed_forward: `FeedForward` of the same units.
-        residuals: Three `PreNorm` or `PostNorm`, one around each of the above.
+        cross_attention: `MultiHeadAttention` with the same units, which attends to the source.
+        feed_forward: `FeedForward` with the same units.
+        residuals: Three `PreNorm` or `PostNorm`, one for each of the above parts.
 
     Raises:
         ValueError: If the self-attention is not causal.
@@ -43,8 +44,8 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
         super().__init__(**kwargs)
         if not self_attention.causal:
             raise ValueError(
-                "Expected a causal self_attention, as a word must not see those after it. "
-                "Received: causal=False. Give MultiHeadSelfAttention(…, causal=True)."
+                "Expected a causal self_attention, because a word must not see later words. "
+                "Received: causal=False. Use MultiHeadSelfAttention(…, causal=True)."
             )
         self.self_attention = self_attention
         self.cross_attention = cross_attention
@@ -71,7 +72,7 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
         return {"keys": keys, "values": values}
 
     def remembered(self, words: Any) -> Any:
-        """Return what `step` caches of words, see `MultiHeadSelfAttention.remembered`."""
+        """Return the keys and values that `step` caches; see `MultiHeadSelfAttention`."""
         return self.self_attention.remembered(words)
 
     def call(
@@ -137,26 +138,28 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TransformerDecoder(Decoder):
-    """The decoder of the Transformer.
+    """Decoder of the Transformer.
 
     Each token depends on the source and on all previous tokens. `call` runs over a whole target at
     once. `step` runs over one position, with a cache of the previous positions.
+
     Embeddings are multiplied by the square root of their size, as in `TransformerEncoder`. A
-    `TiedVocabularyProjection` takes them as they are.
+    `TiedVocabularyProjection` uses them without this factor.
 
     The recorded attention weights are the mean over the heads of the second-to-last layer, or of
-    the only layer. Of all layers it agrees best with word alignments (Garg et al., 2019, "Jointly
-    learning to align and translate with Transformer models"). `attend_by_head` returns all weights.
+    the only layer. The weights of this layer agree best with word alignments (Garg et al., 2019,
+    "Jointly learning to align and translate with Transformer models"). `attend_by_head` returns the
+    weights of all layers and heads.
 
     Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1, 3.4 and 3.5.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
         positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
-        layers: List of `TransformerDecoderLayer`, lowest first.
+        layers: `TransformerDecoderLayer`s, from bottom to top.
         generator: A generator, for example `VocabularyProjection`.
-        normalization: Layer after the last of `layers`, such as `LayerNormalization`,
-            if they use `PreNorm`. None if they use `PostNorm`, whose outputs are normalized.
+        normalization: Layer after the last of `layers`: `LayerNormalization` if they use `PreNorm`,
+            None if they use `PostNorm`, which normalizes its outputs.
         dropout: Dropout rate of the sum of embeddings and positions, in [0, 1).
     """
 
@@ -204,7 +207,7 @@ class TransformerDecoder(Decoder):
             steps: Number of steps that the cache has room for.
 
         Returns:
-            The cache of the layers, lowest first. An empty list if `steps` is 0.
+            The cache of the layers, from bottom to top, or an empty list if `steps` is 0.
 
         Raises:
             ValueError: If there are more steps than positions.
@@ -217,7 +220,7 @@ class TransformerDecoder(Decoder):
         return TimeCache.allocate([layer.remembered(word) for layer in self.layers], steps)
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute once per source what all steps need; see `Decoder`."""
+        """Compute what all steps need, once per source; see `Decoder`."""
         layers = [layer.project_memory(annotations) for layer in self.layers]
         return {"layers": layers, "memory_mask": memory_mask}
 
@@ -243,7 +246,7 @@ class TransformerDecoder(Decoder):
         """
         if not isinstance(state, TimeCache):
             raise ValueError(
-                "Expected a state with room for each step. Received: a state with steps=0. Give "
+                "Expected a state with room for each step. Received: a state with steps=0. Pass "
                 "the number of steps, for example model.encode(inputs, steps=100)."
             )
         words = self.embedding(ids) * self.embedding.output_dim**0.5
@@ -276,7 +279,7 @@ class TransformerDecoder(Decoder):
     def _run(
         self, target_ids: Any, memory: dict[str, Any], training: bool = False
     ) -> tuple[Any, list[Any]]:
-        """Run the layers over whole targets; return words, and each layer's weights."""
+        """Run the layers over whole targets; return the outputs, and the weights of each layer."""
         words = self.positions(self.embedding(target_ids) * self.embedding.output_dim**0.5)
         words = self.words_dropout(words, training=training)
         weights = []

@@ -1,4 +1,4 @@
-"""The Transformer's encoder."""
+"""Encoder of the Transformer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,14 +14,16 @@ from kerasnmt.layers.encoders.encoder import Encoder
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TransformerEncoderLayer(Composite, keras.layers.Layer):
-    """Self-attention and a feed-forward block, each with a residual connection.
+    """Layer of a Transformer encoder, with residual connections around its two parts.
 
-    Source: Vaswani et al. (2017), section 3.1.
+    The parts are self-attention and a feed-forward block.
+
+    Source: Vaswani et al. (2017), "Attention is all you need", section 3.1.
 
     Args:
         attention: `MultiHeadSelfAttention`.
-        feed_forward: `FeedForward` of the same units.
-        residuals: Two of `PreNorm` or `PostNorm`: for the attention and the feed-forward block.
+        feed_forward: `FeedForward` with the same units.
+        residuals: Two `PreNorm` or `PostNorm`, one for each of the above parts.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
         self.units = feed_forward.units
 
     def build(self, words_shape: tuple) -> None:
-        """Make the weights for words `(batch, source_length, units)`."""
+        """Create the weights for words `(batch, source_length, units)`."""
         build_once(self.attention, words_shape)
         build_once(self.feed_forward, words_shape)
         for residual in self.residuals:
@@ -52,9 +54,9 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
 
         Args:
             words: `[batch, source_length, units]`.
-            source_mask: Boolean `[batch, source_length]`, True = real token. If it is None,
-                `mask` is used.
-            mask: Mask of the words, boolean `[batch, source_length]`, passed by Keras.
+            source_mask: Boolean `[batch, source_length]`, True = real token. If None, `mask` is
+                used.
+            mask: Mask of the words, boolean `[batch, source_length]`, which Keras passes.
             training: Whether dropout applies.
 
         Returns:
@@ -72,21 +74,21 @@ class TransformerEncoderLayer(Composite, keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class TransformerEncoder(Encoder):
-    """Encoder with embedded words, their positions and a stack of self-attention layers.
+    """Encoder of the Transformer.
 
-    Embeddings are multiplied by the square root of their size, see section 3.4 of the source. They
-    should start with a standard deviation of one over that root, so that words are as large as
+    Embeddings are multiplied by the square root of their size; see section 3.4 of the paper. They
+    should start with a standard deviation of 1 divided by this root, so that words are as large as
     positions.
 
     Source: Vaswani et al. (2017), "Attention is all you need", sections 3.1, 3.4 and 3.5.
 
     Args:
-        embedding: `keras.layers.Embedding` of the source vocabulary, or None if the words come
-            embedded, for example by the decoder's shared embedding.
+        embedding: `keras.layers.Embedding` of the source vocabulary, or None if the words are
+            already embedded, for example by the decoder's shared embedding.
         positions: `SinusoidalPositions()` or `LearnedPositions(max_length)`.
         layers: `TransformerEncoderLayer`s, from bottom to top.
-        normalization: Layer after the last one, such as `LayerNormalization`, for
-            layers with `PreNorm`; None for layers with `PostNorm`, whose outputs are normalized.
+        normalization: Layer after the last of `layers`: `LayerNormalization` if they use `PreNorm`,
+            None if they use `PostNorm`, which normalizes its outputs.
         dropout: Dropout rate of the sums of words and positions, in [0, 1).
     """
 
@@ -110,7 +112,7 @@ class TransformerEncoder(Encoder):
         self.words_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="words_dropout")
 
     def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:
-        """Make the weights.
+        """Create the weights.
 
         Args:
             source_ids_shape: `(batch, source_length)`.
@@ -137,12 +139,13 @@ class TransformerEncoder(Encoder):
 
         Returns:
             The annotations, `[batch, source_length, units]`; their mask, boolean
-            `[batch, source_length]`, True = real token; and, for a bridge to a recurrent decoder,
-            the mean of the real positions' annotations, `[batch, units]`, nested as the one state
-            of one layer with one direction.
+            `[batch, source_length]`, True = real token; and the last states for a bridge to a
+            recurrent decoder, which are the mean of the annotations without padding,
+            `[batch, units]`, nested as the state of one layer with one direction.
 
         Raises:
-            ValueError: If the words come embedded and the encoder has an embedding, or neither.
+            ValueError: If the words are already embedded and the encoder has an embedding, or
+                neither.
         """
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)

@@ -1,1 +1,1 @@
-"""Clients of a server of models."""
+"""Clients of a model server."""

@@ -1,4 +1,4 @@
-"""A layer of Keras as the recurrent cell of a decoder."""
+"""A Keras layer as the recurrent cell of a decoder."""
 
 import functools
 
@@ -58,7 +58,7 @@ def make(cell, decoder_cell="luong", tokenizer=None):
 
 @functools.cache
 def shared(kind="lstm", decoder_cell="luong"):
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return make(fused(kind), decoder_cell)
 
 
@@ -75,14 +75,14 @@ def run_xla(function):
 
 
 def graph_marks(kind, decoder_cell):
-    """The marks of a test that traces a graph: one of each way to run over a target is enough."""
+    """Return the marks of a test that traces a graph. One decoder cell of each kind is enough."""
     if (kind, decoder_cell) in (("gru", "luong"), ("lstm", "feeding")):
         return [pytest.mark.graph]
     return [pytest.mark.graph, pytest.mark.thorough("another layer or cell shows the graph")]
 
 
 def eager_marks(kind, decoder_cell):
-    """The marks of an eager test: the LSTM has all cells, each other layer one of each way."""
+    """Return the marks of an eager test. Only the LSTM runs with all decoder cells."""
     if kind == "lstm" or (kind, decoder_cell) in FEW:
         return []
     return [pytest.mark.thorough("the LSTM shows this cell, another cell this layer")]
@@ -181,7 +181,7 @@ def test_is_exported(tmp_path):
     [True, pytest.param(False, marks=pytest.mark.thorough("a cell that is no layer of Keras"))],
 )
 def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
-    """The graphs alone, as they are traced where TensorFlow says that there is one."""
+    """Check only the graphs that TensorFlow traces if it reports a GPU."""
     devices = tf.config.list_logical_devices
     monkeypatch.setattr(
         tf.config,

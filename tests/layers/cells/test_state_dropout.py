@@ -1,4 +1,4 @@
-"""Dropout of states against transcriptions in NumPy, with the masks that were drawn."""
+"""Dropout of states, compared with NumPy, with the same masks."""
 
 import keras
 import numpy as np
@@ -102,7 +102,7 @@ def test_a_cell_that_takes_no_masks():
 
 
 def drawn_masks(layer, count, run):
-    """The masks that a layer will draw in its next `count` calls; XLA draws others."""
+    """Return the masks that a layer will draw in its next `count` calls, except with XLA."""
     copy = StateDropout.from_config(layer.state_masks.get_config())
     copy.seed_generator.state.assign(layer.state_masks.seed_generator.state)
     states = [np.ones((BATCH, 1), "float32")]

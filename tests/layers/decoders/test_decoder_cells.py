@@ -1,4 +1,4 @@
-"""Decoder cells against transcriptions of their equations, word by word, in NumPy."""
+"""Decoder cells, compared with their equations in NumPy, word by word."""
 
 import keras
 import numpy as np
@@ -69,7 +69,7 @@ def build(cell):
 
 
 def unroll(cell):
-    """Outputs and weights of the whole pass, and the same step by step."""
+    """Return outputs and weights of the whole pass, and of the single steps."""
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     memory = cell.project_memory(MEMORY, MASK)
     states = cell.initial_state(FIRST[: len(cell.cell.state_size)], memory, steps=TARGET_LENGTH)
@@ -263,7 +263,7 @@ def test_history_has_no_room():
 
 
 def test_history_with_a_memory_of_its_own():
-    with pytest.raises(ValueError, match=r"Received: one that carries \('coverage',\)"):
+    with pytest.raises(ValueError, match=r"Received: one with history=\('coverage',\)"):
         HistoryDecoderCell(
             GRUCell(4), BahdanauAttention(4), Attention(DotScore(), coverage=Coverage())
         )
@@ -300,7 +300,7 @@ def test_thought_vector_in_the_first_state_only():
 
 
 class HalvedDecoderCell(BahdanauDecoderCell):
-    """A cell of a user, whose step uses the values in a way of its own."""
+    """User-defined decoder cell, whose step uses the values in its own way."""
 
     def _advance(self, inputs, state, memory):
         context, weights = self.attention(state.cell[0], **memory)
@@ -347,7 +347,7 @@ def test_hypotheses_equal_rows(name):
 
 @pytest.mark.parametrize("name", CELLS)
 def test_gradients_of_a_whole_pass_equal_those_of_its_steps(name):
-    """Of the memory, the inputs and every weight. A whole pass computes some after its loop."""
+    """Gradients of the memory, the inputs and all weights. Some are computed after the loop."""
     cell = build(CELLS[name]())
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     first = FIRST[: len(cell.cell.state_size)]

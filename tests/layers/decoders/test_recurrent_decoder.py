@@ -62,7 +62,7 @@ def run(decoder, target_ids, state, annotations, mask):
 
 
 def numpy_decoder(decoder, target_ids, state, memory, mask):
-    """Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence, word by word."""
+    """Compute Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence."""
     cell = decoder.cell
     score = cell.attention.score
     embeddings = decoder.embedding.get_weights()[0].astype("float64")
@@ -196,9 +196,9 @@ def test_dropout_only_in_training():
 
 @pytest.mark.graph
 def test_loop_keeps_no_copy_of_the_memory_for_each_step():
-    """What the time loop stacks up for its gradient, step by step: how it is made, and its shape.
+    """Check the ops and shapes that the loop stacks for its gradient.
 
-    What enters a step as it is and leaves it as it is, is stacked by reference and takes no room.
+    A tensor that a step does not change is stacked by reference, and takes no memory.
     """
     decoder = make()
     memory, state = given()

@@ -1,4 +1,4 @@
-"""The encoder of images against a convolution by hand."""
+"""The image encoder, compared with a convolution in NumPy."""
 
 import keras
 import numpy as np
@@ -25,7 +25,7 @@ def make(positions=None):
 
 
 def by_hand(encoder):
-    """The features of each patch of 2 by 2 pixels, rows of patches first."""
+    """Compute the features of each patch of 2 by 2 pixels, row by row."""
     kernel, bias = encoder.backbone.get_weights()
     regions = [
         IMAGES[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(2, 12) / 127.5 - 1
@@ -67,5 +67,5 @@ def test_images_and_backbones_of_other_shapes():
     with pytest.raises(ValueError, match=r"Received: shapes \(None, None, None, 3\) and"):
         ImageEncoder(unknown)
     flat = keras.Sequential([keras.Input((4, 4, 3)), keras.layers.GlobalAveragePooling2D()])
-    with pytest.raises(ValueError, match=r"and \(None, 3\)\. Make it with input_shape"):
+    with pytest.raises(ValueError, match=r"and \(None, 3\)\. Create it with input_shape"):
         ImageEncoder(flat)

@@ -53,7 +53,7 @@ def test_lengths_that_are_unknown_when_it_is_traced(positions):
 
 def test_beyond_the_last_learned_position():
     layer = LearnedPositions(4)
-    message = r"Expected at most 4 words.*Received: 5 words\. Choose a greater max_length"
+    message = r"Expected at most 4 words.*Received: 5 words\. Use a greater max_length"
     with pytest.raises(ValueError, match=message):
         layer(WORDS)
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""The layers of a Transformer, whole, against a transcription of the paper."""
+"""The layers of a Transformer, compared with the equations of the paper in NumPy."""
 
 import keras
 import numpy as np

@@ -18,7 +18,7 @@ TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs 
 
 
 class Faulty:
-    """An application that fails in the ways that it is told, one a request, before it works."""
+    """Application with the given failures, one per request, before it works."""
 
     def __init__(self, app, *faults):
         self.app, self.faults = app, list(faults)
@@ -43,7 +43,7 @@ class Faulty:
 
 
 class Answering:
-    """The export's metadata, and one answer to all else."""
+    """Application that returns the metadata of the export, and one answer to all other requests."""
 
     def __init__(self, app, answer):
         self.app, self.answer = app, answer

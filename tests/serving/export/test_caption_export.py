@@ -1,4 +1,4 @@
-"""Captioning models as SavedModels: the bytes of images in, captions out."""
+"""Captioning models as SavedModels, from the bytes of images to captions."""
 
 import base64
 import json
@@ -160,7 +160,7 @@ def test_check_passes(exported):
     assert details["attention"].startswith("weights sum to at most 1 over the regions")
     assert details["odd_inputs"].startswith("14 odd images, from no bytes to a GIF: answered")
     assert details["expected"] == "6 captions as expected"
-    assert details["warmup"] == "12 requests answered, of serving_default, attention"
+    assert details["warmup"] == "12 requests answered, for serving_default, attention"
 
 
 def test_it_is_loaded_and_asked(exported, model):

@@ -176,7 +176,7 @@ def test_model_without_tokenizers():
 @pytest.mark.usefixtures("eagerly")
 def test_a_ranking_has_no_text_twice(word_model):
     class Twice:
-        """The tokens of a and of b are written alike."""
+        """Tokenizer that writes the tokens of a and b in the same way."""
 
         kind, vocabulary_size = "characters", 10
 

@@ -1,4 +1,4 @@
-"""Versions that are written whole or not at all, by processes without TensorFlow."""
+"""Versions are written completely or not at all, by processes without TensorFlow."""
 
 import fcntl
 import json
@@ -95,7 +95,7 @@ def write(folder):
 
 
 def held(folder):
-    """The files of a folder, with what is in them."""
+    """Return the files of a folder, with their content."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_text() for path in files}
 

@@ -180,7 +180,7 @@ def test_limits_are_what_is_still_taken(predict):
 
 
 class Toy:
-    """A session with inputs and outputs that no export of kerasnmt has."""
+    """Session with inputs and outputs that no export of kerasnmt has."""
 
     def __init__(self):
         info = {
@@ -212,7 +212,7 @@ def test_numbers_and_one_output():
     code, answer = predict({"signature_name": "pair", "instances": pair})
     assert (code, answer) == (200, {"predictions": pair})
     code, answer = predict({"signature_name": "pair", "instances": [1]})
-    assert (code, answer["error"][:23]) == (400, "Expected values by name")
+    assert (code, answer["error"][:34]) == (400, "Expected an object with the inputs")
     code, answer = predict({"inputs": [[1, 2, 3]]})
     assert (code, answer["error"][:34]) == (400, "Expected float32 of shape [-1, 2] ")
     assert predict({"inputs": [["x", "y"]]})[0] == 400

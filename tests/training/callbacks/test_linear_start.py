@@ -21,7 +21,7 @@ def begin(model, **options):
 
 
 def linear_after(callback, losses):
-    """Whether the hops are linear after each epoch with such a validation loss."""
+    """Return whether the hops are linear after each epoch, given the validation losses."""
     states = []
     for epoch, loss in enumerate(losses):
         callback.on_epoch_end(epoch, {"loss": 0.0, "val_loss": loss})

@@ -17,7 +17,7 @@ def word(rng, letters=string.ascii_lowercase):
 
 
 def sentences(count, words=3000, length=10, seed=1):
-    """Sentences of a language with this many words."""
+    """Return sentences of a language with this number of words."""
     rng = random.Random(seed)
     vocabulary = [word(rng) for _ in range(words)]
     return [" ".join(rng.choices(vocabulary, k=length)) for _ in range(count)]
