@@ -8,11 +8,11 @@ import sys
 # TensorFlow and Keras read these when they are imported, so they are set before any test module.
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# Tests of another backend start a process of their own.
+# Tests of other backends start a child process.
 os.environ["KERAS_BACKEND"] = "tensorflow"
 # `kerasnmt train` sets it too, and would change it for the tests that follow.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-# Compiled code runs only a few times here: to optimize it would take most of the time.
+# Compiled code runs only a few times here, so optimizing it would take most of the time.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
@@ -59,7 +59,7 @@ def seeds():
 def set_seeds():
     random.seed(0)
     np.random.seed(0)
-    # Where a test imports Keras itself, it seeds what it makes.
+    # If a test imports Keras itself, it sets the seed.
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
 
@@ -100,7 +100,7 @@ def holding(forms, request):
     return forms[request.param]
 
 
-# What holds no texts, as an argument that should; and what the error says of it.
+# Arguments without texts, and the end of the error.
 NO_TEXTS = {
     "none": (None, "=None, of type NoneType"),
     "bytes": (b"dog", "=b'dog', of type bytes"),

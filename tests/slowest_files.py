@@ -32,14 +32,14 @@ class SlowestFiles:
     def pytest_runtest_makereport(self):
         report = yield
         now = cpu_seconds()
-        # With pytest-xdist the report, and so its attributes, go to the process that counts.
+        # With pytest-xdist, the report and its attributes are sent to the process that counts.
         report.cpu_seconds, self._before = now - self._before, now
         report.processes, self._seen = self._started - self._seen, self._started
         return report
 
     def pytest_runtest_logreport(self, report):
         file = report.nodeid.partition("::")[0]
-        # The report of a worker that crashed is made without `pytest_runtest_makereport`.
+        # The report of a crashed worker does not come from `pytest_runtest_makereport`.
         self.seconds[file] += vars(report).get("cpu_seconds", 0.0)
         self.processes[file] += vars(report).get("processes", 0)
 

@@ -62,5 +62,5 @@ def test_text_is_refused_before_anything_is_written(backend, tmp_path):
         ValueError, match=r"training\.devices: expected 1, because Keras runs on jax"
     ):
         train(recipe, tmp_path / "run")
-    # A training makes the folder of its run, to lock it.
+    # Training creates the folder of its run, to lock it.
     assert not [path for path in tmp_path.rglob("*") if path.name not in ("run", ".lock")]

@@ -259,9 +259,8 @@ def load_translator(
     exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
     if not is_lite and not any(path.exists() for path in exports):
         raise ValueError(
-            "Expected a preset, or the folder of a run, with a model.keras, or the folder of an "
-            "export, with a saved_model.pb or a model.tflite. Received: "
-            f"{place}{no_model(place)}"
+            "Expected the folder of a run, with a model.keras, or the folder of an export, with a "
+            f"saved_model.pb or a model.tflite, or a preset. Received: {place}{no_model(place)}"
         )
     if others or search:
         raise ValueError(

@@ -108,7 +108,7 @@ def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
         with pytest.raises(SystemExit) as caught:
             main()
         out, err = capfd.readouterr()
-        # The log level of the tests lets through what TensorFlow's libraries say.
+        # The log level of the tests shows the messages of TensorFlow's libraries.
         talk = r"^(?:[IWEF]\d{4} |[\d-]+ [\d:.]+: [IWEF] |WARNING: All log).*\n+"
         err = re.sub(talk, "", err, flags=re.MULTILINE)
         return Done(caught.value.code, out, err)
@@ -130,7 +130,7 @@ def serve():
             stderr=subprocess.PIPE,
             env=environment,
             text=True,
-            # A shell's background jobs ignore interrupts, and what they start inherits that.
+            # Background jobs of a shell and their child processes ignore interrupts.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         started.append(process)
@@ -159,7 +159,7 @@ def run_folder(tmp_path_factory):
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
     rng = np.random.default_rng(12)
     model.set_weights([0.9 * rng.normal(size=weight.shape) for weight in model.get_weights()])
-    # Pieces that begin a word are likelier, for translations of several words.
+    # Pieces that start a word are more likely, so that translations have several words.
     pieces = model.target_tokenizer.tokens(np.arange(150)).numpy().tolist()
     first = [piece.decode().startswith("▁") for piece in pieces]
     model.decoder.generator.bias.assign_add(np.array(first, "float32"))

@@ -164,7 +164,7 @@ def test_the_main_job(kerasnmt, tmp_path):
     assert "training on the built-in corpus" in done.err
     assert "ok    expected      4 translations as expected\n" in done.err
 
-    # A second call would go on with the run, but not with another recipe.
+    # A second call would resume the run, but not with another recipe.
     before = sorted(output.rglob("*"))
     again = kerasnmt("demo", *SMALL, "training.seed=5", "--output", output)
     assert (again.code, again.out) == (2, "")

@@ -21,7 +21,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     )  # the first, by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
-    # No graph is traced: what is written of the options is looked at.
+    # No graph is traced, because the test checks only the written options.
     monkeypatch.setattr(ExportModule, "signatures", {})
     monkeypatch.setattr(ExportModule, "examples", lambda self: {})
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
@@ -30,7 +30,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     assert described(directory / "2") == (2, "int8")
     description = json.loads((directory / "2" / "assets.extra" / "kerasnmt.json").read_text())
     assert (description["min_length"], description["model"]) == (2, "ensemble")
-    # A folder with the name of a version is that version.
+    # The name of the folder is a version number.
     done = kerasnmt("export", run_folder, directory / "7", *options)
     assert done == (0, f"{directory / '7'}\n", "")
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2", "7"]

@@ -8,7 +8,7 @@ import pytest
 from kerasnmt.cli import quiet
 from kerasnmt.cli.quiet import load_tensorflow, load_tensorflow_to_train
 
-# The verb up to where it loads TensorFlow.
+# The command until it loads TensorFlow.
 BEGINNING = """
 import os
 import sys

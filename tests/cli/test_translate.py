@@ -62,7 +62,7 @@ def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
     for line, (translation, _, alignment) in zip(LINES, columns, strict=True):
         sure, possible = parse_pharaoh(alignment)
         sources, targets = zip(*sure, strict=True) if sure else ((), ())
-        # Each word of the translation looked somewhere, and no other thing did.
+        # Only the words of the translation have attention weights.
         assert sorted(targets) == list(range(len(translation.split())))
         assert set(sources) <= set(range(len(line.split())))
         assert not possible and sure == sorted(sure)
@@ -78,7 +78,7 @@ def test_n_best(kerasnmt, export_folder, translator):
     done = kerasnmt("translate", export_folder, "--n-best", 2, "--batch-size", 3, stdin=TEXT)
     assert done.err == ""
     rows = [line.split(" ||| ") for line in done.lines]
-    # In the same batches: what stands beside a text may change the last digits of its score.
+    # In the same batches, because other texts in a batch can change the last digits of a score.
     batches = [translator.n_best(LINES[i : i + 3]) for i in range(0, len(LINES), 3)]
     expected = [
         (index, text, score)
@@ -88,7 +88,7 @@ def test_n_best(kerasnmt, export_folder, translator):
     assert [(int(index), text) for index, text, _ in rows] == [row[:2] for row in expected]
     scores = [float(score) for _, _, score in rows]
     assert scores == pytest.approx([score for _, _, score in expected], abs=1e-6)
-    # Two of a text, best first; of nothing there is but one translation.
+    # Two translations of a text, best first. The empty text has only one translation.
     indices = [index for index, _, _ in expected]
     assert indices == [0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 7]
     for i in range(1, len(rows)):
@@ -130,7 +130,7 @@ def test_beam_size_of_a_run(kerasnmt, run_folder, translator, load_run_once):
 
 
 def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator):
-    # At another place each time, as one process gives the same warning but once.
+    # At different places, because a process shows the same warning only once.
     for before, options in enumerate([("--scores", "--alignments"), ("--n-best", 2), ()], start=1):
         text = "no\n" * before + LONG + "\nno\n"
         done = kerasnmt("translate", export_folder, "--batch-size", 2, *options, stdin=text)

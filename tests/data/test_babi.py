@@ -91,7 +91,7 @@ def test_what_is_written_again_is_read_the_same(tmp_path):
         ("1 One.\n2 Who?\t \t1\n", "an answer after the question.*, line 2"),
         ("1 One.\n2 Who?\tone\t3\n", "supporting IDs of .*. Received: '3', .*, line 2"),
         ("1 One.\n2 Who?\tone\t1,1\n", "Received: '1,1', path='.*', line 2"),
-        # Neither a question nor a sentence of the story before, nor one that comes later.
+        # Not a question, a sentence of the previous story, or a later sentence.
         ("1 One.\n2 Who?\tone\t1\n3 Who?\tone\t2\n", "Received: '2', path='.*', line 3"),
         ("1 One.\n2 Two.\n1 Uno.\n2 Who?\tuno\t2\n", "Received: '2', path='.*', line 4"),
         ("1 One.\n2 Two.\n", "at least one line `ID question TAB answer.*path='.*a.txt'"),

@@ -283,7 +283,7 @@ def test_epochs_go_on_at_any_place(few_shapes):
 
     # Enough pairs of a width to sort them before the epoch's end.
     pairs = [pair for pair in PAIRS if max(map(len, pair)) < 10][:100]
-    # Three widths; a fraction of a batch may be left of each.
+    # Three widths, each of which can have an incomplete batch.
     widths = Counter(max(8, *(len(side) + 1 for side in pair)) for pair in pairs)
     steps = sum(-(-number // 2) for number in widths.values())
     whole = list(dataset(0).take(4 * steps).as_numpy_iterator())
@@ -505,7 +505,7 @@ def test_alignments_stay_with_their_pairs(few_shapes):
         for pair, matrix in zip(text_of(single), inputs["alignments"].numpy(), strict=True):
             assert bool(matrix.any()) == of_pair[pair]
             if matrix.any():
-                # All characters are one word, and look evenly at the one of the source.
+                # All characters are one word, with equal weights of the source word.
                 lengths = len(pair[1]), len(pair[0])
                 np.testing.assert_allclose(matrix[: lengths[0], : lengths[1]], 1 / lengths[1])
                 assert matrix.sum() == pytest.approx(lengths[0])
@@ -576,7 +576,7 @@ def test_contexts_by_hand():
     np.testing.assert_array_equal(targets, [[8, 6, 3] + [0] * 5])
     # The empty context has an end; the one of 12 words and an end is too long.
     np.testing.assert_array_equal(others["context_ids"], [[3] + [0] * 7])
-    # Of one size the batches are by words of the longest side, which is the context's.
+    # With one size, the number of words in a batch depends on the longest side, the context.
     lengths = tf.data.Dataset.from_tensor_slices(["a"] * 40 + ["a " * 11] * 20)
     dataset = batches([("a", "b")] * 60, words, contexts=lengths, tokens_per_batch=96, **options)
     shapes = [tuple(inputs["context_ids"].shape) for inputs, *_ in dataset]

@@ -15,7 +15,7 @@ from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from kerasnmt.zoo import luong_dot_lstm
 
 TOKENIZER = CharacterTokenizer("abcdefgh ")
-# All different, and the shortest first, so that the first batches have one width.
+# All pairs differ. The shortest come first, so that the first batches have the same width.
 WORDS = [x + y + z for x in "abcdefgh" for y in "abcde" for z in "abcde"]
 PAIRS = [(word + "abc" * (n // 50), word + "c" * (n // 25)) for n, word in enumerate(WORDS)]
 
@@ -59,7 +59,7 @@ def assert_same(dataset, path):
 def test_the_batches_of_the_dataset(dataset, path):
     expected, saved = assert_same(dataset, path)
     assert len(set(expected)) == len(expected) >= 25
-    # In the order of the file, but for the second place and the one that it took.
+    # In the order of the file, except for the second entry and the entry that it replaces.
     assert sum(one != other for one, other in zip(expected, saved, strict=True)) == 2
 
 

@@ -12,7 +12,7 @@ END, START, PAD, VOCABULARY, LENGTH, SOURCE = 3, 4, 0, 9, 20, 6
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(VOCABULARY, VOCABULARY), scale=2.0).astype("float32")
 ROWS = 13
-# How much each row is inclined to end, and what it attends to.
+# The probability of the end of each row, and its attention.
 MEMORY = {
     "end": np.linspace(-6.0, 4.0, ROWS, dtype="float32"),
     "weights": RNG.dirichlet(np.ones(SOURCE), ROWS).astype("float32"),

@@ -166,7 +166,7 @@ def test_search_in_a_batch_equals_search_alone(options):
         alone = model.search({"images": IMAGES[row : row + 1]}, **options)
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
-    # The score is the log-probability that the whole pass gives.
+    # The score is the log-probability of a whole pass.
     ids = np.array(together.ids[:, 0])
     target_ids = np.where(ids, np.pad(ids, ((0, 0), (1, 0)), constant_values=2)[:, :5], 0)
     inputs = {"images": IMAGES, "target_ids": target_ids}
@@ -201,11 +201,11 @@ def test_fit_save_load_and_caption(tmp_path):
     found = model.search({"images": IMAGES}, **options)
     expected = [text.decode() for text in tokenizer.detokenize(found.ids[:, 0]).numpy()]
     assert copy.caption(IMAGES, **options) == expected and all(expected)
-    # One by one, from files, and beside what is none.
+    # One by one, from files, and next to invalid files.
     files = [tf.io.encode_png(image).numpy() for image in IMAGES]
     assert copy.caption([*files, b"none"], batch_size=1, **options) == [*expected, ""]
     assert copy.caption([], **options) == []
-    # In whatever holds images.
+    # For all containers of images.
     for images in (tuple(files), tf.constant(IMAGES), iter(IMAGES)):
         assert copy.caption(images, **options) == expected
 
@@ -216,7 +216,7 @@ def small_backbone():
 
 
 def backbone_of_keras_applications():
-    # With random weights, as none can be fetched here.
+    # With random weights, because no weights can be downloaded here.
     return keras.applications.MobileNetV3Small(
         input_shape=(32, 32, 3), include_top=False, weights=None, alpha=0.35, minimalistic=True
     )

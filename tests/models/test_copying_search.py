@@ -71,7 +71,7 @@ def test_beam_equals_brute_force(model, alpha):
         scores = log_probabilities(model, row, targets) / ((5 + lengths) / 6) ** alpha
         best = np.argsort(-scores)[:50]
         np.testing.assert_allclose(found.scores[row, : len(best)], scores[best], rtol=1e-4)
-        # Of those whose scores are well apart, the order as well.
+        # If scores differ clearly, the order must also be the same.
         apart = np.append(np.diff(scores[best]) < -1e-3, False)
         clear = apart & np.insert(apart[:-1], 0, True)
         assert clear.sum() >= 10

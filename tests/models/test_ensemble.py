@@ -57,7 +57,7 @@ def test_a_step_is_the_mean_of_probabilities():
     np.testing.assert_allclose(np.sum(np.exp(found), axis=-1), 1.0, atol=1e-5)
     weights = np.mean([record["weights"] for _, record, _ in steps], axis=0)
     np.testing.assert_allclose(records["weights"], weights, atol=1e-6)
-    # Given targets have the same probabilities: those of the steps, one after the other.
+    # The probabilities of given targets equal those of single steps.
     best = ensemble.search(SOURCE, beam_size=4, max_length=5, length_penalty=0.0)
     targets = np.array(best.ids[:, 0])
     fed = np.where(targets == 3, 0, targets)[:, :-1]

@@ -70,7 +70,7 @@ def test_it_is_the_model_made_in_float32(name, make_half):
     options, inputs = MODELS[name]
     half = make_half(name)
     half.compile()
-    # Whatever new layers are made in.
+    # The default dtype policy has no effect.
     keras.config.set_dtype_policy("mixed_bfloat16")
     try:
         made = in_float32(half)

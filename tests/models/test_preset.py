@@ -453,7 +453,9 @@ def test_other_content_with_right_checksums(copied, name, text, error):
 
 def test_the_name_of_the_model_is_that_of_the_metadata(copied):
     change(copied / "metadata.json", '"model": "bahdanau_gru"', '"model": "luong_dot_lstm"')
-    with pytest.raises(ValueError, match=r"expected a luong_dot_lstm, as metadata\.json says"):
+    with pytest.raises(
+        ValueError, match=r"expected the model luong_dot_lstm, which metadata\.json"
+    ):
         Preset(copied).load()
 
 
@@ -481,7 +483,9 @@ def test_a_tokenizer_of_ones_own(text_model, tmp_path):
 def test_a_weight_too_large_for_float16(make_text_model, tmp_path):
     model = make_text_model()
     model.weights[0].assign(70_000.0 * np.ones(model.weights[0].shape))
-    with pytest.raises(ValueError, match=r"at most 65,504, .* 70,000\. Save with weights='float32"):
+    with pytest.raises(
+        ValueError, match=r"at most 65,504 for float16\. .* 70,000\. Save with weights='float32"
+    ):
         model.save_to_preset(tmp_path / "preset")
     assert list(tmp_path.iterdir()) == []
 
@@ -509,7 +513,9 @@ def test_captions_and_answers(tmp_path):
     assert loaded.metadata["pipeline_tag"] == "image-to-text"
     assert "model.caption(images)" in (tmp_path / "scenes/README.md").read_text()
     assert "--story story.txt" in (tmp_path / "babi/README.md").read_text()
-    with pytest.raises(ValueError, match=r"no about\.search, as memory_network does not search"):
+    with pytest.raises(
+        ValueError, match=r"no about\.search, because memory_network does not search"
+    ):
         network.save_to_preset(tmp_path / "other", about={"search": {"beam_size": 2}})
 
 

@@ -23,7 +23,7 @@ def test_divergence_by_hand():
     p, q = [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]
     logs = np.log([[p, p], [q, [0.9, 0.05, 0.05]]]).astype("float32")
     weight = np.array([[2.0, 0.0], [2.0, 0.0]], "float32")
-    # KL is (1/2 - 1/4) log 2 either way, of one token of two passes.
+    # KL is (1/2 - 1/4) log 2 in both directions, for one token of two passes.
     expected = 2 * 0.25 * np.log(2) / 4
     np.testing.assert_allclose(r_drop_loss(logs, weight, 4.0), expected, rtol=1e-6)
     np.testing.assert_allclose(r_drop_loss(logs[::-1], weight, 4.0), expected, rtol=1e-6)

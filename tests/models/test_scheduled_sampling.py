@@ -110,13 +110,13 @@ def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
     losses = model.fit(data, epochs=6, verbose=0).history["loss"]
     np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
     np.testing.assert_allclose(losses[4:], always, rtol=1e-5)  # steps 4 and 5
-    # Another fit goes on where the optimizer is, and so does a model from a file.
+    # Another `fit` continues from the optimizer, and so does a loaded model.
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     assert copy.scheduled_sampling.get_config() == LATE.get_config()
     np.testing.assert_allclose(copy.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
-    # A new optimizer begins anew.
+    # A new optimizer starts from 0.
     model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=LATE, run_eagerly=True)
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], plain, rtol=1e-5)
 
@@ -199,7 +199,7 @@ def test_copied_words_become_unknown(name):
     model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
     rng = np.random.default_rng(4)
     model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
-    # Nothing in this source is in the vocabulary: what is copied of it is 13, 14 or 15.
+    # No word of this source is in the vocabulary. Copied words have the ids 13, 14 or 15.
     inputs = {
         "source_ids": np.array([[1, 1, 1]], "int32"),
         "extended_source_ids": np.array([[13, 14, 15]], "int32"),

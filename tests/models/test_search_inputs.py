@@ -59,7 +59,7 @@ def test_a_model_that_reads_no_ids(options):
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-5)
     if "max_length_ratio" in options:
-        # By the regions that there are: 4 + 1, 3 + 1, 1 + 1.
+        # By the number of regions: 4 + 1, 3 + 1, 1 + 1.
         assert np.count_nonzero(together.ids[:, 0], axis=1).tolist() == [5, 4, 2]
 
 

@@ -144,7 +144,7 @@ def test_file_round_trip(make_model, batch, tmp_path):
     assert int(copy.optimizer.iterations) == 1
     for one, other in zip(model.optimizer.variables, copy.optimizer.variables, strict=True):
         np.testing.assert_array_equal(other, one)
-    # One more step of training, from the same state, ends at the same place.
+    # One more training step from the same state gives the same weights.
     for trained in (model, copy):
         trained.run_eagerly = True
         trained.fit(inputs, targets, sample_weight=weights, verbose=0, shuffle=False)

@@ -48,7 +48,7 @@ def search(beam_size, ids):
     return found.ids, found.scores, found.records["weights"]
 
 
-# One as it is, the other compiled.
+# One is not compiled, the other is.
 for beam_size, run in ((3, search), (1, jax.jit(search, static_argnums=0))):
     for name, value in zip(("ids", "scores", "weights"), run(beam_size, given["source_ids"])):
         made[f"{name}{beam_size}"] = value

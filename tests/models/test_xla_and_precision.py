@@ -27,7 +27,7 @@ def policy():
 def test_training_under_xla(make_model, batch):
     compiled = make_model(scale=0.3)
     received = losses(compiled, batch, jit_compile=True)
-    assert compiled.jit_compile is True  # Keras turns it off where a layer refuses
+    assert compiled.jit_compile is True  # Keras disables it if a layer does not support it
     expected = losses(make_model(scale=0.3), batch, jit_compile=False)
     assert np.isfinite(received).all()
     assert received[-1] < 0.8 * received[0]
@@ -136,7 +136,7 @@ def test_mixed_precision(make_model, batch, policy, tmp_path, name, jit_compile)
     assert logits.dtype == name.removeprefix("mixed_")
     found = model.search(source_ids, beam_size=3, max_length=5, with_records=True)
     assert found.scores.dtype == found.records["weights"].dtype == tf.float32
-    # A model keeps its precision, whatever the policy where it is loaded.
+    # A model keeps its precision under any dtype policy.
     model.save(tmp_path / "model.keras")
     policy("float32")
     copy = keras.saving.load_model(tmp_path / "model.keras")

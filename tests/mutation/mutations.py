@@ -104,7 +104,7 @@ def _replacements(node: ast.AST, argument: str | None) -> Iterator[tuple[str, as
         case ast.Constant(float(value)):
             yield "constant", ast.Constant(value * 2 or 1.0)
         case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
-            # Not 1: as an axis of a matrix it means the same as -1.
+            # Not 1, because axis 1 of a matrix equals axis -1.
             new = ast.UnaryOp(ast.USub(), ast.Constant(value + 1))
             yield "axis" if argument in AXES else "sign", new
         case ast.UnaryOp(ast.USub() | ast.Not() | ast.Invert(), operand):

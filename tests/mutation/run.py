@@ -34,7 +34,7 @@ from mutations import Mutation, find_mutations
 
 PROJECT = Path(__file__).parents[2]
 ROOMS = ("layers", "decoding", "models", "text", "data")
-# A fault may make a loop endless. Tests are stopped after this many times their usual duration.
+# A fault can cause an endless loop. Tests are stopped after this multiple of their usual time.
 MOST_TIMES = 5
 PYTEST = ["--exitfirst", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
 # Each run is a process forked from one that has imported TensorFlow, which takes seconds.

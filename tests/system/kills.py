@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", "train"]
-# What the clock tells differs.
+# The times differ.
 TIMES = ("seconds", "cpu_seconds", "target_tokens_per_second")
 
 
@@ -120,7 +120,7 @@ def killed(path: Path, run: Path, core: int, kills: int, seconds: float, rng: ra
         else:
             if process.returncode:
                 raise RuntimeError(run.with_suffix(".log").read_text()[-2000:])
-            # It was done before the kill: begin anew.
+            # It was finished before the kill, so start again.
             run.rename(run.with_name(f"{run.name}_{len(done)}_{time.monotonic_ns()}"))
     process = start(path, run, core, run.with_suffix(".log"))
     if process.wait():

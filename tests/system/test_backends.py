@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Even though the .* option is set"),
     pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed"),
 ]
-# All sides have one width, so that JAX compiles each step once.
+# All sides have the same width, so that JAX compiles each step once.
 RECIPE = """
 model: {name: bahdanau_gru, units: 12, embedding_dim: 12, dropout: 0.0}
 tokenizer: {shared: {kind: words, vocabulary_size: 60}}
@@ -54,7 +54,7 @@ FURTHER_COMMANDS = {
     "evaluate": "evaluate {run} --source sources.txt --reference targets.txt --json",
     "attention": "attention {run} two --output attention.svg",
 }
-# A training with all that a recipe can add to it.
+# Training with all options of a recipe.
 OPTIONS = (
     "train recipe.yaml --output options model.name=pointer_generator_lstm model.coverage=1.0 "
     "model.dropout=0.1 data.train.alignments=links.txt training.epochs=2 training.log_every=2 "

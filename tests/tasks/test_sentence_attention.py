@@ -99,7 +99,7 @@ def test_it_shows_itself():
     drawn, gate = axes.images
     np.testing.assert_array_equal(drawn.get_array(), WEIGHTS)
     np.testing.assert_allclose(gate.get_array(), [[0.9], [0.6], [0.0]], rtol=1e-6)
-    # A text without a translation has no picture.
+    # There is no picture for an empty translation.
     assert repr(empty).strip() == "</s>  p_gen"
     assert empty._repr_png_() is None
 

@@ -101,7 +101,7 @@ def test_any_extended_ids_are_written(tokenizer, dtype):
             [b"<unk>", b"<unk>", b"", b"", b"", b""],
         ],
     )
-    # Of a beam, every hypothesis.
+    # Every hypothesis of a beam.
     beam = tokenizer.tokens(tf.stack([padded, padded], axis=1), words)
     np.testing.assert_array_equal(beam, tf.stack([tokens, tokens], axis=1))
     # Without the words, as ever.

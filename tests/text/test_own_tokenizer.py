@@ -43,7 +43,7 @@ def test_ids_and_texts():
     assert ids.dtype == tf.int32
     assert ids.to_list() == [[byte + 4 for byte in text.encode()] for text in TEXTS]
     assert [text.decode() for text in tokenizer.detokenize(ids).numpy()] == TEXTS
-    # Padding, start and end are left out, whatever the subclass does.
+    # Padding, start and end are omitted for all subclasses.
     assert tokenizer.detokenize([[2, 101, 1, 3, 0]]).numpy().tolist() == ["a⁇".encode()]
     shown = tokenizer.tokens([101, 36, 1, 3, 0]).numpy().tolist()
     assert shown == [b"<61>", "▁".encode(), b"<unk>", b"</s>", b""]

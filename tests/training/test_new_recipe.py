@@ -102,7 +102,7 @@ def test_odd_names(tmp_path, monkeypatch, corpus, name):
     files = PairFiles(pairs=Path(name))
     made = NewRecipe("a: #b/recipe.yaml", files, files).write()
     assert made.data.train.pairs == made.data.validation.pairs == tmp_path / name
-    # Read from another folder, the recipe names the same files.
+    # A recipe that is read from another folder has the same files.
     monkeypatch.chdir("/")
     assert Recipe.load(tmp_path / "a: #b/recipe.yaml") == made
 
@@ -133,7 +133,7 @@ def test_what_exists_is_not_replaced(tmp_path, corpus):
 
 def test_corpora_that_are_too_small_are_refused(tmp_path, corpus):
     small = write_tsv(tmp_path, corpus[:999])
-    with pytest.raises(ValueError, match=r"at least 1,000 pairs .* with 999\. Pass validation"):
+    with pytest.raises(ValueError, match=r"at least 1,000 pairs, .* with 999\. Pass validation"):
         NewRecipe(tmp_path / "recipe.yaml", small)
     same = write_tsv(tmp_path, [("the same", target) for _, target in corpus])
     with pytest.raises(ValueError, match=r"Expected different sources, to hold 100 pairs out"):

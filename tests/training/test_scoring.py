@@ -68,7 +68,7 @@ BROKEN = [" ".join(sentence.split()[::-1]) for sentence in SENTENCES]
 
 
 def test_a_system_against_itself_and_against_a_broken_one(monkeypatch):
-    # Every fifth sentence lacks a word, so that the scores are below 100.
+    # Every fifth sentence has a missing word, so that the scores are below 100.
     system = [one[4:] if place % 5 == 0 else one for place, one in enumerate(SENTENCES)]
     same = compared_scores(system, system, SENTENCES)
     assert same["bleu_p_value"] == same["chrf_p_value"] == 1.0

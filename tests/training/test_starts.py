@@ -108,7 +108,7 @@ def test_no_run_replaces_a_preset(preset, tmp_path):
 
 def test_unknown_places(tmp_path):
     with pytest.raises(
-        ValueError, match=r"a run, or a preset, .* Received: tatoeba_xy, which is no"
+        ValueError, match=r"a run, or a preset, .* Received: tatoeba_xy, which is neither"
     ):
         train(recipe(), tmp_path / "run", init_from="tatoeba_xy")
     with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):

@@ -186,7 +186,7 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
     assert results["history"][0]["loss"] < finished.results["history"][0]["loss"]
     assert (tmp_path / "run" / "tokenizer.json").read_bytes() == run.tokenizers.read_bytes()
 
-    # The average of both epochs is scored, and kept where it is better.
+    # The average of both epochs is scored, and kept if it is better.
     average = results["average"]
     assert (average["epochs"], results["early_stopping"]) == (2, False)
     best = best_epoch(results)
@@ -513,9 +513,9 @@ def test_a_run_goes_on_with_its_own_data_only(tmp_path):
     document["training"]["clip_norm"] = None
     run = RunFolder(tmp_path / "run")
 
-    # A training that diverges leaves a run, and no model of NaN.
+    # Training that diverges leaves a run without a model of NaN.
     with pytest.raises(
-        FloatingPointError, match=r"The perplexity of batch \d+ in epoch 1 is inf: the"
+        FloatingPointError, match=r"The perplexity of batch \d+ in epoch 1 is inf: training"
     ):
         train(Recipe.from_dict(document), run.path)
     assert run.recipe.exists() and not run.model.exists() and not run.results.exists()
@@ -635,7 +635,7 @@ def test_a_model_that_reads_contexts(tmp_path):
     assert results["perplexity"] > 1 and len(results["history"]) == 1
     model, options = load_run(tmp_path / "run")
     (translation,) = model.translate(["who is it ?"], contexts=["it is Zz"], **options)
-    # The tokenizer learned from the contexts as well.
+    # The tokenizer is also trained on the contexts.
     assert model.source_tokenizer.tokenize(["says man"]).numpy().min() > 3
     assert isinstance(translation, str)
     del files["context"]
@@ -675,7 +675,7 @@ def test_the_recipe_replaces_unknown_words(tmp_path):
         "replace_unknown": True,
         "dictionary": {"lacht": "grins"},
     }
-    # A sure way to unknown words: nothing else is ever generated.
+    # Only unknown words are generated.
     model.decoder.generator.bias.assign(np.where(np.arange(60) == 1, 99.0, 0.0))
     translation = model.translate(["Zebulon lacht ."], **options)[0].split()
     assert len(translation) == 12 and set(translation) <= {"Zebulon", "grins", "."}

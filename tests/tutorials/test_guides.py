@@ -26,9 +26,9 @@ pytestmark = pytest.mark.long("runs every guide")
 ROOT = Path(__file__).parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "tutorials/guides").glob("*.md"))]
 IDS = [path.stem for path in GUIDES]
-# Pages whose commands need data or time that a test does not have; see the cards in `zoo`.
+# Pages whose commands need too much data or time for a test; see the cards in `zoo`.
 NOT_RUN = {"figures", "facts"}
-# Programs that need a network, a container, a browser, or all the time of a test.
+# Programs that need a network, a container or a browser, or that do not end.
 OTHER_PROGRAMS = ("docker", "make", "pip", "tensorboard", "git", "hf")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.thorough("a further backend"),
     pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed"),
 ]
-# Each calls a method on text, which has to refuse.
+# Each calls a method on text, which must raise an error.
 REFUSED = {
     "translate": "model.translate(['a b'])",
     "score": "model.score(['a b'], ['b'])",

@@ -20,7 +20,7 @@ def test_signatures():
     assert family["bidirectional"] is True and family["encoder_units"] is None
     assert keywords(zoo.luong_general_gru) == family
     assert list(keywords(zoo.luong_general_gru)) == list(family)
-    # What a member fixes is no keyword of it, and its own keywords follow.
+    # A member does not have the keywords that it sets. Its own keywords follow.
     dot = {name: family[name] for name in family if name != "encoder_units"}
     assert keywords(zoo.luong_dot_lstm) == dot
     location = {name: family[name] for name in family if name != "coverage"}

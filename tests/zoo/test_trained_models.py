@@ -192,7 +192,7 @@ def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
     assert results["mean_test_error"] == sum(results["test_error"].values()) / 2 == 0.0
     (start,) = results["starts"]
     assert start["linear_epochs"] == 2 and len(start["history"]) == 22
-    # What is there is not trained again.
+    # Existing starts are not trained again.
     monkeypatch.setattr(reproduce, "train_start", None)
     reproduce.main()
     again = json.loads((output / "results.json").read_text(encoding="utf-8"))
@@ -334,7 +334,7 @@ def test_starts_are_trained_until_one_is_good(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(reproduce, "error_of", error_of)
     monkeypatch.setattr(keras.saving, "load_model", load_model)
     output = tmp_path / "output"
-    # What was found for another task stays.
+    # The results of other tasks stay.
     reproduce.write_json(output / "results.json", {"tasks": {"6": {"test_error": 4.5}}})
     monkeypatch.setattr(sys, "argv", ["_", str(tmp_path), str(output), "--tasks", "1"])
     reproduce.main()
@@ -346,7 +346,7 @@ def test_starts_are_trained_until_one_is_good(tmp_path, monkeypatch, capsys):
         "model": "model",
         "tasks": {"1": {"test_error": 2.5, "parameters": 7, "chosen_start": 3}},
     }
-    # What is there is not trained again, and after a good one none is.
+    # Existing starts are not trained again, and no start follows a good one.
     found |= {1: (1.0, 0.1)}
     reproduce.main()
     assert trained == [1, 2, 3]

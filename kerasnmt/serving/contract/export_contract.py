@@ -247,8 +247,7 @@ class ExportContract:
             # An unknown rank is not a problem, because `shape_problems` checks the real shapes.
             if shape is not None and (len(shape) != len(axes) or shape[0] != -1):
                 problems.append(
-                    f"{where} {name!r}: shape {shape} where {_written(axes)} with any batch is "
-                    "expected"
+                    f"{where} {name!r}: shape {shape}, expected {_written(axes)} with any batch"
                 )
         return problems
 

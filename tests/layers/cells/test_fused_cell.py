@@ -27,7 +27,7 @@ def attention():
 CELLS = {
     "luong": lambda cell: layers.LuongDecoderCell(cell, attention()),
     "first state": layers.FirstStateDecoderCell,
-    # These run step by step, whatever their cell.
+    # These run step by step with any cell.
     "bahdanau": lambda cell: layers.BahdanauDecoderCell(cell, attention()),
     "feeding": lambda cell: layers.InputFeedingDecoderCell(cell, attention()),
 }
@@ -206,7 +206,7 @@ def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
 
     expected = {"CudnnRNNV3", "CudnnRNNBackpropV3"} if fused else set()
     assert cudnn(gradients, {"source_ids": ids, "target_ids": ids}) == expected
-    # What is exported and served runs on any machine.
+    # Exports run on any machine.
     assert cudnn(lambda source: model.search(source, max_length=5).ids, ids) == set()
 
 
@@ -223,7 +223,7 @@ def test_zoo(name):
     assert isinstance(model.decoder.loop, keras.layers.LSTM | keras.layers.GRU)
     plain = zoo.get_model(name)(8, units=4, embedding_dim=3)
     # The layer's kernel, units by its gates, in place of gates straight from the embeddings; an
-    # LSTM of Keras has a bias of its own, a GRU of Keras has two and ours one.
+    # The LSTM of Keras has one bias. The GRU of Keras has two, and ours has one.
     gates = 16 if name.endswith("lstm") else 12
     more = (3 * 4 + 4 + 4 * gates + gates) - (3 * gates + gates)
     assert model.count_params() - plain.count_params() == more

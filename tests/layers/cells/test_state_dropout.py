@@ -74,7 +74,7 @@ def test_masks():
     # 12,000 draws: the share is within 3.3 deviations, and the expected value of U (m h) is U h.
     assert np.mean(np.equal(one, 0)) == pytest.approx(0.2, abs=0.012)
     assert np.mean(one) == pytest.approx(1.0, abs=0.015)
-    # Rows, masks and calls have draws of their own.
+    # Rows, masks and calls have different random numbers.
     assert np.any(one[0] != one[1]) and np.any(one[:, :200] != other)
     assert np.any(dropout(states, training=True)[2] != one)
 
@@ -160,7 +160,7 @@ def test_a_decoder_cell_has_one_mask_for_all_steps():
     for row in range(BATCH):
         h, c = (state[row] for state in FIRST[:2])
         for t, x in enumerate(np.asarray(inputs)[row]):
-            # The attention is asked with the state as it is.
+            # The query of the attention is the current state.
             context, expected = cell.attention(
                 h[None].astype("float32"),
                 **{key: value[row : row + 1] for key, value in memory.items()},

@@ -93,7 +93,7 @@ def test_the_mixture(model, row):
     np.testing.assert_allclose(records["context_weights"][0, :, : beta.shape[1]], beta, atol=1e-5)
     np.testing.assert_allclose(records["generate_probability"][0], generate, atol=1e-5)
     np.testing.assert_allclose(records["context_probability"][0], from_context, atol=1e-5)
-    # The loss asks for the same numbers: of known words, and of those that can only be copied.
+    # The loss uses the same values, for known words and for words that can only be copied.
     targets = np.array([[7, p.shape[1] - 1, 13 if row == 0 else 9]], "int32")
     scores = model.decoder.log_probability(outputs, targets)[0][0]
     expected = np.maximum(p[[0, 1, 2], targets[0]], 1e-30)

@@ -168,7 +168,7 @@ def test_no_column_is_written_twice():
     source_ids = np.array([[4, 2, 4, 5, 4, 2], [3, 1, 3, 0, 0, 0]], "int32")
     columns = np.array(SourceWords.of(source_ids).columns)
     np.testing.assert_array_equal(columns, [[4, 2, -1, 5, -2, -3], [3, 1, -1, 0, -2, -3]])
-    # As indices of the 10 columns of the extended vocabulary they meet no word.
+    # These indices are outside the 10 columns of the extended vocabulary.
     assert [len({*(row % 10)}) for row in columns] == [6, 6]
     assert set(columns[0] % 10) == {2, 4, 5, 7, 8, 9}
 
@@ -209,7 +209,7 @@ def test_loss_and_search_equal_brute_force(name):
         np.testing.assert_allclose(
             records["generate_probability"], np.exp(outputs["gate"])[..., 0], rtol=1e-6
         )
-    # A pointer of its own is another than the attention.
+    # A separate pointer differs from the attention.
     assert np.allclose(records["weights"], outputs["pointer"]) == (name != "own pointer")
 
 
@@ -358,7 +358,7 @@ def test_half_precision(name, policy):
         with tf.GradientTape() as tape:
             outputs, _ = decoder(TARGET_IDS, *given(decoder))
             log_probability, mean, _ = decoder.log_probability(outputs, TARGETS)
-            # As an optimizer that scales the loss begins.
+            # Like the start of an optimizer that scales the loss.
             scaled = 2.0**15 * ops.sum(log_probability * (TARGETS != 0)) / 7
         gradients = tape.gradient(scaled, [w.value for w in decoder.trainable_weights])
     finally:

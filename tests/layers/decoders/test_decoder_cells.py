@@ -106,12 +106,12 @@ def test_luong():
 
 
 def test_luong_with_the_monotonic_window():
-    # In the whole pass all positions are asked for at once, in steps they are counted.
+    # The whole pass uses all positions at once, and steps count them.
     cell = LuongDecoderCell(GRUCell(UNITS), Attention(DotScore(), LocalMonotonicWindow(1)))
     outputs, weights = unroll(build(cell))
     for row in range(BATCH):
         for t in range(TARGET_LENGTH):
-            # A target longer than its source stays at the source's last word.
+            # A target that is longer than its source stays at the last source word.
             middle = min(t, MASK[row].sum() - 1)
             inside = MASK[row] & (np.abs(np.arange(LENGTH) - middle) <= 1)
             expected = softmax(MEMORY[row] @ np.asarray(outputs[row, t]), inside)
@@ -229,7 +229,7 @@ def test_history_with_coverage():
             earlier.append(state)
             np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
             np.testing.assert_allclose(outputs[row, t], [*state, *history], atol=1e-5)
-    # The first state is no history, and the only state of the second word gets all the weight.
+    # The first state is not in the history. The only state of the second word has the weight 1.
     np.testing.assert_array_equal(outputs[:, 0, UNITS:], np.zeros((BATCH, UNITS)))
     np.testing.assert_allclose(outputs[:, 1, UNITS:], outputs[:, 0, :UNITS], rtol=1e-5)
 
@@ -404,7 +404,7 @@ def test_half_precision_is_finite_and_near(name, policy):
     outputs, weights = cell.unroll(loop, inputs, cell.initial_state(first, memory), memory)
     assert outputs.dtype == half
     assert np.isfinite(tf.cast(outputs, "float32")).all()
-    # Coarse, as errors of a step are carried along; but no other function.
+    # A coarse tolerance, because errors accumulate over steps.
     assert np.abs(tf.cast(outputs, "float32") - expected).mean() < 0.05
     if weights is not None:
         assert weights.dtype == "float32"

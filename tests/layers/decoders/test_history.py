@@ -27,7 +27,7 @@ def python_beam(read, source, beam_size):
 
     def extended(sequence, score):
         following = read(source[None], np.array([[START_ID, *sequence]], "int32"))[0, -1].numpy()
-        # Neither padding nor start.
+        # Not padding and not the start token.
         return [((*sequence, i), score + following[i]) for i in (1, *range(3, 9))]
 
     beam = [((), 0.0)]
@@ -43,7 +43,7 @@ def python_beam(read, source, beam_size):
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_search_equals_whole_targets(model, beam_size):
     ids = tf.TensorSpec((None, None), tf.int32)
-    # Where the number of rows is open, finished rows are left behind with their histories.
+    # With a variable number of rows, finished rows are dropped with their histories.
     search = tf.function(
         lambda ids: model.search(ids, beam_size=beam_size, max_length=LENGTH, length_penalty=0.0),
         input_signature=[ids],

@@ -38,7 +38,7 @@ both = pytest.mark.parametrize("function", [of_logits, of_features])
 
 @both
 def test_hand_computed(function):
-    # Probabilities 1/8, 1/8, 1/4, 1/2, whatever is added to the logits.
+    # Probabilities 1/8, 1/8, 1/4, 1/2, for any constant that is added to the logits.
     logits = np.log(np.array([[1, 1, 2, 4]], "float32")) + 7.0
     chosen, mean = function(logits, np.array([2]))
     np.testing.assert_allclose(chosen, [-2 * np.log(2)], rtol=1e-6)

@@ -170,6 +170,6 @@ def test_configuration_of_a_projection(name):
     projection = getattr(layer, name)
     copy = keras.layers.deserialize(keras.layers.serialize(projection))
     assert copy.kernel.shape == projection.kernel.shape
-    # Each projection has the limits of a matrix of its own.
+    # Each projection has the limits of a separate matrix.
     limit = (6 / (projection.kernel.shape[0] + 6)) ** 0.5
     assert 0.8 * limit < np.abs(copy.kernel).max() < limit

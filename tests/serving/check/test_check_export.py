@@ -268,7 +268,7 @@ def write_warmup(version, records):
 @pytest.mark.usefixtures("without_python")
 def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     export(tmp_path, leave_out=["attention"])
-    # The rows before are those of the other tests.
+    # The earlier rows belong to other tests.
     monkeypatch.setattr(check_module, "_check_odd_inputs", lambda *_: "")
     asked = []
     run = served_here.run
@@ -385,7 +385,7 @@ def test_folder_without_a_saved_model_is_a_failed_row(tmp_path):
 def test_wrong_arguments():
     with pytest.raises(ValueError, match=r"at least one text to translate. Received: texts=\[\]"):
         check_export("somewhere", [])
-    with pytest.raises(ValueError, match="Received: 1 translations of 2 texts"):
+    with pytest.raises(ValueError, match="Received: 1 translations for 2 texts"):
         check_export("somewhere", ["a", "b"], ["a"])
     with pytest.raises(ValueError, match="Expected the texts of the expected translations"):
         check_export("somewhere", expected=["a"])

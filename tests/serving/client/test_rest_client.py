@@ -318,7 +318,7 @@ def test_what_is_no_export_of_kerasnmt(start, served_session):
         with pytest.raises(ValueError, match="Received: an answer that is not its metadata"):
             RestClient(start(Response(answer)), "tiny")
 
-    # Where nothing is said of the beam, nothing is known of it; and a model may have no attention.
+    # The description may lack the beam size, and a model may have no attention.
     outputs = {name: info._replace(shape=None) for name, info in signature().outputs.items()}
     Other.signatures["n_best"] = signature(outputs=outputs)
     client = RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")

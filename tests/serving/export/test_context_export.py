@@ -63,7 +63,7 @@ def test_translations_are_those_of_ids(model):
         assert expected.numpy()[0].decode() == translation
     copied = " ".join(translations).split()
     assert set(copied) - {*WORDS, "⁇"}, translations  # from outside the vocabulary
-    # One at a time, and with a beginning.
+    # One at a time, and with a prefix.
     alone = [
         model.translate([text], contexts=[context], **OPTIONS)[0]
         for text, context in zip(TEXTS[2:4], CONTEXTS[2:4], strict=True)

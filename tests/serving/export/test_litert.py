@@ -196,7 +196,7 @@ def test_small_weights(tmp_path, kind, saved):
         scores[weights] = np.array([score for _, score in translator.best(texts)])
     exact = [score for _, score in Translator(ExportModule(model, **options)).best(texts)]
     assert np.abs(scores["float32"] - exact).max() < 1e-5
-    # What was rounded shows, but little.
+    # The rounding has a small effect.
     assert 1e-6 < np.abs(scores[kind] - exact).max() < 0.05
     assert sizes[kind] < sizes["float32"] - saved * 4 * model.count_params()
 

@@ -82,7 +82,7 @@ def test_the_dictionary_translates():
     module = TranslationTask(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
     expected = ["Ann ist alt sehr alt", "Bob ist ill sehr alt", ""]
     assert decoded(module.signatures["serving_default"](TEXTS)["translation"]) == expected
-    # One that is written as two counts as two where alignments are told by words.
+    # A word that is written as two words counts as two in alignments.
     tokens = decoded(module.signatures["attention"](TEXTS)["target_tokens"][0])
     assert tokens == ["Ann", "ist", "alt", "sehr alt", "</s>"]
     assert module.codec.target_tokenizer.word_indices([*tokens[:4], "."]) == [0, 1, 2, 3, 5]

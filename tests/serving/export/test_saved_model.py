@@ -52,7 +52,7 @@ def test_export_translates_as_the_model_does(exported, expected, word_model, sen
     assert len(set(expected.translate(sentences))) > 3
     with pytest.warns(UserWarning, match="text 1 has 21 tokens and was truncated to 12"):
         expected.translate(["dog " * 20])
-    # The version itself may be named as well.
+    # The folder of the version is also accepted.
     again = Translator(load_export(exported))
     assert again.best(sentences) == expected.best(sentences)
 
@@ -71,7 +71,7 @@ def test_a_file_translates_as_the_model_does(word_model, sentences, tmp_path):
 @pytest.mark.usefixtures("eagerly")
 def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
     model = make_pointer_model(seed=178)
-    # One of the signatures is enough: they share how they read and write words.
+    # One signature is enough, because all read and write words in the same way.
     only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
     monkeypatch.setattr(ExportModule, "signatures", only)
     options = {"beam_size": 2, "max_length": 12}
@@ -210,7 +210,7 @@ def test_folder_holds_no_more_than_it_should(exported, word_model):
     assert any(description["examples"]["translation"])
     extra = {"kerasnmt.json", "tf_serving_warmup_requests"}
     assert {*os.listdir(exported / "assets.extra")} == extra
-    # A server that runs as somebody else can read it.
+    # A server of another user can read it.
     assert exported.stat().st_mode & 0o777 == 0o755
 
 
@@ -290,7 +290,7 @@ def test_versions(word_model, tmp_path, monkeypatch):
     assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "1")
     (tmp_path / "9").mkdir()
     (tmp_path / "notes").mkdir()
-    # By number, not by name: 10 follows 9, and 11 follows 10.
+    # Sorted by number, not by name: 10 follows 9, and 11 follows 10.
     assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "10")
     assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "11")
     assert sorted(os.listdir(tmp_path)) == ["1", "10", "11", "9", "notes"]
@@ -352,7 +352,7 @@ def test_kill_leaves_no_version(word_model, tmp_path, monkeypatch):
     )
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     left = os.listdir(tmp_path / "name")
-    # What is left is hidden and no number: no server takes it for a version.
+    # The remaining folder is hidden and not a number, so no server loads it as a version.
     assert [name[:12] for name in left] == [".unfinished-"]
     assert not any(name.isdecimal() for name in left)
     with pytest.raises(ValueError, match="Expected an export"):

@@ -62,7 +62,7 @@ def test_it_translates_as_the_model_with_rounded_weights(
     assert [text for text, _ in found] == [text for text, _ in expected]
     scores = [score for _, score in found]
     np.testing.assert_allclose(scores, [score for _, score in expected], atol=1e-4)
-    # What was lost shows in the scores, and not in the model itself.
+    # The rounding changes the scores, but not the model.
     exact = [score for _, score in Translator(word_module).best(sentences)]
     assert max(abs(one - other) for one, other in zip(scores, exact, strict=True)) > 2e-4
 

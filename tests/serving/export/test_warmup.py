@@ -67,7 +67,7 @@ def other(change):
         other(lambda request: request.inputs.clear()),
         other(lambda request: request.ClearField("model_spec")),
     ],
-    # Named, as protobuf writes a map in any order.
+    # With names, because protobuf writes a map in any order.
     ids=[
         *("nothing", "no message", "no request", "more texts", "two axes", "another dtype"),
         *("another input", "no inputs", "no model"),

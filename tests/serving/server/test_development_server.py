@@ -111,7 +111,7 @@ def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app):
     client.start()
     client.join(20)
     assert not client.is_alive() and len(read) == 1 and isinstance(read[0], str)
-    # Each request has a time of its own.
+    # Each request has a separate time.
     with requests.Session() as session:
         for _ in range(3):
             assert session.post(url, data=b"abc", timeout=60).text == "done"

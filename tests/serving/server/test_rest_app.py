@@ -205,7 +205,7 @@ def test_numbers_and_one_output():
         response = client.post("/v1/models/toy:predict", json=request)
         return response.status_code, response.get_json()
 
-    # A single output has no name, and float32 is written as short as it is.
+    # A single output has no name. A float32 has as few digits as necessary.
     assert predict({"instances": [[0.4, 2]]}) == (200, {"predictions": [[0.2, 1.0]]})
     assert predict({"inputs": {"a": [[1, 2], [3, 4]]}}) == (200, {"outputs": [[0.5, 1], [1.5, 2]]})
     pair = [{"a": [1, 2], "b": 7}, {"a": [3, 4], "b": 8}]

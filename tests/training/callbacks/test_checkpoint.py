@@ -82,7 +82,7 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
         fit(make_model(1), 4, callbacks=[losses, checkpoint, Stop(batches)])
     resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
     place = checkpoint.restore(resumed)
-    # Every second batch, and the end of an epoch in the place of its last batch.
+    # Every second batch, and the end of each epoch instead of its last batch.
     assert place == {5: (1, 0), 6: (1, 2), 7: (1, 2), 8: (1, 2), 9: (2, 0)}[batches]
     fit(resumed, 4, place, [losses, checkpoint])
 
@@ -92,7 +92,7 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
     )
     for weight, other in zip(resumed.get_weights(), weights, strict=True):
         np.testing.assert_allclose(weight, other, rtol=1e-6)
-    # The latest one, and the one before it in case the latest is damaged.
+    # The latest checkpoint, and the previous one in case the latest is damaged.
     assert names(tmp_path) == ["epoch_0003_batch_00000002.npz", "epoch_0004_batch_00000000.npz"]
 
 

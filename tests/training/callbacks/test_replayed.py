@@ -41,7 +41,7 @@ def train(callback, scores, records, epochs):
 
 
 SCORES = [10.0, 11.0, 10.5, 10.6, 10.9, 10.8, 12.0, 11.0]
-# Two epochs are below the 11.0, and two more.
+# Two epochs without improvement over 11.0, and two more.
 RATES = [0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2]
 ELSEWHERE = pytest.mark.thorough("interrupts at a further place")
 

@@ -100,7 +100,7 @@ def test_the_first_loss_of_an_epoch_that_goes_on_is_its_own(events, tmp_path, fi
 
 
 def test_steps_of_accumulated_gradients(events, tmp_path):
-    # Of one rate, as Keras asks a schedule for that of the batch, not of the step.
+    # A constant rate, because Keras calls a schedule with the batch, not with the step.
     model = compiled(lambda _: SGD(0.1, gradient_accumulation_steps=2))
     fit(model, StepScalars(tmp_path, every=2), batch_size=1, epochs=1)
     curves, expected = events(tmp_path / "steps"), by_hand(5, decay=1.0)
