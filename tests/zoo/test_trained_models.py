@@ -43,6 +43,7 @@ def test_there_are_trained_models():
         "pointer_generator_gru_sigmorphon2018",
         "pointer_network_lstm_sorting",
         "transformer_tiny_multi30k_en_de",
+        "transformer_tiny_tatoeba",
     ]
 
 
