@@ -19,18 +19,15 @@ from mkdocstrings import MkdocstringsPlugin
 from kerasnmt.decoding import SearchOptions
 
 LISTING = Path(__file__).parents[2] / "tests/public_api.txt"
-# Each line has a name, and perhaps its member, "is a" and a base class, or "is" and its other name.
-LINE = re.compile(r"^(kerasnmt\.\w+\.\w+)(?:\.(\w+)| is (a )?(\S+)$)?", re.MULTILINE)
+# Each line has a name, and perhaps a member of it, or another name of the same thing.
+LINE = re.compile(r"^(kerasnmt\.\w+\.\w+)(?:\.(\w+)| is (kerasnmt\S+)$)?", re.MULTILINE)
 KERAS_PROTOCOL = ("get_config", "from_config", "get_compile_config", "compile_from_config")
 
 MEMBERS: defaultdict[str, list[str]] = defaultdict(list)
-BASES: defaultdict[str, list[str]] = defaultdict(list)
 HOMES: dict[str, str] = {}
-for name, member, is_a, other in LINE.findall(LISTING.read_text(encoding="utf-8")):
-    if is_a:
-        BASES[name].append(other)
-    elif other:
-        HOMES[name] = other
+for name, member, home in LINE.findall(LISTING.read_text(encoding="utf-8")):
+    if home:
+        HOMES[name] = home
     else:
         MEMBERS[name] += [member] if member and member not in KERAS_PROTOCOL else []
 
@@ -79,18 +76,16 @@ def add_search_options(package: Module) -> None:
 
 def add_inherited(package: Module) -> None:
     """Add to each class links to the members of its public bases."""
-    for name, bases in BASES.items():
-        cls = package[name.partition(".")[2]]
-        order = [base.path for base in cls.mro()]
-        homes = {package[base.partition(".")[2]].canonical_path: base for base in bases}
-        known = set(MEMBERS[name])
-        for path in sorted(homes, key=order.index):
-            base = homes[path]
-            short = base.rpartition(".")[2]
-            links = [f"[`{one}`][{base}.{one}]" for one in MEMBERS[base] if one not in known]
-            known.update(MEMBERS[base])
+    public = {name: package[name.partition(".")[2]] for name in MEMBERS}
+    names = {one.canonical_path: name for name, one in public.items()}
+    for cls in (one for one in public.values() if one.is_class):
+        known = set(MEMBERS[names[cls.canonical_path]])
+        for base in (base for base in cls.mro() if base.path in names):
+            name = names[base.path]
+            links = [f"[`{one}`][{name}.{one}]" for one in MEMBERS[name] if one not in known]
+            known.update(MEMBERS[name])
             if links:
-                cls.docstring.value += f"\n\nInherited from `{short}`: {', '.join(links)}."
+                cls.docstring.value += f"\n\nInherited from `{base.name}`: {', '.join(links)}."
 
 
 def page_of(room: Module) -> str:
