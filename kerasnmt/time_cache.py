@@ -14,9 +14,11 @@ class TimeCache(NamedTuple):
     `resized` changes the number of steps. Like all states of a search, the cache is a structure of
     tensors:
 
-        cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]
-        cache = cache.write(keys)
-        attention(query, cache.values, memory_mask=cache.mask)
+    ```python
+    cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]
+    cache = cache.write(keys)
+    attention(query, cache.values, memory_mask=cache.mask)
+    ```
 
     Attributes:
         values: A structure of tensors `[..., steps, size]`, zeros where nothing is written.

@@ -32,8 +32,9 @@ class PointerGeneratorDecoder(Decoder):
 
     By default, the weights a_t are those of the decoder's own attention, with its coverage. If
     `pointer` is given, they are those of this separate attention, with s_t as the query. With the
-    additive score, this is the pointer of Stehnii's article plus a bias b: softmax_i(w^T tanh(W_x
-    h_i + W_y s_t + b)).
+    additive score, this is the pointer of Stehnii's article plus a bias b:
+
+        a_{t,i} = softmax_i(w^T tanh(W_x h_i + W_y s_t + b))
 
     The log-probabilities are always finite: a word of the source has a probability of at least
     1e-30 of being copied. In the loss, a word that can be neither generated nor copied has this
