@@ -76,7 +76,7 @@ def test_a_vocabulary_beyond_the_corpus_is_refused_with_the_largest_that_is_poss
 
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_smallest():
-    with pytest.raises(ValueError, match=r"of at least 18, .* Received: vocabulary_size=10\."):
+    with pytest.raises(ValueError, match=r"of at least 18 .* Received: vocabulary_size=10\."):
         SentencePieceTokenizer.train(CORPUS, 10)  # 13 letters and the space, and the four ids
     assert SentencePieceTokenizer.train(CORPUS, 20).vocabulary_size == 20
 

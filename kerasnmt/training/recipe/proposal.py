@@ -214,7 +214,7 @@ class Proposal:
         }
         header = _comment(
             f"A recipe for {self.pairs:,} pairs. `kerasnmt train` can train it unchanged. Change "
-            "any value here, or on the command line:",
+            "any value here, or on the command line, for example",
             "",
         )
         lines = [*header, "#   kerasnmt train FILE training.epochs=20 --output RUN"]

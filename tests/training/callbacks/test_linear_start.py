@@ -69,7 +69,7 @@ def test_what_is_refused(model):
         LinearStart(patience=0)
     with pytest.raises(ValueError, match=r"Expected max_epochs >= 1. Received: max_epochs=0"):
         LinearStart(max_epochs=0)
-    with pytest.raises(ValueError, match=r"Expected val_loss among .* Received: \['loss'\]"):
+    with pytest.raises(ValueError, match=r"Expected val_loss in .* Received: \['loss'\]"):
         begin(model).on_epoch_end(0, {"loss": 1.0})
     other = keras.Sequential([keras.layers.Dense(1)])
     with pytest.raises(ValueError, match=r"Expected a MemoryNetwork.*Received: Sequential"):
