@@ -121,13 +121,10 @@ def _version(directory: Path) -> Path:
 
 def _session(version: Path, console: Console) -> Any:
     """Load a version into a TensorFlow session."""
-    from kerasnmt.serving.check import c_api
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
 
     try:
-        with console.status("loading the model"):
-            with without_talk():
-                c_api.library()
+        with console.status("loading the model"), without_talk():
             return SavedModelSession(version)
     except RuntimeError as error:
         raise ValueError(

@@ -143,7 +143,7 @@ def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_mo
     from kerasnmt.text import SentencePieceTokenizer
 
     corpus = ["صلى الله عليه وسلم", "dog man", "a b c"] * 20
-    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=24)
+    tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=23)
     translator = Translator(
         ExportModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
     )
