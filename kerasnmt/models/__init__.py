@@ -1,4 +1,4 @@
-"""Models of translations, captions and answers; ensembles; losses and metrics."""
+"""Models that translate, caption and answer; ensembles; losses and metrics."""
 
 from kerasnmt.models.caption_model import CaptionModel
 from kerasnmt.models.encoder_decoder import EncoderDecoder

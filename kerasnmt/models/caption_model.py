@@ -1,4 +1,4 @@
-"""The model that captions images."""
+"""Model that captions images."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,24 +13,24 @@ from kerasnmt.models.text_model import TextModel
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CaptionModel(EncoderDecoder, TextModel):
-    """An encoder, a bridge and a decoder that caption an image.
+    """Encoder, bridge and decoder that caption an image.
 
-    Inputs are
+    The inputs are a dict:
 
         {"images": [batch, height, width, channels], "target_ids": int32 [batch, target_length]}
 
-    The images are uint8 or float from 0 to 255, of the size that the encoder takes. See
+    The images are uint8 or float from 0 to 255, and have the size that the encoder takes. See
     `EncoderDecoder` for `target_ids`, targets and `alignments`. The decoder attends to the regions
-    of the image, in row-major order from the top.
+    of the image, row by row from the top.
 
-    All of this works on every Keras backend. With a tokenizer, and Keras on TensorFlow or JAX,
-    `caption` gives text; `export` needs TensorFlow. `kerasnmt.zoo.show_attend_tell_lstm` makes such
-    a model, and `kerasnmt.data.caption_batches` makes its inputs.
+    The model works with every Keras backend. `caption` needs a tokenizer, and Keras on TensorFlow
+    or JAX. `export` needs TensorFlow. `kerasnmt.zoo.show_attend_tell_lstm` creates such a model,
+    and `kerasnmt.data.caption_batches` creates its inputs.
 
     Args:
-        encoder: An encoder of images, an `ImageEncoder`.
-        bridge: A layer from the encoder's states to the first states of the decoder, such as
-            `DenseBridge`.
+        encoder: An `ImageEncoder`.
+        bridge: Layer that computes the first states of the decoder from the states of the encoder,
+            such as `DenseBridge`.
         decoder: A decoder that does not copy.
         target_tokenizer: A `kerasnmt.text` tokenizer of captions, or None if the model takes only
             ids.
@@ -55,7 +55,7 @@ class CaptionModel(EncoderDecoder, TextModel):
     ) -> None:
         if decoder.copies:
             raise ValueError(
-                "Expected a decoder that does not copy, as an image has no words. Received: "
+                "Expected a decoder that does not copy, because an image has no words. Received: "
                 f"{type(decoder).__name__}."
             )
         super().__init__(encoder, bridge, decoder, **kwargs)
@@ -64,21 +64,23 @@ class CaptionModel(EncoderDecoder, TextModel):
         self.make_weights()
 
     def caption(self, images: Sequence[Any], *, batch_size: int = 64, **options) -> list[str]:
-        """Caption images, with the same task that `export` writes.
+        """Caption images. An export gives the same captions.
 
         Args:
-            images: The bytes of PNG or JPEG files, or arrays uint8 `[height, width, channels]`.
-                Images of another size are stretched to the encoder's size.
+            images: Contents of PNG or JPEG files as bytes, or uint8 arrays
+                `[height, width, channels]`. Images of another size are stretched to the size that
+                the encoder takes.
             batch_size: Number of images in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            The caption of each image, in order. A file that cannot be read has an empty caption.
+            The captions, in the order of the images. A file that cannot be read has an empty
+            caption.
 
         Raises:
             ValueError: If the model has no tokenizer, an option is out of range, an image has
-                another form, `batch_size` is below 1, or Keras runs on a backend other than
-                TensorFlow and JAX.
+                another type, `batch_size` is below 1, or the Keras backend is not TensorFlow or
+                JAX.
         """
-        SearchOptions.from_keywords(options)  # refuses all other keywords
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
         return self._translator(**options).caption(images, batch_size=batch_size)

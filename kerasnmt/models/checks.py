@@ -1,4 +1,4 @@
-"""Checks of arguments that would train or search wrongly without an error."""
+"""Checks of arguments that would otherwise train or search wrongly without an error."""
 
 import functools
 import inspect
@@ -17,10 +17,10 @@ def check_integers(name: str, ids: Any) -> Any:
         ids: An array, a nested list or a tensor.
 
     Returns:
-        The ids, a list as an array.
+        The ids. A list becomes an array.
 
     Raises:
-        ValueError: If they are not.
+        ValueError: If the ids are not integers, or the rows have several lengths.
     """
     if isinstance(ids, list | tuple):
         try:
@@ -30,7 +30,7 @@ def check_integers(name: str, ids: Any) -> Any:
                 f"Expected rows of one length as {name}. Received: rows of several lengths. Pad "
                 "them on the right with 0."
             ) from None
-    dtype = getattr(ids.dtype, "name", str(ids.dtype))  # PyTorch's has no name
+    dtype = getattr(ids.dtype, "name", str(ids.dtype))  # a dtype of PyTorch has no name
     if "int" not in dtype:
         raise ValueError(
             f"Expected integers as {name}. Received: {dtype}. Cast them to int32 if they are ids."
@@ -43,12 +43,12 @@ def check_ids(name: str, ids: Any, size: int) -> None:
 
     Args:
         name: Name of the input, for the error.
-        ids: An array, a nested list or a tensor. A tensor in a graph has no values yet, and is not
-            checked.
+        ids: An array, a nested list or a tensor. A tensor in a graph is not checked, because it has
+            no values yet.
         size: Number of ids.
 
     Raises:
-        ValueError: If they are not.
+        ValueError: If an id is not an integer, or is out of range.
     """
     if isinstance(ids, list | tuple):
         ids = check_integers(name, ids)
@@ -74,13 +74,13 @@ def check_vocabulary(side: str, tokenizer: Any, embedding: Any) -> None:
         embedding: A `keras.layers.Embedding`, or None.
 
     Raises:
-        ValueError: If it has more.
+        ValueError: If the tokenizer has more ids.
     """
     if tokenizer is None or embedding is None:
         return
     if tokenizer.vocabulary_size > embedding.input_dim:
         raise ValueError(
-            f"Expected a {side}_tokenizer of at most {embedding.input_dim} ids, the number of "
+            f"Expected a {side}_tokenizer with at most {embedding.input_dim} ids, the number of "
             f"{side} embeddings. Received: {tokenizer!r}."
         )
 
@@ -89,11 +89,11 @@ def check_takes_logits(loss: Any) -> None:
     """Check that a loss takes logits, if it can take either logits or probabilities.
 
     Args:
-        loss: As in `keras.Model.compile`: a name, a function, a `keras.losses.Loss`, a structure of
-            these, or None.
+        loss: Argument of `keras.Model.compile`: a name, a function, a `keras.losses.Loss`, a
+            structure of these, or None.
 
     Raises:
-        ValueError: If it takes probabilities.
+        ValueError: If the loss takes probabilities.
     """
     if isinstance(loss, Mapping | list | tuple):
         for one in loss.values() if isinstance(loss, Mapping) else loss:
@@ -110,7 +110,7 @@ def check_takes_logits(loss: Any) -> None:
     if not takes_logits:
         name = getattr(found, "name", None) or getattr(found, "__name__", repr(found))
         raise ValueError(
-            "Expected a loss that takes logits, as the model returns them. "
-            f"Received: loss={name} with from_logits=False. Leave loss out for the model's own, or "
-            "pass keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)."
+            "Expected a loss that takes logits, because the model returns logits. "
+            f"Received: loss={name} with from_logits=False. Omit loss to use the model's own loss, "
+            "or pass keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)."
         )

@@ -1,4 +1,4 @@
-"""The base of models with an encoder, a bridge and a decoder."""
+"""Base class of models with an encoder, a bridge and a decoder."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
@@ -25,35 +25,36 @@ from kerasnmt.models.search_model import SearchModel
 
 
 class EncoderDecoder(SearchModel):
-    """Train an encoder, a bridge and a decoder together, and search with them.
+    """Base class of models with an encoder, a bridge and a decoder.
 
-    Inputs are a dict of what the encoder reads, and of
+    The inputs are a dict with the inputs of the encoder, and these entries:
 
-    - `target_ids`, int32 `[batch, target_length]`: the target, starting with the start token and
-      padded on the right with 0, without its end token;
-    - `alignments`, float32 `[batch, target_length, source_length]`, optional, for guided attention:
-      the weights that the attention should have. Rows sum to 1, or to 0 for words without an
-      alignment;
-    - `targets`, int32 `[batch, target_length]`, optional: the targets of training, whose
-      probabilities `call` then returns in place of logits. `fit` and `evaluate` add them, unless
-      `compile` got a `loss` or metrics, which take logits.
+    - `target_ids`, int32 `[batch, target_length]`: The target without its end token. It starts with
+      the start token, and is padded on the right with 0.
+    - `alignments`, float32 `[batch, target_length, source_length]`, optional: The weights that the
+      attention should have, for guided attention. A row sums to 1, or to 0 for a word without an
+      alignment.
+    - `targets`, int32 `[batch, target_length]`, optional: The targets of training. With them,
+      `call` returns their probabilities instead of logits. `fit` and `evaluate` add them, unless
+      `compile` has a `loss` or metrics, which take logits.
 
-    The targets of training are int32 `[batch, target_length]`, ending with the end token and padded
-    on the right with 0. All of this works on every Keras backend.
+    The targets of training are int32 `[batch, target_length]`, end with the end token, and are
+    padded on the right with 0. The model works with every Keras backend.
 
-    Made within the scope of a `tf.distribute.MirroredStrategy`, a model trains on several devices,
-    which share each batch, with the same losses and metrics as on one device.
+    A model that is created in the scope of a `tf.distribute.MirroredStrategy` trains on several
+    devices, which share each batch. The losses and metrics are the same as on one device.
 
-    A subclass ends its constructor with `make_weights()`.
+    The constructor of a subclass calls `make_weights()` last.
 
     Args:
         encoder: A `kerasnmt.layers.Encoder`.
-        bridge: A layer from the last states of the encoder to the first states of the decoder, such
-            as `kerasnmt.layers.BackwardStateBridge`; None if the decoder takes no states.
+        bridge: Layer that computes the first states of the decoder from the last states of the
+            encoder, such as `kerasnmt.layers.BackwardStateBridge`, or None if the decoder takes no
+            states.
         decoder: A `kerasnmt.layers.Decoder`.
     """
 
-    # The function of `kerasnmt.data` that makes batches for `fit`, for errors.
+    # Function of `kerasnmt.data` that makes batches for `fit`, for errors.
     makes_batches: ClassVar[str] = "batches"
 
     def __init__(
@@ -83,27 +84,27 @@ class EncoderDecoder(SearchModel):
         self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
 
     def make_weights(self) -> None:
-        """Make all weights, by calling the model without values."""
+        """Create all weights, by calling the model with symbolic tensors."""
         target_ids = keras.KerasTensor((None, None), dtype="int32")
         self({**self.encoder.inputs(), "target_ids": target_ids})
 
     def build(self, input_shape: Any = None) -> None:
-        """Make all weights. Their shapes do not depend on the inputs."""
+        """Create all weights, whose shapes do not depend on the inputs."""
         build_once(self.encoder, *self._encoder_shapes())
         if self.bridge is not None:
             build_once(self.bridge, self.encoder.state_size)
         build_once(self.decoder, (None, None, self.encoder.memory_units))
 
     def _encoder_shapes(self) -> list[tuple]:
-        """Return the shapes of the encoder's arguments."""
+        """Return the shapes of the arguments of the encoder."""
         return [tensor.shape for tensor in self.encoder.inputs().values()]
 
     def _embedded(self, source: list[Any]) -> list[Any]:
-        """Return the embeddings that the encoder takes besides the source; none by default."""
+        """Return the embeddings that the encoder takes after the source. By default, none."""
         return []
 
     def _copied_ids(self, inputs: dict[str, Any]) -> list[Any]:
-        """Return the ids that the decoder can copy, for `project_memory`; none by default."""
+        """Return the ids that the decoder can copy, for `project_memory`. By default, none."""
         return []
 
     @property
@@ -113,12 +114,12 @@ class EncoderDecoder(SearchModel):
 
     @property
     def copies(self) -> bool:
-        """Whether the decoder copies words of the source, unknown words included."""
+        """Whether the decoder copies words of the source, including unknown words."""
         return self.decoder.copies
 
     @property
     def scheduled_sampling(self) -> float | keras.optimizers.schedules.LearningRateSchedule:
-        """The probability of scheduled sampling, or its schedule; see `compile`."""
+        """Probability of scheduled sampling, or its schedule; see `compile`."""
         return self.sampling.probability
 
     def encode(
@@ -127,13 +128,13 @@ class EncoderDecoder(SearchModel):
         """Read the source.
 
         Args:
-            inputs: See the class. Only inputs of the source are read.
+            inputs: See the class. Only the inputs of the source are used.
             training: Whether dropout applies.
-            steps: Maximum number of calls of `step`. A decoder that attends to its earlier steps
-                allocates room for them. 0 if only whole targets follow.
+            steps: Maximum number of calls of `step`, for which a decoder that attends to its
+                earlier steps allocates room. 0 if only whole targets follow.
 
         Returns:
-            The first state of the decoder, and the memory that its steps take.
+            The first state of the decoder, and the memory for its steps.
         """
         self._check_names(inputs)
         self._check_ids(inputs)
@@ -152,18 +153,18 @@ class EncoderDecoder(SearchModel):
         return memory["memory_mask"]
 
     def call(self, inputs: dict[str, Any], training: bool = False) -> Any:
-        """Predict each target token from the source and the tokens before it.
+        """Predict each target token from the source and the previous tokens.
 
-        With `alignments` among the inputs, the loss of guided attention is added.
+        If the inputs contain `alignments`, the loss of guided attention is added.
 
         Args:
             inputs: See the class.
             training: Whether dropout and scheduled sampling apply.
 
         Returns:
-            The decoder's outputs: for a vocabulary projection logits
-            `[batch, target_length, vocabulary]`, for a decoder that copies a dict. With `targets`
-            among the inputs, their `kerasnmt.layers.TokenProbability`.
+            The outputs of the decoder: for a vocabulary projection, the logits
+            `[batch, target_length, vocabulary]`; for a decoder that copies, a dict. If the inputs
+            contain `targets`, their `kerasnmt.layers.TokenProbability`.
         """
         self._check_call(inputs, training)
         state, memory = self.encode(inputs, training=training)
@@ -184,7 +185,7 @@ class EncoderDecoder(SearchModel):
         return outputs
 
     def _targets(self, inputs: dict[str, Any]) -> Targets | None:
-        """Return the targets among the inputs, if there are any."""
+        """Return the targets in the inputs, or None."""
         if "targets" not in inputs:
             return None
         # JAX and XLA need shapes that do not depend on values.
@@ -192,7 +193,7 @@ class EncoderDecoder(SearchModel):
         return Targets(inputs["targets"]) if xla else Targets.real(inputs["targets"])
 
     def _sampled(self, target_ids: Any, state: Any, memory: dict[str, Any]) -> Any:
-        """Return the decoder's inputs of scheduled sampling."""
+        """Return the inputs of the decoder for scheduled sampling."""
         outputs, _ = self.decoder(target_ids, state, memory)
         predicted = ops.argmax(self.decoder.next_log_probability(outputs), axis=-1)
         words = self.decoder.embedding.input_dim
@@ -218,10 +219,11 @@ class EncoderDecoder(SearchModel):
         `kerasnmt.viz.attention_heads_figure` draws them. Dropout does not apply.
 
         Args:
-            inputs: The inputs of `call`.
+            inputs: Inputs of `call`.
 
         Returns:
-            Float32 `[batch, layers, heads, target_length, source_length]`, lowest layer first.
+            Float32 `[batch, layers, heads, target_length, source_length]`, layers from bottom to
+            top.
 
         Raises:
             ValueError: If the attention of the decoder has no heads.
@@ -247,38 +249,38 @@ class EncoderDecoder(SearchModel):
     ) -> None:
         """Configure training.
 
-        Without a `loss`, the loss is the cross-entropy of a target token: the sum over all real
-        tokens of a batch, divided by their number. The loss of an epoch, and of validation data, is
-        the mean over all real tokens, whatever the batches are. Added losses, such as the loss of
-        guided attention, are averaged over the batches.
+        By default, the loss is the mean cross-entropy of the real target tokens of a batch. The
+        loss of an epoch, or of validation data, is the mean over all its real tokens, however they
+        are batched. Added losses, such as the loss of guided attention, are averaged over the
+        batches.
 
         Args:
-            optimizer: As in `keras.Model.compile`.
-            label_smoothing: Share of the target's probability that is spread evenly over the
-                vocabulary, in [0, 1). Perplexity is measured without it.
+            optimizer: See `keras.Model.compile`.
+            label_smoothing: Probability that is taken from the target token and spread evenly over
+                the vocabulary, in [0, 1). Perplexity is measured without label smoothing.
             guided_attention: Weight of the loss of guided attention, at least 0. It applies if the
-                inputs hold `alignments`.
-            scheduled_sampling: Probability in [0, 1) that in training the decoder reads its own
-                prediction in place of a word of the target; or a schedule that computes it from the
-                number of the optimizer's updates. The predictions take a second pass of the
+                inputs contain `alignments`.
+            scheduled_sampling: Probability that the decoder reads its own prediction instead of a
+                target word in training, in [0, 1), or a schedule that computes this probability
+                from the number of optimizer updates. The predictions need a second pass of the
                 decoder, without gradients. See `kerasnmt.models.scheduled_sampling`.
             r_drop: Weight alpha of R-Drop, at least 0; usual values are 1 to 5. Each training batch
                 passes through the model twice, with different dropout. The loss is the mean
                 cross-entropy of both passes, plus alpha / 2 times the divergence of their
-                predictions: half of the paper's loss, which adds the passes up. A step takes about
-                twice as long. See `kerasnmt.models.losses.r_drop_loss`.
-            **kwargs: As in `keras.Model.compile`. A `loss` and metrics must take logits. With
-                them a step is slower, because padding is projected to the vocabulary too.
+                predictions. This is half of the paper's loss, which is the sum over both passes. A
+                step takes about twice as long. See `kerasnmt.models.losses.r_drop_loss`.
+            **kwargs: See `keras.Model.compile`. A `loss` and metrics must take logits. With them, a
+                step is slower, because padding is projected to the vocabulary too.
 
         Raises:
-            ValueError: If a number is out of range, a `loss` takes probabilities, or a `loss` is
-                given together with `r_drop`, or although the model copies and so returns no logits.
+            ValueError: If a number is out of range, a `loss` takes probabilities, or there is a
+                `loss` together with `r_drop`, or for a model that copies, which returns no logits.
         """
         check_takes_logits(kwargs.get("loss"))
         if self.copies and kwargs.get("loss") is not None:
             raise ValueError(
-                "Expected no loss for a model that copies, as it returns no logits. Received: "
-                f"loss={kwargs['loss']!r:.60}. Leave loss out for the model's own."
+                "Expected no loss for a model that copies, because it returns no logits. Received: "
+                f"loss={kwargs['loss']!r:.60}. Omit loss to use the model's own loss."
             )
         if not 0.0 <= label_smoothing < 1.0:
             raise ValueError(
@@ -291,22 +293,22 @@ class EncoderDecoder(SearchModel):
             )
         if r_drop < 0:
             raise ValueError(
-                "Expected r_drop >= 0; usual values are 1 to 5, and 0 leaves R-Drop out. "
+                "Expected r_drop >= 0; usual values are 1 to 5, and 0 means no R-Drop. "
                 f"Received: r_drop={r_drop}"
             )
         if r_drop and kwargs.get("loss") is not None:
             raise ValueError(
-                "Expected no loss with r_drop, which belongs to the model's own loss. Received: "
-                f"loss={kwargs['loss']!r:.60}, r_drop={r_drop}. Leave one of them out."
+                "Expected no loss with r_drop, which is a part of the model's own loss. Received: "
+                f"loss={kwargs['loss']!r:.60}, r_drop={r_drop}. Omit one of them."
             )
         sampling = ScheduledSampling(scheduled_sampling, self.sampling_generator)
         super().compile(optimizer=optimizer, **kwargs)
-        # Keras keeps the loss of an earlier call if there is none in this one.
+        # Keras keeps the loss of an earlier call of `compile` if this call has none.
         self._has_own_loss = kwargs.get("loss") is None
         metrics = [kwargs.get(name) for name in ("metrics", "weighted_metrics")]
-        if metrics != [None, None]:  # Keras keeps the metrics of an earlier call too.
+        if metrics != [None, None]:  # Keras also keeps the metrics of an earlier call.
             self._has_metrics = any(metrics)
-        # Such methods of a subclass may read logits.
+        # If a subclass overrides these methods, they may read logits.
         readers = ("call", "compute_loss", "compute_metrics")
         own = any(getattr(type(self), n) is not getattr(EncoderDecoder, n) for n in readers)
         self._needs_logits = own or self._has_metrics or not self._has_own_loss
@@ -318,7 +320,7 @@ class EncoderDecoder(SearchModel):
         self.r_drop = r_drop
 
     def make_train_function(self, force: bool = False) -> Any:
-        """Prepare `fit`. Scheduled sampling continues where the optimizer stands."""
+        """Prepare `fit`. Scheduled sampling continues after the updates of the optimizer."""
         if self.sampling.is_on:
             self.sampling.resume(self.optimizer)
         return super().make_train_function(force)
@@ -339,7 +341,7 @@ class EncoderDecoder(SearchModel):
         return super().test_step(*state, self._with_targets(data, self._needs_logits))
 
     def _with_targets(self, data: Any, needs_logits: bool) -> tuple:
-        """Return a batch with its targets among the inputs, unless the logits are needed."""
+        """Return a batch whose inputs contain its targets, unless the logits are needed."""
         inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
         if isinstance(inputs, Mapping) and targets is not None:
             inputs = {name: value for name, value in inputs.items() if name != "targets"}
@@ -358,12 +360,12 @@ class EncoderDecoder(SearchModel):
         """Return the loss of a batch, a float32 scalar, and update the metrics.
 
         Args:
-            x: The inputs.
-            y: The targets, int32 `[batch, target_length]`, padded with 0.
-            y_pred: The outputs of `call`, or their `TokenProbability`.
+            x: Inputs of `call`.
+            y: Targets, int32 `[batch, target_length]`, padded with 0.
+            y_pred: Outputs of `call`, or their `TokenProbability`.
             sample_weight: Float `[batch, target_length]`, or None. Padding never counts.
-            training: Whether this is a batch of training. With R-Drop, its second half repeats the
-                first.
+            training: Whether this is a training batch. With R-Drop, its second half repeats the
+                first half.
         """
         probability = y_pred
         if not isinstance(y_pred, TokenProbability):
@@ -371,7 +373,7 @@ class EncoderDecoder(SearchModel):
         weight = token_weights(y, sample_weight)
         self.perplexity.update_state(probability.log, weight)
         for metric in self.decoder_metrics:
-            # Flat, because Keras would average each row over its padding first.
+            # The values are flat, because Keras would average each row with its padding first.
             values = ops.reshape(probability.measured[metric.name], (-1,))
             metric.update_state(values, ops.reshape(weight, (-1,)))
         if not self._has_own_loss:
@@ -389,10 +391,10 @@ class EncoderDecoder(SearchModel):
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
-        """The metrics of Keras, with `loss` as a mean over tokens.
+        """Metrics, where `loss` is a mean over tokens.
 
-        Keras averages the losses of batches by their rows, so the result would depend on how the
-        sentences are batched. With a `loss` of `compile` it does depend on it.
+        Keras weights the losses of batches by their numbers of rows, so the mean would depend on
+        the batching. With a `loss` of `compile`, it does.
         """
         found = super().metrics
         if not self.compiled or not self._has_own_loss:
@@ -402,7 +404,7 @@ class EncoderDecoder(SearchModel):
     def fit(
         self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
     ) -> keras.callbacks.History:
-        """Train; see `keras.Model.fit`. Arrays of ids are checked first, datasets are not."""
+        """Train; see `keras.Model.fit`. Arrays of ids are checked first; datasets are not."""
         self._check_arrays(x, y)
         if isinstance(validation_data, tuple):
             self._check_arrays(*validation_data[:2])
@@ -414,7 +416,7 @@ class EncoderDecoder(SearchModel):
         return super().evaluate(x, y, *args, **kwargs)
 
     def _check_arrays(self, x: Any, y: Any) -> None:
-        """Check ids that are given as arrays. `call` sees only tensors of a graph."""
+        """Check ids in arrays. `call` cannot check them, because it gets tensors of a graph."""
         if isinstance(x, Mapping | list | tuple | np.ndarray):
             self._check_names(x, "target_ids")
             self._check_ids(x)
@@ -426,7 +428,7 @@ class EncoderDecoder(SearchModel):
         self._check_names(inputs, "target_ids")
 
     def _check_names(self, inputs: Any, *further: str) -> None:
-        """Check that inputs are a dict with the encoder's inputs, and with further names."""
+        """Check that inputs are a dict with the inputs of the encoder, and with other names."""
         names = [*self.encoder.reads, *further]
         is_dict = isinstance(inputs, Mapping)
         if not is_dict or any(name not in inputs for name in names):
@@ -470,8 +472,8 @@ class EncoderDecoder(SearchModel):
     def get_layer(self, name: str | None = None, index: int | None = None) -> keras.layers.Layer:
         """Return a layer by its name or index; see `keras.Model.get_layer`.
 
-        Layers inside other layers are found by name too, such as "attention". If several layers
-        have the name, the outermost is returned.
+        Layers inside other layers, such as "attention", are found by name too. If several layers
+        have the same name, the outermost layer is returned.
         """
         if name is not None:
             for _, layer in _layers_within(self):
@@ -489,11 +491,11 @@ class EncoderDecoder(SearchModel):
         """Print the layers and their numbers of weights; see `keras.Model.summary`.
 
         Args:
-            *args: As in Keras.
-            expand_nested: Whether to list the layers inside other layers too, each with its path,
-                such as the attention of a decoder.
+            *args: See `keras.Model.summary`.
+            expand_nested: Whether to list layers inside other layers too, with their paths, such as
+                the attention of a decoder.
             print_fn: Function that prints a text.
-            **kwargs: As in Keras.
+            **kwargs: See `keras.Model.summary`.
         """
         super().summary(*args, print_fn=print_fn, **kwargs)
         if expand_nested:
@@ -508,7 +510,7 @@ class EncoderDecoder(SearchModel):
 
 
 def _layers_within(layer: keras.layers.Layer) -> Iterator[tuple[str, keras.layers.Layer]]:
-    """Yield the layers inside a layer with their paths, outer layers first."""
+    """Yield the paths and the layers inside a layer, outer layers first."""
     seen, queue = {id(layer)}, [("", layer)]
     while queue:
         path, outer = queue.pop(0)

@@ -1,4 +1,4 @@
-"""Several models that search as one."""
+"""Ensemble of models."""
 
 import math
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from kerasnmt.models.translation_model import TranslationModel
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Ensemble(TranslationModel):
-    """Several models that search as one, with the mean of their probabilities of the next word.
+    """Models that search together, with the mean of their probabilities of the next word.
 
-    An ensemble has the methods of a `TranslationModel`. Its members may be of different kinds and
-    sizes. Train each of them alone.
+    An ensemble has the methods of a `TranslationModel`. Its members may have different
+    architectures and sizes. Train each of them separately.
 
     Args:
         models: Translation models, such as `Seq2Seq`, with the same tokenizers, or with the same
@@ -34,14 +34,14 @@ class Ensemble(TranslationModel):
         self.built = True
 
     def save_to_preset(self, *args: Any, **kwargs) -> str:
-        """Refuse: a preset has one model.
+        """Raise an error, because a preset contains one model.
 
         Raises:
             ValueError: Always.
         """
         raise ValueError(
-            "Expected one model, for a preset. Received: an ensemble. Save each of its models, and "
-            "make the ensemble of the loaded ones."
+            "Expected one model for a preset. Received: an ensemble. Save each of its models, and "
+            "create the ensemble from the loaded models."
         )
 
     @property
@@ -51,7 +51,7 @@ class Ensemble(TranslationModel):
 
     @property
     def reads_context(self) -> bool:
-        """Whether a member reads a second text, the context of its source."""
+        """Whether a member reads a context in addition to the source."""
         return any(model.reads_context for model in self.models)
 
     @property
@@ -78,8 +78,8 @@ class Ensemble(TranslationModel):
 
         Args:
             ids: Previous tokens, int32 `[batch, hypotheses]`.
-            states: The states of the members.
-            memory: The memories of the members.
+            states: States of the members.
+            memory: Memories of the members.
 
         Returns:
             The logarithm of the mean of the members' probabilities, the mean of their records, and
@@ -93,7 +93,7 @@ class Ensemble(TranslationModel):
         sizes = [found.shape[-1] for found in log_probabilities]
         if len(set(sizes)) > 1:
             raise ValueError(
-                f"Expected models of the same target vocabulary. Received: sizes {sizes}."
+                f"Expected models with the same target vocabulary. Received: sizes {sizes}."
             )
         return _log_mean(log_probabilities), _mean_records(records), list(new_states)
 
@@ -102,13 +102,13 @@ class Ensemble(TranslationModel):
         return _log_mean([model.token_log_probability(inputs, targets) for model in self.models])
 
     def attend(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return the mean of the members' records of given targets; see `SearchModel`."""
+        """Return the mean of the members' records for given targets; see `SearchModel`."""
         self._need_attention()
         return _mean_records([model.attend(inputs) for model in self.models])
 
 
 def _check_members(models: list[Any]) -> None:
-    """Check that models can search as one."""
+    """Check that models can search together."""
     if not models:
         raise ValueError("Expected at least one model. Received: models=[]")
     for model in models:
@@ -125,9 +125,9 @@ def _check_members(models: list[Any]) -> None:
         for side, tokenizers in sides.items():
             if not _equal(*tokenizers):
                 raise ValueError(
-                    "Expected models with the same tokenizers. Received: models whose "
-                    f"{side} differs, models[0], {first.name}, and models[{number}], "
-                    f"{model.name}. Train them with one tokenizer."
+                    "Expected models with the same tokenizers. Received: models[0], "
+                    f"{first.name}, and models[{number}], {model.name}, with different {side}s. "
+                    "Train them with one tokenizer."
                 )
         if first.copies != model.copies:
             copying, other = (first, model) if first.copies else (model, first)
@@ -138,14 +138,14 @@ def _check_members(models: list[Any]) -> None:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Return whether two tokenizers are equal, or both None."""
+    """Return whether two tokenizers are equal or both None."""
     if one is other or None in (one, other):
         return one is other
     return type(one) is type(other) and one.get_config() == other.get_config()
 
 
 def _log_mean(log_probabilities: Sequence[Any]) -> Any:
-    """Return the logarithm of the mean of probabilities, of tensors of one shape."""
+    """Return the logarithm of the mean of probabilities, from log-probabilities of one shape."""
     if len(log_probabilities) == 1:
         return log_probabilities[0]
     total = ops.logsumexp(ops.stack(log_probabilities), axis=0)

@@ -1,4 +1,4 @@
-"""Turn a model that was trained in half precision into one that computes in float32."""
+"""Conversion of models that were trained in half precision to float32."""
 
 import copy
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ import keras
 def in_float32(model: keras.Model) -> keras.Model:
     """Return a model with the same weights that computes in float32.
 
-    Under mixed precision, a layer casts its weights to half precision in each call. That is little
-    beside the matrix products of a training step. In a search for one sentence on a CPU it is more
-    than half of the time with 8 million weights, and a seventh with 0.6 million.
+    With mixed precision, each call of a layer casts its weights to half precision. In training,
+    this takes little time compared with the matrix products. In the search for one sentence on a
+    CPU, it takes more than half of the time with 8 million weights, and a seventh with 0.6 million.
 
     Args:
         model: A Keras model whose layers have any dtype policies, such as `mixed_bfloat16`. No
-            layer is part of two others.
+            layer may be part of two other layers.
 
     Returns:
-        A new model, not compiled, with copies of the tokenizers; or the model itself if all its
-        layers have the policy `float32`.
+        A new model, not compiled, with copies of the tokenizers. If all layers have the policy
+        `float32`, the model itself.
     """
     config = copy.deepcopy(keras.saving.serialize_keras_object(model))
     others = [

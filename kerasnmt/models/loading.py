@@ -1,4 +1,4 @@
-"""Load models from files."""
+"""Loading of models from files."""
 
 import os
 from typing import Any
@@ -13,15 +13,15 @@ def load_model(path: str | os.PathLike, **options) -> Any:
     classes of the file.
 
     Args:
-        path: A file that `model.save` wrote. Its name ends in ".keras".
+        path: A file that `model.save` wrote. Its name ends with ".keras".
         **options: Options of `keras.saving.load_model`, such as `compile=False`.
 
     Returns:
-        The model, compiled as it was saved.
+        The model. It is compiled if it was compiled when it was saved.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is damaged, is not a model, or holds a class that Keras does not
+        FileNotFoundError: If the file does not exist.
+        ValueError: If the file is damaged, is not a model, or contains a class that Keras does not
             know.
     """
     if "://" not in os.fspath(path) and not os.path.exists(path):

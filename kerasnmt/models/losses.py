@@ -1,4 +1,4 @@
-"""Losses: cross-entropy with label smoothing, R-Drop, guided attention."""
+"""Losses: cross-entropy with label smoothing, R-Drop and guided attention."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def token_weights(targets: Any, sample_weight: Any = None) -> Any:
 
     Args:
         targets: Int32 `[batch, target_length]`, padded with 0.
-        sample_weight: Float `[batch, target_length]`; None for 1 everywhere.
+        sample_weight: Float `[batch, target_length]`, or None for weights of 1.
     """
     weight = ops.cast(ops.not_equal(targets, PAD_ID), "float32")
     if sample_weight is not None:
@@ -27,31 +27,31 @@ def cross_entropy(
     tokens: Any,
     label_smoothing: float = 0.0,
 ) -> Any:
-    """Return the cross-entropy of a token, averaged over a batch, a float32 scalar.
+    """Return the mean cross-entropy of the tokens of a batch, a float32 scalar.
 
-    -sum_t w_t ((1 - epsilon) log p(y_t) + epsilon / V sum_v log p(v)) / tokens
+        -sum_t w_t ((1 - epsilon) log p(y_t) + epsilon / V sum_v log p(v)) / tokens
 
     Source: Szegedy, Vanhoucke, Ioffe, Shlens and Wojna (2016), "Rethinking the inception
     architecture for computer vision", section 7, for label smoothing.
 
     Args:
         log_probability: log p(y_t), float32 `[batch, target_length]`.
-        mean_log_probability: The mean of log p over the vocabulary, of the same shape.
+        mean_log_probability: Mean of log p over the vocabulary, of the same shape.
         weight: w, of the same shape, 0 for padding.
-        tokens: The divisor, a float32 scalar: the sum of the weights.
-        label_smoothing: epsilon, the share of probability that is spread over the vocabulary.
+        tokens: Sum of the weights, a float32 scalar.
+        label_smoothing: epsilon, the probability that is spread over the vocabulary.
     """
     smoothed = (1.0 - label_smoothing) * log_probability + label_smoothing * mean_log_probability
     return ops.divide_no_nan(-ops.sum(weight * smoothed), tokens)
 
 
 def r_drop_loss(log_probability: Any, weight: Any, tokens: Any) -> Any:
-    """Return how far apart the predictions of two passes with dropout are, a float32 scalar.
+    """Return the divergence of the predictions of two passes with dropout, a float32 scalar.
 
-    sum_t w_t (KL(p_t || q_t) + KL(q_t || p_t)) / 2 / tokens
+        sum_t w_t (KL(p_t || q_t) + KL(q_t || p_t)) / 2 / tokens
 
-    where p are the predictions for the first half of a batch and q those for the second half, which
-    repeats the first.
+    p are the predictions for the first half of a batch. q are the predictions for the second half,
+    which repeats the first half.
 
     Source: Liang, Wu, Li, Wang, Meng, Qin, Chen, Zhang and Liu (2021), "R-Drop: Regularized dropout
     for neural networks", equation 2.
@@ -59,7 +59,7 @@ def r_drop_loss(log_probability: Any, weight: Any, tokens: Any) -> Any:
     Args:
         log_probability: log p and log q of every id, float32 `[2 * batch, target_length, ids]`.
         weight: w, float32 `[2 * batch, target_length]`, 0 for padding.
-        tokens: The divisor, a float32 scalar: the sum of the weights, of both halves.
+        tokens: Sum of the weights of both halves, a float32 scalar.
     """
     first, second = ops.split(log_probability, 2)
     divergence = ops.sum((ops.exp(first) - ops.exp(second)) * (first - second), axis=-1) / 2
@@ -68,9 +68,11 @@ def r_drop_loss(log_probability: Any, weight: Any, tokens: Any) -> Any:
 
 
 def guided_attention_loss(weights: Any, alignments: Any) -> Any:
-    """Return the cross-entropy of attention weights under given alignments, a float32 scalar.
+    """Return the cross-entropy of attention weights with given alignments, a float32 scalar.
 
-    -sum_i A_{t,i} log alpha_{t,i}, averaged over the target words that have an alignment.
+        loss_t = -sum_i A_{t,i} log alpha_{t,i}
+
+    The loss is averaged over the target words that have an alignment.
 
     Source: Chen, Matusov, Khadivi and Peter (2016), "Guided alignment training for topic-aware
     neural machine translation", section 3; Mi, Wang and Ittycheriah (2016), "Supervised attentions
@@ -81,7 +83,7 @@ def guided_attention_loss(weights: Any, alignments: Any) -> Any:
         alignments: A, of the same shape. Rows sum to 1, or to 0 for words without an alignment.
     """
     alignments = ops.cast(alignments, "float32")
-    # Below the bound a weight has no gradient. Only weights of 0, outside a window, are below it.
+    # Below 1e-30, a weight has no gradient. Only weights outside a window, which are 0, are below.
     logarithms = ops.log(ops.maximum(ops.cast(weights, "float32"), 1e-30))
     aligned = ops.cast(aligned_words(alignments), "float32")
     return -ops.sum(alignments * logarithms) / ops.maximum(ops.sum(aligned), 1.0)

@@ -1,4 +1,4 @@
-"""The end-to-end memory network."""
+"""End-to-end memory network."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,34 +16,35 @@ _FIRST_WORD = END_ID + 1
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class MemoryNetwork(TextModel):
-    """Answer a question about a story with one word, after looking into the story several times.
+    """Memory network that answers a question about a story with one word.
 
         p_i^k = softmax_i(u^kT m_i^k),  o^k = sum_i p_i^k c_i^k,  answer = softmax(W u^{K+1})
 
-    Token ids go in, and logits `[batch, vocabulary]` over all ids of the answers' tokenizer come
-    out. Inputs are
+    The inputs are a dict:
 
         {"story_ids": int32 [batch, sentences, words], "question_ids": int32 [batch, words]}
 
     Both are padded on the right with 0, without end tokens. A sentence of zeros is padding. The
-    targets of training are ids, int32 `[batch]`.
+    outputs are logits `[batch, vocabulary]` over all ids of the target tokenizer. The targets of
+    training are ids, int32 `[batch]`.
 
-    All of this works on every Keras backend. With tokenizers, and Keras on TensorFlow or JAX,
-    `answer` takes text; `export` needs TensorFlow. `kerasnmt.zoo.memory_network` makes such a
-    model, and `kerasnmt.data.story_batches` makes its inputs.
+    The model works with every Keras backend. `answer` needs tokenizers, and Keras on TensorFlow or
+    JAX. `export` needs TensorFlow. `kerasnmt.zoo.memory_network` creates such a model, and
+    `kerasnmt.data.story_batches` creates its inputs.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
-    to 4. Unlike in the paper, the answer has a bias besides W, as all generators of this library.
+    to 4. Unlike the paper, the generator adds a bias, like all generators of this library.
 
     Args:
-        memories: A layer of embeddings, such as `kerasnmt.layers.AdjacentMemories`.
-        generator: The layer that computes logits from u^{K+1}: `TiedVocabularyProjection`, where
-            W^T is C^K, or `VocabularyProjection`.
+        memories: Layer of embeddings, such as `kerasnmt.layers.AdjacentMemories`.
+        generator: Layer that computes logits from u^{K+1}: `TiedVocabularyProjection`, where W^T is
+            C^K, or `VocabularyProjection`.
         source_tokenizer: A `kerasnmt.text` tokenizer of stories and questions, or None if the model
             takes only ids.
-        target_tokenizer: A tokenizer for which an answer is one word; None for the source's.
-        places: Number of places in the memory, see `kerasnmt.layers.MemoryHop`. A short story
-            leaves some of them empty. None for no empty places.
+        target_tokenizer: A tokenizer that turns an answer into one id, or None for the source
+            tokenizer.
+        places: Number of places in the memory, or None for no empty places. A short story leaves
+            some places empty; see `kerasnmt.layers.MemoryHop`.
     """
 
     pipeline_tag = "question-answering"
@@ -72,7 +73,7 @@ class MemoryNetwork(TextModel):
         self({"story_ids": story, "question_ids": question})
 
     def build(self, input_shape: Any = None) -> None:
-        """Make all weights. Their shapes do not depend on the inputs."""
+        """Create all weights, whose shapes do not depend on the inputs."""
         units = self.memories.embedding_dim
         build_once(self.memories, None)
         build_once(self.hop, (None, units), (None, None, units), (None, None, units))
@@ -82,7 +83,7 @@ class MemoryNetwork(TextModel):
         """Predict the answers.
 
         Args:
-            inputs: `story_ids` and `question_ids`, see the class.
+            inputs: `story_ids` and `question_ids`; see the class.
             training: Whether the ages of sentences have random noise.
 
         Returns:
@@ -95,12 +96,12 @@ class MemoryNetwork(TextModel):
         """Return the attention weights of each hop.
 
         Args:
-            inputs: The inputs of `call`.
+            inputs: Inputs of `call`.
 
         Returns:
             p, float32 `[batch, hops, sentences]`, 0 for padding. The weights of a hop sum to 1, or
-            to less if empty `places` take a share. Before the end of a linear start, they are
-            scores without a softmax.
+            to less if there are empty `places`. During a linear start, they are scores without a
+            softmax.
         """
         _, weights = self._read(inputs, training=False)
         return ops.stack(weights, axis=1)
@@ -109,19 +110,19 @@ class MemoryNetwork(TextModel):
         """Return the best answers as ids.
 
         Args:
-            inputs: The inputs of `call`.
+            inputs: Inputs of `call`.
 
         Returns:
             The ids of the words, int32 `[batch]`, and their log-probabilities, float32 `[batch]`.
         """
         log_probabilities = self.generator.next_log_probability(self(inputs))
-        # Padding, the unknown word, start and end are no answers.
+        # Padding, the unknown word, and the start and end tokens are not answers.
         words = log_probabilities[:, _FIRST_WORD:]
         best = ops.cast(ops.argmax(words, axis=-1), "int32")
         return best + _FIRST_WORD, ops.max(words, axis=-1)
 
     def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, list[Any]]:
-        """Return u^{K+1} `[batch, embedding_dim]`, and for each hop p `[batch, sentences]`."""
+        """Return u^{K+1}, `[batch, embedding_dim]`, and p of each hop, `[batch, sentences]`."""
         for name in ("story_ids", "question_ids"):
             check_ids(name, inputs[name], self.memories.vocabulary_size)
         pairs, mask = self.memories(inputs["story_ids"], training=training)
@@ -134,28 +135,29 @@ class MemoryNetwork(TextModel):
 
     @property
     def max_sentences(self) -> int | None:
-        """Number of sentences that the temporal encoding distinguishes; None without one."""
+        """Number of ages of the temporal encoding, or None without a temporal encoding."""
         ages = self.memories.ages
         return None if ages is None else ages.max_sentences
 
     def answer(
         self, stories: Sequence[Sequence[str]], questions: Sequence[str], *, batch_size: int = 64
     ) -> list[str]:
-        """Answer questions, with the same task that `export` writes.
+        """Answer questions. An export gives the same answers.
 
         Args:
-            stories: The story of each question, a list of sentences, oldest first. A sentence is
-                cut after 100 words.
-            questions: The questions. A question is cut after 100 words.
+            stories: Story of each question, a list of sentences, oldest first. Sentences are
+                truncated to 100 words.
+            questions: Questions, which are truncated to 100 words.
             batch_size: Number of questions in a batch.
 
         Returns:
-            The answer to each question, in order. A question without words has an empty answer.
+            The answers, in the order of the questions. A question without words has an empty
+            answer.
 
         Raises:
             ValueError: If the model has no tokenizers, the numbers of stories and questions differ,
-                a story is one string, `batch_size` is below 1, or Keras runs on a backend
-                other than TensorFlow and JAX.
+                a story is one string, `batch_size` is below 1, or the Keras backend is not
+                TensorFlow or JAX.
         """
         return self._translator().answer(stories, questions, batch_size=batch_size)
 
@@ -170,12 +172,11 @@ class MemoryNetwork(TextModel):
         """Configure training.
 
         Args:
-            optimizer: As in `keras.Model.compile`.
-            loss: As in `keras.Model.compile`. It must take logits. None for the cross-entropy of an
-                answer, averaged over the questions.
-            weighted_metrics: As in `keras.Model.compile`. None for `accuracy`, the share of
-                questions whose answer has the largest logit.
-            **kwargs: As in `keras.Model.compile`.
+            optimizer: See `keras.Model.compile`.
+            loss: See `keras.Model.compile`. It must take logits. If None, the loss is the
+                cross-entropy of an answer, averaged over the questions.
+            weighted_metrics: See `keras.Model.compile`. If None, the metric is `accuracy`.
+            **kwargs: See `keras.Model.compile`.
 
         Raises:
             ValueError: If the loss takes probabilities.
@@ -197,7 +198,7 @@ class MemoryNetwork(TextModel):
         """
         if isinstance(x, list | tuple):
             raise ValueError(
-                "Expected batches, or a dict with story_ids, question_ids as inputs. Received: a "
+                "Expected batches, or a dict with story_ids and question_ids. Received: a "
                 f"{type(x).__name__}. Make batches with kerasnmt.data.story_batches."
             )
         return super().fit(x, *args, **kwargs)

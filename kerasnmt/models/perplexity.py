@@ -8,10 +8,10 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Perplexity(keras.metrics.Metric):
-    """exp of the mean negative log-probability of a token.
+    """Perplexity per token: exp of the mean negative log-probability of a token.
 
-    The mean is over all tokens since the last reset, however they are batched. Label smoothing does
-    not enter it.
+    The mean is over all tokens since the last reset, however they are batched, and without label
+    smoothing.
     """
 
     def __init__(self, name: str = "perplexity", **kwargs) -> None:

@@ -1,4 +1,4 @@
-"""Presets: folders with a trained model, for others to load."""
+"""Presets, which are folders with a trained model that others can load."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from kerasnmt.version import __version__
 FORMAT = 1
 TOKENIZER, WEIGHTS, CARD = "tokenizer.json", "model.weights.h5", "README.md"
 
-# The keys of a preset's description, and their types.
+# Keys of a preset's description, and their types.
 _ABOUT = {
     "task": str,
     "description": str,
@@ -34,7 +34,7 @@ _ABOUT = {
     "search": dict,
     "examples": list,
 }
-# The keys of `metadata.json` and their types.
+# Keys of `metadata.json`, and their types.
 _METADATA = {
     "kerasnmt_version": str,
     "keras_version": str,
@@ -49,9 +49,11 @@ _METADATA = {
 
 
 class Preset:
-    """A folder with a trained model.
+    """Folder with a trained model.
 
-    - `config.json`: The model without its tokenizers, as Keras writes it.
+    It contains these files:
+
+    - `config.json`: The config of the model in Keras, without its tokenizers.
     - `tokenizer.json`: The tokenizers with their vocabularies: `shared`, or `source` and `target`.
     - `model.weights.h5`: The weights.
     - `metadata.json`: Versions, sizes, a SHA-256 checksum of each of the files above, and the
@@ -59,14 +61,14 @@ class Preset:
     - `README.md`: A card, with the front matter that model hubs read.
 
     Args:
-        folder: The folder.
+        folder: Path of the folder.
 
     Attributes:
-        folder: The folder.
-        metadata: The content of `metadata.json`.
+        folder: Path of the folder.
+        metadata: Content of `metadata.json`.
 
     Raises:
-        ValueError: If the folder is no preset, or one of a newer format.
+        ValueError: If the folder is not a preset, or has a newer format.
     """
 
     def __init__(self, folder: str | os.PathLike) -> None:
@@ -75,31 +77,31 @@ class Preset:
 
     @property
     def model_name(self) -> str:
-        """The model's name in the zoo."""
+        """Name of the model in the zoo."""
         return self.metadata["model"]
 
     @property
     def task(self) -> str:
-        """What the model does, such as "translation"."""
+        """Task of the model, such as "translation"."""
         return self.about.get("task", self.metadata["pipeline_tag"])
 
     @property
     def about(self) -> dict[str, Any]:
-        """The description of the preset; see `TextModel.save_to_preset`."""
+        """Description of the preset; see `TextModel.save_to_preset`."""
         return self.metadata["about"]
 
     @property
     def search(self) -> dict[str, Any]:
-        """The search options of the preset's score, for `model.translate`."""
+        """Search options for `model.translate`, with which the preset's score was measured."""
         return dict(self.about.get("search", {}))
 
     @property
     def size(self) -> int:
-        """The bytes of the model's files together."""
+        """Size of the model's files in bytes."""
         return sum(file["bytes"] for file in self.metadata["files"].values())
 
     def config(self) -> dict[str, Any]:
-        """Return the config of the model without its tokenizers, as Keras writes it.
+        """Return the config of the model in Keras, without its tokenizers.
 
         Raises:
             ValueError: If the file is missing or damaged.
@@ -108,20 +110,21 @@ class Preset:
         return self._read_json(CONFIG)
 
     def load(self, load_weights: bool = True) -> keras.Model:
-        """Make the model.
+        """Load the model.
 
-        The checksums of the files are verified first. No code comes from the files: a config can
-        name only classes of Keras, and those that are registered with Keras.
+        The checksums of the files are verified first. The files contain no code: the config can
+        only name classes of Keras, and classes that are registered with Keras.
 
         Args:
-            load_weights: Whether the model gets the trained weights; otherwise they are random.
+            load_weights: Whether the model gets the trained weights. If False, the weights are
+                random.
 
         Returns:
-            The model, not compiled, in float32.
+            The model in float32, not compiled.
 
         Raises:
             ValueError: If a file is missing, damaged, or belongs to another preset; or if a class
-                of the config is not registered.
+                in the config is not registered.
         """
         for name in (TOKENIZER, *([WEIGHTS] if load_weights else [])):
             self._verify(name)
@@ -143,19 +146,19 @@ class Preset:
                 read_weights(model, self.folder / WEIGHTS, self.metadata["weights"])
         except Exception as error:  # a config can raise any error
             first: BaseException = error
-            while first.__context__ is not None:  # Keras hides it behind a long one
+            while first.__context__ is not None:  # Keras raises a long error after the first one
                 first = first.__context__
             reason = " ".join(str(first).split())
             raise ValueError(
                 f"{self.folder}: the preset cannot be loaded: {type(first).__name__}: "
                 f"{reason:.200}. It was written by kerasnmt {self.metadata['kerasnmt_version']} "
-                f"with Keras {self.metadata['keras_version']}; these are {__version__} and "
-                f"{keras.__version__}. Import tokenizers and layers of your own before loading."
+                f"with Keras {self.metadata['keras_version']}; you have {__version__} and "
+                f"{keras.__version__}. Import your own tokenizers and layers before loading."
             ) from error
         if model.name != self.model_name:
             raise ValueError(
-                f"{self.folder}: expected a {self.model_name}, as {METADATA} says. Received: "
-                f"{model.name}. Copy the preset again."
+                f"{self.folder}: expected the model {self.model_name}, which {METADATA} names. "
+                f"Received: {model.name}. Copy the preset again."
             )
         return model
 
@@ -173,13 +176,13 @@ class Preset:
             newer = known = False
         if newer:
             raise ValueError(
-                f"{self.folder}: expected a preset of format {FORMAT} or older. Received: format "
-                f"{metadata['format']!s:.20}. Install a newer kerasnmt; this is {__version__}."
+                f"{self.folder}: expected a preset with format {FORMAT} or older. Received: format "
+                f"{metadata['format']!s:.20}. Install a newer kerasnmt; you have {__version__}."
             )
         if not known:
             raise ValueError(
-                f"{path}: expected the metadata of a preset that kerasnmt wrote. Received: another "
-                "or a damaged file. Copy the preset again."
+                f"{path}: expected the metadata of a preset. Received: another file, or a damaged "
+                "one. Copy the preset again."
             )
         return metadata
 
@@ -193,13 +196,13 @@ class Preset:
             document = None
         if not isinstance(document, dict):
             raise ValueError(
-                f"{self.folder / name}: expected a mapping in JSON, as kerasnmt writes it. "
-                "Received: another file. Copy the preset again."
+                f"{self.folder / name}: expected a mapping in JSON. Received: another file, or a "
+                "damaged one. Copy the preset again."
             )
         return document
 
     def _verify(self, name: str) -> None:
-        """Check a file's checksum."""
+        """Check the checksum of a file."""
         path, expected = self.folder / name, self.metadata["files"][name]["sha256"]
         if not path.exists():
             raise ValueError(f"{path}: the file is missing. Copy the preset again.")
@@ -220,19 +223,19 @@ def save_preset(
 
     Args:
         model: A model with tokenizers.
-        folder: The folder to write. It must not exist.
-        weights: The number format of the matrices: "float32", "float16" or "int8".
-        about: The description of the preset; see `TextModel.save_to_preset`.
+        folder: Path of the folder to write. It must not exist.
+        weights: Number format of the matrices: "float32", "float16" or "int8".
+        about: Description of the preset; see `TextModel.save_to_preset`.
 
     Returns:
-        The folder.
+        Path of the folder.
 
     Raises:
         ValueError: See `TextModel.save_to_preset`.
     """
     if "://" in os.fspath(folder):
         raise ValueError(
-            f"Expected a folder. Received: {folder}. Save to a folder, and upload it to the hub."
+            f"Expected a folder. Received: {folder}. Save to a folder, and upload the folder."
         )
     if weights not in FORMATS:
         raise ValueError(
@@ -278,10 +281,10 @@ def save_preset(
 
 
 def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, Any]:
-    """Return a description as JSON holds it.
+    """Return a description as values of JSON.
 
     Raises:
-        ValueError: If it has an unknown key, or a value that is not valid.
+        ValueError: If it has an unknown key or an invalid value.
     """
     if not isinstance(about, Mapping):
         raise ValueError(f"Expected about to be a dict. Received: about={about!r:.200}")
@@ -297,7 +300,7 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
     for language in about.get("languages", []):
         if not isinstance(language, str):
             raise ValueError(
-                "Expected about.languages to hold codes such as 'en'. Received: "
+                "Expected about.languages to contain codes such as 'en'. Received: "
                 f"about.languages={about['languages']!r}"
             )
     for example in about.get("examples", []):
@@ -306,13 +309,13 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
             whole and isinstance(example["input"], dict) and isinstance(example["output"], str)
         ):
             raise ValueError(
-                "Expected about.examples to hold dicts with an input, a dict such as {'text': 'I "
-                f"am here.'}}, and an output, a string. Received: {example!r:.200}"
+                "Expected about.examples to contain dicts with an input, a dict such as {'text': "
+                f"'I am here.'}}, and an output, a string. Received: {example!r:.200}"
             )
     if about.get("search"):
         if not isinstance(model, SearchModel):
             raise ValueError(
-                f"Expected no about.search, as {model.name} does not search. Received: "
+                f"Expected no about.search, because {model.name} does not search. Received: "
                 f"about.search={about['search']!r}"
             )
         hooks.check_search(about["search"])
@@ -321,12 +324,12 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
         return json.loads(text.encode("utf-8"))
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"Expected about to hold only values of JSON. Received: {about!r:.300}: {error}"
+            f"Expected about to contain only values of JSON. Received: {about!r:.300}: {error}"
         ) from error
 
 
 def _is_whole(metadata: dict[str, Any]) -> bool:
-    """Return whether metadata has all keys of this format; a later version may add others."""
+    """Return whether metadata has all keys of this format. A later version may add others."""
     about = metadata["about"]
     return (
         all(isinstance(metadata[key], kind) for key, kind in _METADATA.items())

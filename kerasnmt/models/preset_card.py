@@ -1,4 +1,4 @@
-"""The card of a preset, for readers and model hubs."""
+"""Card of a preset, for readers and model hubs."""
 
 import json
 import shlex
@@ -12,13 +12,13 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
     `pipeline_tag` and `tags`.
 
     Args:
-        name: The preset's name.
-        metadata: The content of its `metadata.json`.
+        name: Name of the preset.
+        metadata: Content of its `metadata.json`.
 
     Returns:
-        The text of a README.md.
+        Text of a README.md.
     """
-    import yaml  # not needed to make or load a model
+    import yaml  # not at the top: models need no YAML
 
     about = metadata["about"]
     front = {
@@ -58,7 +58,7 @@ def _table(metadata: dict[str, Any]) -> str:
 
 
 def _use(name: str, metadata: dict[str, Any]) -> str:
-    """Return code and a command that ask the model the first example, or a made-up request."""
+    """Return code and a command that run the model with the first example, or another request."""
     about, fields = metadata["about"], metadata["inputs"]
     made_up = dict(zip(fields, fields, strict=True))
     request = next((one["input"] for one in about.get("examples", [])), made_up)
@@ -106,7 +106,7 @@ def _examples(examples: list[dict[str, Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as a cell of a table; of a request, its fields."""
+    """Return a value, or the fields of a request, as a cell of a table."""
     if isinstance(value, dict):
         parts = value.items()
         value = " / ".join(part if isinstance(part, str) else f"{k} {part}" for k, part in parts)

@@ -1,7 +1,7 @@
-"""The file of a preset's weights, with matrices in a small number format.
+"""File of a preset's weights, with matrices in a small number format.
 
-It is a file of Keras, as `save_weights` writes it. In int8 each matrix is a group of `values` and
-`scales`, so that Keras does not take the integers for weights.
+It has the layout of `keras.Model.save_weights`. In int8, each matrix is a group of `values` and
+`scales`, so that Keras does not load the integers as weights.
 """
 
 import tempfile
@@ -23,12 +23,12 @@ def write_weights(model: keras.Model, path: Path, kind: str) -> None:
     """Write the weights of a model.
 
     Args:
-        model: The model.
-        path: The file, whose name ends in ".weights.h5".
-        kind: A number format, one of `FORMATS`.
+        model: Model with the weights.
+        path: Path of the file. It ends with ".weights.h5".
+        kind: Number format, one of `FORMATS`.
 
     Raises:
-        ValueError: If a weight is not finite, or too large for float16.
+        ValueError: If a weight is not finite, or is too large for float16.
     """
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder, path.name)
@@ -38,10 +38,10 @@ def write_weights(model: keras.Model, path: Path, kind: str) -> None:
 
 
 def read_weights(model: keras.Model, path: Path, kind: str) -> None:
-    """Give a model the weights of a file that `write_weights` wrote.
+    """Load the weights of a file that `write_weights` wrote into a model.
 
     Raises:
-        ValueError: If the file has other content than weights.
+        ValueError: If the file contains anything except weights.
     """
     if kind != _INT8:
         model.load_weights(path)
@@ -54,9 +54,9 @@ def read_weights(model: keras.Model, path: Path, kind: str) -> None:
 
 
 def _copy(source: h5py.Group, target: h5py.Group, write: _Write) -> None:
-    """Copy a group of weights; `write` writes each of them into its new group.
+    """Copy a group of weights, where `write` writes each weight into its new group.
 
-    Keras checks the files that it reads, but it does not see a file in int8.
+    The group is checked here, because Keras does not read and check a file in int8.
     """
     for name, value in source.attrs.items():
         target.attrs[name] = value
@@ -100,17 +100,18 @@ def _from_int8(group: h5py.Group, name: str, weight: h5py.Dataset | h5py.Group) 
     )
     if not fits or values.dtype != "int8" or scales.dtype != "float32":
         raise ValueError(
-            "Expected int8 values, and float32 scales of a shape that fits. Received: "
+            "Expected int8 values, and float32 scales with a matching shape. Received: "
             f"{weight.name} with {values.dtype} {values.shape} and {scales.dtype} {scales.shape}."
         )
     group.create_dataset(name, data=values[()].astype("float32") * scales[()])
 
 
 def _stored(group: h5py.Group, name: str) -> h5py.Group | h5py.Dataset:
-    """Return a part of a group that is stored in its own file, uncompressed.
+    """Return a member of a group that is stored in the same file, uncompressed.
 
     Raises:
-        ValueError: If it is a link, or its values are elsewhere, or fewer than it says.
+        ValueError: If the member is a link, or its values are compressed, incomplete or in another
+            file.
     """
     item = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
     if isinstance(item, h5py.Dataset):
@@ -119,7 +120,7 @@ def _stored(group: h5py.Group, name: str) -> h5py.Group | h5py.Dataset:
             item = None
     if not isinstance(item, h5py.Group | h5py.Dataset):
         raise ValueError(
-            "Expected weights that are stored in the file itself, uncompressed. Received: "
+            "Expected weights that are stored in the same file, uncompressed. Received: "
             f"{group.name}/{name}."
         )
     return item

@@ -1,4 +1,4 @@
-"""The losses of distributed training, where each device has a share of the batch."""
+"""Losses of distributed training, where each device has a part of the batch."""
 
 from typing import Any
 
@@ -7,13 +7,14 @@ from keras import ops
 
 
 class Replicas:
-    """Average losses over the replicas of a `tf.distribute` strategy, as one device would.
+    """Means of losses over the replicas of a `tf.distribute` strategy, as on one device.
 
-    Keras adds up the gradients of the replicas. Their shares of a batch hold different numbers of
-    words, so each replica divides its loss by the mean number of words of all of them. Assigning a
-    number to a variable that aggregates computes such a mean, on any backend of Keras.
+    Keras adds up the gradients of the replicas, which have parts of a batch with different numbers
+    of words. So each replica divides its loss by the mean number of words of all replicas. An
+    assignment to a variable with an aggregation computes this mean, on any Keras backend.
 
-    Make it within the strategy's scope, and call it in the step that the strategy runs.
+    Create the object in the scope of the strategy, and call its methods in the step that the
+    strategy runs.
 
     Args:
         count: Number of replicas; 1 without a strategy.
@@ -26,27 +27,27 @@ class Replicas:
         )
 
     def mean(self, number: Any) -> Any:
-        """Return the mean of the replicas' numbers, a float32 scalar without a gradient."""
+        """Return the mean of a number over the replicas, a float32 scalar without a gradient."""
         self.variable.assign(ops.stop_gradient(number))
         return ops.copy(self.variable)
 
     def mean_count(self, counted: Any) -> Any:
-        """Return how many words a replica has on average, a float32 scalar.
+        """Return the mean number of words of a replica, a float32 scalar.
 
         Args:
-            counted: Which words count, booleans or weights of any shape.
+            counted: Booleans or weights of the words, of any shape.
         """
         count = ops.sum(ops.cast(counted, "float32"))
         return count if self.count == 1 else self.mean(count)
 
     def share(self, counted: Any) -> Any:
-        """Return the weight of a mean over this replica's words among the means of all replicas.
+        """Return the factor that makes the mean of all replicas' means a mean over all words.
 
         Args:
-            counted: The words that the mean is over, booleans or weights of any shape.
+            counted: Booleans or weights of the words of this replica, of any shape.
 
         Returns:
-            A float32 scalar, 1 on average over the replicas.
+            The factor of this replica's mean, a float32 scalar. Its mean over the replicas is 1.
         """
         if self.count == 1:
             return 1.0
@@ -56,11 +57,11 @@ class Replicas:
     def own_losses(self, losses: list[Any], loss: Any) -> list[Any]:
         """Return the added losses that belong to this replica.
 
-        Keras keeps one list for all replicas. The last replica empties it when it begins, and each
-        adds to it after `share`, where the replicas wait for each other.
+        Keras keeps one list for all replicas. Each replica clears the list when it begins. Then it
+        calls `share`, where the replicas wait for each other, and adds its losses.
 
         Args:
-            losses: The list of Keras.
+            losses: Keras's list of the losses of all replicas.
             loss: A loss of this replica.
         """
         if self.count == 1:

@@ -1,4 +1,4 @@
-"""Scheduled sampling: the decoder reads its own predictions in training."""
+"""Scheduled sampling, where the decoder reads its own predictions in training."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from kerasnmt.models.inner_optimizer import inner_optimizer
 
 
 class ScheduledSampling:
-    """Replace some words that the decoder reads in training by its own predictions.
+    """Scheduled sampling: replaces some of the decoder's input words in training by predictions.
 
     Source: Bengio, Vinyals, Jaitly and Shazeer (2015), "Scheduled sampling for sequence prediction
     with recurrent neural networks"; Mihaylova and Martins (2019), "Scheduled sampling for
     Transformers", section 3, where the predictions come from a first pass over the given words.
 
     Args:
-        probability: Probability that a word is replaced, in [0, 1); or a schedule that computes it
-            from the number of the optimizer's updates.
-        generator: The model's `keras.random.SeedGenerator`. Its state is a seed and the number of
-            batches trained on.
+        probability: Probability that a word is replaced, in [0, 1), or a schedule that computes
+            this probability from the number of optimizer updates.
+        generator: `keras.random.SeedGenerator` of the model. Its state is a seed and the number of
+            training batches so far.
 
     Raises:
         ValueError: If the probability is out of range.
@@ -35,7 +35,7 @@ class ScheduledSampling:
         if not self.is_scheduled and not 0.0 <= probability < 1.0:
             raise ValueError(
                 "Expected 0 <= scheduled_sampling < 1, or a schedule of "
-                "keras.optimizers.schedules that computes it from the optimizer's updates. "
+                "keras.optimizers.schedules, which gets the number of optimizer updates. "
                 f"Received: scheduled_sampling={probability}"
             )
         self.probability = probability
@@ -51,10 +51,10 @@ class ScheduledSampling:
         self.generator.state.assign(keras.random.SeedGenerator().state)
 
     def resume(self, optimizer: keras.optimizers.Optimizer) -> None:
-        """Continue after the updates that an optimizer has made.
+        """Raise the count of batches to the batches of an optimizer's updates, if it is lower.
 
-        The count of batches stays if it is larger: it includes batches since the last update, and
-        those whose update was skipped in float16 because a gradient was not finite.
+        It can be higher, because it includes batches since the last update, and batches whose
+        update was skipped in float16 because a gradient was not finite.
         """
         seed, trained_on = ops.convert_to_numpy(self.generator.state)
         batches = int(optimizer.iterations) * _batches_per_update(optimizer)
@@ -74,7 +74,7 @@ class ScheduledSampling:
             target_ids: Given inputs of the decoder, int32 `[batch, target_length]`.
             predicted_ids: Predictions of the decoder for these inputs, of the same shape.
             vocabulary_size: Number of ids that the decoder embeds.
-            optimizer: Optimizer of the model, whose updates a schedule counts.
+            optimizer: Optimizer of the model. A schedule depends on the number of its updates.
 
         Returns:
             Int32 `[batch, target_length]`.
@@ -88,17 +88,17 @@ class ScheduledSampling:
 
 
 def mixed_inputs(target_ids: Any, predicted_ids: Any, drawn: Any, vocabulary_size: int) -> Any:
-    """Replace given words by predictions, as search would feed them.
+    """Replace given words by predictions, as in a search.
 
-    The start token and padding stay. So does a word for which padding, start or end was predicted,
-    because search does not continue after these. A prediction outside the vocabulary, a copied
-    word, becomes the unknown word.
+    The start token and padding stay. A word stays too if its prediction is padding, start or end,
+    because a search does not continue after these tokens. A prediction outside the vocabulary,
+    which is a copied word, becomes the unknown word.
 
     Args:
         target_ids: Given inputs, int32 `[batch, target_length]`, starting with the start token.
         predicted_ids: Predictions of the decoder for these inputs, int32 `[batch, target_length]`.
             The prediction at t replaces the input at t + 1.
-        drawn: Where to replace, boolean `[batch, target_length]`.
+        drawn: Words to replace, boolean `[batch, target_length]`.
         vocabulary_size: Number of ids that the decoder embeds.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The base of models that predict a target step by step."""
+"""Base class of models that predict a target step by step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,16 +12,16 @@ from kerasnmt.models.checks import check_integers
 
 
 class SearchModel(keras.Model):
-    """Search for the most probable targets, as ids.
+    """Base class of models that search for the most probable targets, as ids.
 
-    `EncoderDecoder` and `Ensemble` are such models. A subclass defines the methods below `search`,
-    and sets `has_attention` and `copies`. `search` itself needs only `encode`, `memory_mask` and
-    `step`.
+    `EncoderDecoder` and `Ensemble` are such models. A subclass implements `encode`, `memory_mask`
+    and `step`, which `search` needs, and `token_log_probability` and `attend`. It sets
+    `has_attention` and `copies`.
     """
 
-    # Whether the records of `step` hold attention weights.
+    # Whether the records of `step` contain attention weights.
     has_attention: bool = False
-    # Whether the model predicts ids outside its vocabulary: those of unknown source words.
+    # Whether the model predicts extended ids, those of unknown words in the source.
     copies: bool = False
 
     def search(
@@ -33,29 +33,29 @@ class SearchModel(keras.Model):
         with_records: bool = False,
         **options,
     ) -> Hypotheses:
-        """Find the best targets of given sources. Works inside a graph.
+        """Find the best targets of given sources.
 
-        No target holds padding or the start token before its end.
+        This also works in a graph. No target contains padding or the start token before its end.
 
         Args:
-            inputs: The inputs of `encode`, for example `{"source_ids": int32 [batch,
-                source_length]}`. Inputs of the target are ignored. An array alone is `source_ids`.
-            prefix_ids: The tokens that each target begins with, int32 `[batch, prefix_length]`,
-                padded on the right with 0; None for none.
-            n_best: Number of targets per source, at most the number of hypotheses.
-            with_records: Whether to return the attention weights too.
+            inputs: Inputs of `encode`, for example `{"source_ids": int32 [batch, source_length]}`,
+                or `source_ids` alone. Inputs of the target are ignored.
+            prefix_ids: Tokens with which each target must begin, int32 `[batch, prefix_length]`,
+                padded on the right with 0, or None.
+            n_best: Number of targets for each source, at most the number of hypotheses.
+            with_records: Whether to return the records, such as attention weights.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
             `Hypotheses` with ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
-            records. The records are `{"weights": [batch, n_best, max_length, source_length]}`, and
-            for a pointer-generator also `generate_probability` `[batch, n_best, max_length]`. They
-            are empty without `with_records`, or if the model has no attention. A model that copies
-            returns extended ids.
+            records. A model that copies returns extended ids. The records are a dict of `weights`,
+            `[batch, n_best, max_length, source_length]`, and, for a pointer-generator,
+            `generate_probability`, `[batch, n_best, max_length]`. They are empty if `with_records`
+            is False or the model has no attention.
 
         Raises:
-            ValueError: If an option or `n_best` is out of range, or a coverage penalty is requested
-                of a model without attention.
+            ValueError: If an option or `n_best` is out of range, or if there is a coverage penalty
+                but no attention.
         """
         search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
@@ -86,7 +86,7 @@ class SearchModel(keras.Model):
         """Read the source.
 
         Args:
-            inputs: Tensors `[batch, ...]` by name. Only those of the source are read.
+            inputs: Dict of tensors `[batch, ...]`. Only the inputs of the source are used.
             steps: Maximum number of calls of `step`.
 
         Returns:
@@ -95,13 +95,13 @@ class SearchModel(keras.Model):
         raise NotImplementedError
 
     def memory_mask(self, memory: Any) -> Any:
-        """Return the mask of the positions that attention weights belong to.
+        """Return the mask of the source positions in the attention weights.
 
         Args:
             memory: From `encode`.
 
         Returns:
-            Boolean `[batch, source_length]`, True = real.
+            Boolean `[batch, source_length]`, True = real position.
         """
         raise NotImplementedError
 
@@ -115,8 +115,9 @@ class SearchModel(keras.Model):
 
         Returns:
             The log-probabilities of the next tokens, float32 `[batch, hypotheses, vocabulary]`, or
-            `[batch, hypotheses, vocabulary + source_length]` if the model copies; the records, with
-            attention `{"weights": float32 [batch, hypotheses, source_length]}`; and the new states.
+            `[batch, hypotheses, vocabulary + source_length]` if the model copies; the records, a
+            dict which has `weights`, float32 `[batch, hypotheses, source_length]`, with attention;
+            and the new states.
         """
         raise NotImplementedError
 
@@ -124,11 +125,11 @@ class SearchModel(keras.Model):
         """Return the log-probability of each token of given targets, without dropout.
 
         Args:
-            inputs: The inputs of `call`.
+            inputs: Inputs of `call`.
             targets: Int32 `[batch, target_length]`, ending with the end token, padded with 0.
 
         Returns:
-            Float32 `[batch, target_length]`, undefined where the targets are padded.
+            Float32 `[batch, target_length]`, undefined for padding.
         """
         raise NotImplementedError
 
@@ -136,12 +137,12 @@ class SearchModel(keras.Model):
         """Return the attention weights of given targets, without dropout.
 
         Args:
-            inputs: The inputs of `call`.
+            inputs: Inputs of `call`.
 
         Returns:
-            Records with `weights`, float32 `[batch, target_length, source_length]`. Row t belongs
-            to token t of the targets; the last token is the end token. For a pointer-generator also
-            `generate_probability`, float32 `[batch, target_length]`.
+            Records, a dict of `weights`, float32 `[batch, target_length, source_length]`, and, for
+            a pointer-generator, `generate_probability`, float32 `[batch, target_length]`. Row t
+            belongs to token t of the targets, whose last token is the end token.
 
         Raises:
             ValueError: If the model has no attention.
@@ -151,7 +152,7 @@ class SearchModel(keras.Model):
     def _need_attention(self) -> None:
         if not self.has_attention:
             raise ValueError(
-                f"Expected a model with attention. Received: {self.name}, which has none. Choose "
+                f"Expected a model with attention. Received: {self.name}, which has none. Use "
                 "another model of kerasnmt.zoo."
             )
 

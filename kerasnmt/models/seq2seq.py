@@ -1,4 +1,4 @@
-"""The sequence-to-sequence model."""
+"""Sequence-to-sequence model."""
 
 import warnings
 from collections.abc import Iterable
@@ -16,42 +16,45 @@ from kerasnmt.models.translation_model import TranslationModel
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Seq2Seq(EncoderDecoder, TranslationModel):
-    """An encoder, a bridge and a decoder that translate a text.
+    """Encoder, bridge and decoder that translate a text.
 
-    Token ids go in and the decoder's outputs come out: logits `[batch, target_length, vocabulary]`
-    for a vocabulary projection. Inputs are
+    The inputs are a dict:
 
         {"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}
 
     Both are padded on the right with 0. Sources end with the end token. See `EncoderDecoder` for
-    `target_ids`, targets and `alignments`. A model that copies also takes `extended_source_ids`,
-    int32 `[batch, source_length]`, where words outside the vocabulary have the ids V, V+1, …, as in
-    the targets. Without them it copies only words of the vocabulary. A model that reads a context
-    takes `context_ids` too, and `extended_context_ids` if it copies.
+    `target_ids`, targets and `alignments`. The outputs are those of the decoder: for a vocabulary
+    projection, logits `[batch, target_length, vocabulary]`.
 
-    All of this works on every Keras backend. With tokenizers, and Keras on TensorFlow or JAX,
-    `fit` and `translate` take text; `export` needs TensorFlow. The functions of `kerasnmt.zoo`
-    make such models.
+    A model that copies also takes `extended_source_ids`, int32 `[batch, source_length]`, where
+    words outside the vocabulary have the ids V, V+1, …, like the same words in the targets. Without
+    them, it copies only words of the vocabulary. A model that reads a context also takes
+    `context_ids`, and `extended_context_ids` if it copies.
+
+    The model works with every Keras backend. `fit` on texts and `translate` need tokenizers, and
+    Keras on TensorFlow or JAX. `export` needs TensorFlow. The functions of `kerasnmt.zoo` create
+    such models.
+
+    Source: Press and Wolf (2017), "Using the output embedding to improve language models",
+    section 3, for `share_embeddings`.
 
     Args:
-        encoder: An encoder of text, such as `RecurrentEncoder`.
-        bridge: A layer from the last states of the encoder to the first states of the decoder, such
-            as `BackwardStateBridge`; None if the decoder takes no states, as `TransformerDecoder`.
+        encoder: Encoder of text, such as `RecurrentEncoder`.
+        bridge: Layer that computes the first states of the decoder from the last states of the
+            encoder, such as `BackwardStateBridge`, or None if the decoder takes no states, for
+            example `TransformerDecoder`.
         decoder: A decoder, such as `RecurrentDecoder`.
         source_tokenizer: A `kerasnmt.text` tokenizer, or None if the model takes only ids.
-        target_tokenizer: Tokenizer of the targets; None for the source's.
+        target_tokenizer: Tokenizer of the targets, or None for the source tokenizer.
         share_embeddings: Whether the decoder's embedding also embeds the source. The encoder must
-            have none, as `RecurrentEncoder(None, ...)`. With `TiedVocabularyProjection`, one matrix
-            is source embedding, target embedding and output projection.
+            have no embedding, for example `RecurrentEncoder(None, ...)`. With
+            `TiedVocabularyProjection`, one matrix is source embedding, target embedding and output
+            projection.
 
     Raises:
-        ValueError: If the decoder copies or embeddings are shared, and the tokenizers differ; if a
-            tokenizer has more ids than there are embeddings; or if the encoder has an embedding
-            besides the shared one, or none at all.
-
-    References:
-        Press and Wolf (2017), "Using the output embedding to improve language models", section 3,
-        for embeddings that are shared three ways.
+        ValueError: If the decoder copies or embeddings are shared, but the tokenizers differ; if a
+            tokenizer has more ids than there are embeddings; or if the source has no embedding, or
+            both an embedding of the encoder and a shared one.
     """
 
     def __init__(
@@ -87,8 +90,8 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
     ) -> keras.callbacks.History:
         """Train on batches, on arrays of ids, or on pairs of texts; see `keras.Model.fit`.
 
-        Texts are batched by `kerasnmt.data.batches` with the model's tokenizers and its defaults.
-        Batches that you make yourself can be limited, cached, repeated and given alignments.
+        `kerasnmt.data.batches` makes batches of texts, with the model's tokenizers and default
+        options. Call it yourself to limit, cache or repeat batches, or to add alignments.
 
         ```python
         model.fit([("two dogs", "zwei Hunde"), ("a cat", "eine Katze")])
@@ -99,23 +102,24 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
             x: Batches, a dict of arrays, or pairs of texts: a list of pairs, `(sources, targets)`,
                 an array `[n, 2]`, a DataFrame or a dataset. Or the sources, with the targets in
                 `y`.
-            y: The targets of arrays or of sources.
-            batch_size: As in Keras. For texts, None for batches by the number of tokens.
-            *args: As in Keras.
-            validation_data: Of any of these forms, arrays and sources with their targets in a
-                tuple.
-            **kwargs: As in Keras.
+            y: Targets of arrays or of sources.
+            batch_size: See `keras.Model.fit`. For texts, None makes batches by the number of
+                tokens.
+            *args: See `keras.Model.fit`.
+            validation_data: Data in any of the forms of `x`. Arrays, or sources, and their targets
+                are a tuple.
+            **kwargs: See `keras.Model.fit`.
 
         Returns:
-            The history of Keras.
+            The history; see `keras.Model.fit`.
 
         Raises:
-            ValueError: If texts are given to a model without tokenizers or one that reads a
-                context, they are not pairs, or arrays of ids do not suit the model.
+            ValueError: If there are texts but the model has no tokenizers or reads a context, if
+                texts are not pairs, or if arrays of ids do not match the model.
         """
         if holds_texts(x):
             x, y, batch_size = self._text_batches(x, y, batch_size=batch_size), None, None
-            kwargs["shuffle"] = False  # the batches are shuffled
+            kwargs["shuffle"] = False  # the batches are already shuffled
         if holds_texts(validation_data):
             size = kwargs.pop("validation_batch_size", None)
             validation_data = self._text_batches(validation_data, batch_size=size, shuffle=False)
@@ -124,7 +128,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs
     ) -> Any:
-        """Measure loss and metrics; see `keras.Model.evaluate`. It takes texts as `fit` does."""
+        """Measure loss and metrics; see `keras.Model.evaluate`. The data are those of `fit`."""
         if holds_texts(x):
             x, y = self._text_batches(x, y, batch_size=batch_size, shuffle=False), None
             batch_size = None
@@ -135,8 +139,8 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         self._need_tokenizers()
         if self.reads_context:
             raise ValueError(
-                "Expected batches with contexts, which this model reads. Received: texts. Make "
-                "them with kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)."
+                "Expected batches, because this model reads contexts. Received: texts. Make "
+                "batches with kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)."
             )
         if targets is not None:
             pairs = pairs, targets
@@ -144,17 +148,18 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         return hooks.batches(pairs, *tokenizers, extended_vocabulary=self.copies, **options)
 
     def _check_tokenizers(self) -> None:
-        """Check that the tokenizers suit the embeddings and what the model does."""
+        """Check that the tokenizers match the embeddings, copying and shared embeddings."""
         one_tokenizer = self.target_tokenizer is self.source_tokenizer
         if self.copies and not one_tokenizer:
             raise ValueError(
-                "Expected one tokenizer for both sides, as the decoder copies words of the source, "
-                "which need the same ids in the target. Received: a target_tokenizer of its own."
+                "Expected one tokenizer for both sides, because the decoder copies words, which "
+                "need the same ids in the source and the target. Received: a separate "
+                "target_tokenizer. Omit it."
             )
         if self.share_embeddings and not one_tokenizer:
             raise ValueError(
-                "Expected one tokenizer for both sides with share_embeddings=True, as one matrix "
-                "embeds the words of both. Received: a target_tokenizer of its own."
+                "Expected one tokenizer for both sides, because share_embeddings=True embeds both "
+                "with one matrix. Received: a separate target_tokenizer. Omit it."
             )
         check_vocabulary("target", self.target_tokenizer, self.decoder.embedding)
         check_vocabulary("source", self.source_tokenizer, self._source_embedding)
@@ -165,7 +170,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
 
     @property
     def reads_context(self) -> bool:
-        """Whether the model reads a second text, the context of its source."""
+        """Whether the model reads a context in addition to the source."""
         return "context_ids" in self.encoder.reads
 
     def _encoder_shapes(self) -> list[tuple]:
@@ -183,18 +188,18 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         return [inputs.get(f"extended_{name}", inputs[name]) for name in self.encoder.reads]
 
     def _check_call(self, inputs: Any, training: bool) -> None:
-        """Check the inputs of `call`: extended ids are given exactly when the decoder copies."""
+        """Check the inputs of `call`. They must have extended ids only if the decoder copies."""
         super()._check_call(inputs, training)
         extended = "extended_source_ids" in inputs
         if extended and not self.copies:
             raise ValueError(
-                "Expected inputs without extended_source_ids, as this decoder does not copy. "
+                "Expected inputs without extended_source_ids, because this decoder does not copy. "
                 f"Received: inputs {sorted(inputs)}. Make the batches with "
                 "extended_vocabulary=False."
             )
         if training and self.copies and self.source_tokenizer and not extended:
             warnings.warn(
-                "this model copies, but without extended_source_ids among its inputs it does not "
+                "this model copies, but its inputs have no extended_source_ids, so it does not "
                 "learn to copy words outside the vocabulary; make the batches with "
                 "extended_vocabulary=True",
                 stacklevel=2,
@@ -209,11 +214,11 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         return sizes
 
     def _target_size(self, inputs: Any) -> int:
-        """Return the size of the vocabulary, extended by as many ids as there are positions."""
+        """Return the size of the vocabulary, plus the number of positions if the model copies."""
         shapes: Iterable[tuple] = (
             np.shape(ids) if isinstance(ids, list) else ids.shape
             for name, ids in inputs.items()
             if name.startswith("extended_")
         )
-        positions = sum(shape[1] or 0 for shape in shapes)  # None in a graph
+        positions = sum(shape[1] or 0 for shape in shapes)  # a length in a graph can be None
         return super()._target_size(inputs) + positions

@@ -1,4 +1,4 @@
-"""The base of models with tokenizers."""
+"""Base class of models with tokenizers."""
 
 import os
 from collections.abc import Mapping
@@ -13,18 +13,19 @@ from kerasnmt.models.preset import save_preset
 
 
 class TextModel(Composite, keras.Model):
-    """Save, load and export a model with tokenizers.
+    """Base class of models with tokenizers, which can be saved, loaded and exported.
 
     A subclass has a `target_tokenizer`, and also a `source_tokenizer` if its source is text.
-    Without tokenizers it takes only arrays.
+    Without tokenizers, it takes only arrays.
     """
 
     source_tokenizer: Any = None
     target_tokenizer: Any = None
-    # What the model does, as model hubs name it, and the fields of its requests.
+    # Name of the task on model hubs.
     pipeline_tag: ClassVar[str] = "translation"
+    # Fields of the model's requests.
     request_fields: tuple[str, ...] = ("text",)
-    # The methods that take arrays and requests, for errors.
+    # Methods that take arrays and requests, for errors.
     takes_arrays: ClassVar[str] = "model.search"
     takes_requests: ClassVar[str] = "model.translate"
 
@@ -36,15 +37,15 @@ class TextModel(Composite, keras.Model):
         """Write a SavedModel for TF Serving, completely or not at all.
 
         Args:
-            directory: The folder to write, `<name>/<version>`, as TF Serving requires; the version
-                is a number. It must not exist.
-            weights: The number format of the stored weights: "float32", or "float16" or "int8" for
-                a smaller export; see `kerasnmt.serving.StoredWeights`.
-            **options: Options of the model's task, which the export fixes: see
+            directory: Path of the folder to write, `<name>/<version>` with a number as the version,
+                as TF Serving requires. It must not exist.
+            weights: Number format of the stored weights: "float32", or "float16" or "int8" for a
+                smaller export; see `kerasnmt.serving.StoredWeights`.
+            **options: Options of the model's task, which are fixed in the export; see
                 `kerasnmt.tasks.TranslationTask`, `CaptioningTask` and `AnsweringTask`.
 
         Returns:
-            The directory.
+            Path of the folder.
 
         Raises:
             ValueError: If the model has no tokenizers, the directory exists, or an option is out of
@@ -62,28 +63,32 @@ class TextModel(Composite, keras.Model):
     ) -> str:
         """Write a preset, a folder that `kerasnmt.zoo.from_preset` loads, completely or not at all.
 
-        A preset is smaller than the file of `save`, because it keeps neither the optimizer nor
-        float32 weights. It has checksums, and a card for readers and model hubs. See
-        `kerasnmt.models.Preset` for its files.
+        By default, a preset is smaller than the file of `save`, because it has no optimizer state,
+        and its weights are not float32. It has checksums, and a card for readers and model hubs.
+        See `kerasnmt.models.Preset` for its files.
+
+        All keys of `about` are optional:
+
+        - `task`, `description`, `attribution` and `score` are texts.
+        - `evaluation` is the command that measures the score.
+        - `license` is an identifier such as "cc-by-4.0".
+        - `languages` are codes such as `["en", "fr"]`. Two languages are source and target.
+        - `search` contains the search options with which the score was measured. The command line
+          uses them.
+        - `examples` are dicts with an `input`, such as `{"text": "I am here."}`, and an `output`.
 
         Args:
-            folder: The folder to write. It must not exist.
-            weights: The number format of the matrices in the file: "float32", "float16" or "int8".
-                The loaded model computes in float32.
-            about: The description of the preset. All keys are optional: `task`, `description`,
-                `attribution` and `score` are texts; `evaluation` is the command that gives the
-                score; `license` is an identifier such as "cc-by-4.0"; `languages` are codes such as
-                `["en", "fr"]`, where two are source and target; `search` are the search options of
-                the score, which the command line uses; `examples` are dicts with an `input`, such
-                as `{"text": "I am here."}`, and an `output`.
+            folder: Path of the folder to write. It must not exist.
+            weights: Number format of the matrices in the file: "float32", "float16" or "int8". The
+                loaded model computes in float32.
+            about: Description of the preset; see above.
 
         Returns:
-            The folder.
+            Path of the folder.
 
         Raises:
             ValueError: If the model has no tokenizers, the folder exists, `about` has an unknown
-                key or a value that is not valid, or a weight is not finite or too large for
-                float16.
+                key or an invalid value, or a weight is not finite or too large for float16.
         """
         self._need_tokenizers()
         return str(save_preset(self, folder, weights, about))
@@ -92,17 +97,17 @@ class TextModel(Composite, keras.Model):
         """Return the outputs of `call` for arrays; see `keras.Model.predict`.
 
         Raises:
-            ValueError: If `x` holds texts.
+            ValueError: If `x` contains texts.
         """
         if holds_texts(x):
             raise ValueError(
-                "Expected arrays, as the inputs of the model, for predict. Received: texts. Call "
+                "Expected arrays, because predict calls the model with ids. Received: texts. Call "
                 f"{self.takes_requests}, which takes text."
             )
         return super().predict(x, *args, **kwargs)
 
     def _translator(self, **options) -> Any:
-        """Return a `kerasnmt.tasks.Translator` with these options, made once for each of them."""
+        """Return a `kerasnmt.tasks.Translator`, which is created once for the same options."""
         self._need_tokenizers()
         return self._translators.get(self, options)
 
@@ -110,15 +115,15 @@ class TextModel(Composite, keras.Model):
         """Check that the model has tokenizers, before anything imports TensorFlow."""
         if self.target_tokenizer is None:
             raise ValueError(
-                f"Expected a model with tokenizers, for text. Received: {self.name}, made of "
-                "vocabulary sizes. Make it with tokenizers, or pass arrays to "
+                f"Expected a model with tokenizers for text. Received: {self.name}, which was "
+                "created with vocabulary sizes. Create it with tokenizers, or pass arrays to "
                 f"{self.takes_arrays}."
             )
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments, the tokenizers with their vocabularies.
+        """Return the constructor's arguments, where tokenizers have their vocabularies.
 
-        The tokenizer of the target is left out if it is the source's.
+        The target tokenizer is omitted if it is the source tokenizer.
         """
         config = super().get_config()
         if self.target_tokenizer is self.source_tokenizer:
@@ -127,16 +132,16 @@ class TextModel(Composite, keras.Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make the model from `get_config`."""
+        """Create the model from the result of `get_config`."""
         if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
             hooks.register_tokenizers()
         return super().from_config(config)
 
 
 class _Translators:
-    """The translators that a model has made.
+    """Cache of a model's translators.
 
-    Keras and TensorFlow do not look into it, so they do not track these objects.
+    Keras and TensorFlow do not look into this object, so they do not track the translators.
     """
 
     def __init__(self) -> None:

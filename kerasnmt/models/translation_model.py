@@ -1,4 +1,4 @@
-"""The base of models that translate text."""
+"""Base class of models that translate text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from kerasnmt.models.text_model import TextModel
 
 
 class TranslationModel(TextModel, SearchModel):
-    """Translate, score and align texts, and show their attention.
+    """Base class of models that translate, score and align texts, and show their attention.
 
-    `Seq2Seq` and `Ensemble` are such models. The methods on text need tokenizers, and Keras on
-    TensorFlow or JAX; `export` needs TensorFlow.
+    `Seq2Seq` and `Ensemble` are such models. The methods that take texts need tokenizers, and Keras
+    on TensorFlow or JAX. `export` needs TensorFlow.
 
     Args:
         source_tokenizer: A `kerasnmt.text` tokenizer, or None if the model takes only ids.
-        target_tokenizer: Tokenizer of the targets; None for the source's.
+        target_tokenizer: Tokenizer of the targets, or None for the source tokenizer.
     """
 
-    # Whether the model reads a second text, the context of its source.
+    # Whether the model reads a context in addition to the source.
     reads_context: bool = False
 
     def __init__(
@@ -31,7 +31,7 @@ class TranslationModel(TextModel, SearchModel):
 
     @property
     def request_fields(self) -> tuple[str, ...]:
-        """The fields of a request: `text`, and `context` if the model reads one."""
+        """Fields of a request: `text`, and `context` if the model reads a context."""
         return ("text", "context") if self.reads_context else ("text",)
 
     def translate(
@@ -45,33 +45,31 @@ class TranslationModel(TextModel, SearchModel):
         batch_size: int = 64,
         **options,
     ) -> list[str]:
-        """Translate texts, with the same task that `export` writes.
+        """Translate texts. An export gives the same translations.
 
         Args:
-            texts: The sentences. An empty text gives an empty translation. A text of more than
-                `max_length` tokens is cut, with a warning.
-            contexts: The context of each text, which may be empty, if the model reads contexts. A
-                context is cut after 1,000 tokens.
-            prefixes: The words that each translation begins with, or an empty text for any
-                beginning; None for no prefixes. Words outside the vocabulary become the unknown
-                word.
+            texts: Sentences. An empty text has an empty translation. A text with more than
+                `max_length` tokens is truncated, with a warning.
+            contexts: Context of each text, which may be empty, if the model reads contexts.
+                Contexts are truncated to 1,000 tokens.
+            prefixes: Words with which each translation must begin, or an empty string for any
+                words. None for no prefixes. Words outside the vocabulary become the unknown word.
             replace_unknown: Whether to replace each unknown word of a translation by the source
                 word with the largest attention weight. The model must not copy.
-            dictionary: The translations of source words that replace unknown words. A word that it
-                lacks is written as it is.
+            dictionary: Translations of source words that replace unknown words. Source words that
+                are not in the dictionary are copied.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            The translation of each text, in order.
+            The translations, in the order of the texts.
 
         Raises:
             ValueError: If the model has no tokenizers, an option is out of range, `texts` is one
-                string, the numbers of texts, prefixes and contexts differ, contexts are missing
-                although the model reads them, or Keras runs on a backend other than TensorFlow and
-                JAX.
+                string, the numbers of texts, prefixes and contexts differ, the model reads contexts
+                but there are none, or the Keras backend is not TensorFlow or JAX.
         """
-        SearchOptions.from_keywords(options)  # refuses all other keywords
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(
             replace_unknown=replace_unknown, dictionary=dictionary, **options
         )
@@ -89,7 +87,7 @@ class TranslationModel(TextModel, SearchModel):
     ) -> Any:
         """Translate texts, and return the attention weights of the translations.
 
-        The result shows itself: as a picture in a notebook, as shaded cells in a terminal.
+        The result displays itself as a figure in a notebook, and as shaded cells in a terminal.
 
         ```python
         model.attention("two dogs run .")  # shows a table
@@ -97,26 +95,26 @@ class TranslationModel(TextModel, SearchModel):
         ```
 
         Args:
-            texts: The sentences, or one sentence.
-            contexts: The context of each text, if the model reads contexts; one string if `texts`
-                is one.
+            texts: Sentences, or one sentence.
+            contexts: Context of each text, if the model reads contexts. One string if `texts` is
+                one string.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            For each text a `kerasnmt.tasks.SentenceAttention`, with the tokens of the text and of
-            its best translation, and the weights between them. One object if `texts` is one string.
-            `by_words` merges its pieces or characters into words.
+            A list with a `kerasnmt.tasks.SentenceAttention` for each text, or one object if `texts`
+            is one string. It has the tokens of the text and of its best translation, and the
+            weights between them. Its `by_words` merges pieces or characters into words.
 
         Raises:
-            ValueError: If the model has no attention, and as in `translate`.
+            ValueError: If the model has no attention, or for the reasons in `translate`.
         """
         if isinstance(texts, str):
             context: Any = None if contexts is None else [contexts]
             return self.attention([texts], contexts=context, batch_size=batch_size, **options)[0]
         self._need_tokenizers()
         self._need_attention()
-        SearchOptions.from_keywords(options)  # refuses all other keywords
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(**options)
         return translator.attention(texts, contexts=contexts, batch_size=batch_size)
 
@@ -130,23 +128,24 @@ class TranslationModel(TextModel, SearchModel):
     ) -> list[float]:
         """Return the log-probabilities of given translations, to rerank or filter them.
 
-        log p(target | source) = sum_t log p(y_t | y_1 ... y_{t-1}, source), with the end token and
-        without a length penalty. Longer translations have lower scores. To compare translations of
-        different lengths, divide by their numbers of words.
+            log p(target | source) = sum_t log p(y_t | y_1 ... y_{t-1}, source)
+
+        The sum includes the end token, and there is no length penalty. Longer translations have
+        lower scores. To compare translations of different lengths, divide the scores by the numbers
+        of words.
 
         Args:
-            sources: The source sentences.
-            targets: The translation of each source.
-            contexts: The context of each source, if the model reads contexts.
+            sources: Source sentences.
+            targets: Translation of each source.
+            contexts: Context of each source, if the model reads contexts.
             batch_size: Number of pairs in a batch.
 
         Returns:
-            The natural logarithm of each pair's probability, in order.
+            The natural logarithm of the probability of each pair, in order.
 
         Raises:
             ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
-                differ, `batch_size` is below 1, or Keras runs on a backend other than TensorFlow
-                and JAX.
+                differ, `batch_size` is below 1, or the Keras backend is not TensorFlow or JAX.
         """
         return self._translator().score(sources, targets, contexts=contexts, batch_size=batch_size)
 
@@ -160,21 +159,21 @@ class TranslationModel(TextModel, SearchModel):
     ) -> list[list[tuple[int, int]]]:
         """Align the words of sources with the words of given translations, by attention.
 
-        Each target word is linked with the source word that it attends to most. The attention of a
+        Each target word is linked to the source word that it attends to most. The attention of a
         word is that of its pieces.
 
         Args:
-            sources: The source sentences.
-            targets: The translation of each source.
-            contexts: The context of each source, if the model reads contexts.
+            sources: Source sentences.
+            targets: Translation of each source.
+            contexts: Context of each source, if the model reads contexts.
             batch_size: Number of pairs in a batch.
 
         Returns:
-            For each pair the links (source word, target word), counted from 0. Words are split at
-            whitespace. `kerasnmt.viz` writes links in the Pharaoh format and scores them.
+            For each pair, a list of links (source word, target word), counted from 0. Words are
+            split at whitespace. `kerasnmt.viz` writes links in the Pharaoh format and scores them.
 
         Raises:
-            ValueError: If the model has no attention, and as in `score`.
+            ValueError: If the model has no attention, or for the reasons in `score`.
         """
         self._need_tokenizers()
         self._need_attention()

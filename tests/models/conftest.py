@@ -4,7 +4,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def make_model():
-    """Make a tiny model with large random weights, so that words depend on all before them."""
+    """Create a tiny model with large random weights, so that words depend on all earlier words."""
     from kerasnmt.zoo import bahdanau_gru
 
     def make(seed=0, source=11, target=13, scale=1.0, **options):
@@ -19,13 +19,13 @@ def make_model():
 
 @pytest.fixture(scope="module")
 def model(make_model):
-    """A tiny model that no test changes."""
+    """A tiny model that tests must not change."""
     return make_model()
 
 
 @pytest.fixture
 def batch():
-    """Three pairs: inputs, targets and weights, with padding on both sides."""
+    """A batch of three pairs: inputs, targets and weights, with padding on both sides."""
     source = [[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]]
     target = [[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]]
     targets = np.array(target, "int32")
@@ -37,7 +37,7 @@ def batch():
 
 @pytest.fixture(scope="module")
 def make_text_model():
-    """Make a tiny model between words and characters, with large random weights."""
+    """Create a tiny model from words to characters, with large random weights."""
     from kerasnmt.text import CharacterTokenizer, WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
 
@@ -53,7 +53,7 @@ def make_text_model():
 
 @pytest.fixture(scope="module")
 def make_shared_model():
-    """Make a tiny model of words, with one tokenizer for both sides and for all of them."""
+    """Create a tiny model of words, with one tokenizer for both sides of all models."""
     from kerasnmt.text import WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
 

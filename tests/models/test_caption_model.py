@@ -1,4 +1,4 @@
-"""Show, attend and tell against its equations in NumPy, and what holds for every model."""
+"""Show, attend and tell, compared with its equations in NumPy, and common properties of models."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def log_softmax(x):
 
 
 def by_hand(model, row):
-    """Logits and attention weights of one caption, by the equations of the paper."""
+    """Compute logits and attention weights of one caption, by the equations of the paper."""
     encoder, decoder = model.encoder, model.decoder
     regions = np.array(encoder.backbone(IMAGES[row : row + 1].astype("float32")))
     a = regions.reshape(-1, 4) + np.array(encoder.positions.embeddings)
@@ -70,7 +70,7 @@ def by_hand(model, row):
 
 
 def states_of(model):
-    """The layers f_init,h and f_init,c."""
+    """Compute the layers f_init,h and f_init,c."""
     return model.bridge.projections
 
 
@@ -166,7 +166,7 @@ def test_search_in_a_batch_equals_search_alone(options):
         alone = model.search({"images": IMAGES[row : row + 1]}, **options)
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
-    # The score is the log-probability that the whole pass gives.
+    # The score is the log-probability of a whole pass.
     ids = np.array(together.ids[:, 0])
     target_ids = np.where(ids, np.pad(ids, ((0, 0), (1, 0)), constant_values=2)[:, :5], 0)
     inputs = {"images": IMAGES, "target_ids": target_ids}
@@ -201,11 +201,11 @@ def test_fit_save_load_and_caption(tmp_path):
     found = model.search({"images": IMAGES}, **options)
     expected = [text.decode() for text in tokenizer.detokenize(found.ids[:, 0]).numpy()]
     assert copy.caption(IMAGES, **options) == expected and all(expected)
-    # One by one, from files, and beside what is none.
+    # One by one, from files, and next to invalid files.
     files = [tf.io.encode_png(image).numpy() for image in IMAGES]
     assert copy.caption([*files, b"none"], batch_size=1, **options) == [*expected, ""]
     assert copy.caption([], **options) == []
-    # In whatever holds images.
+    # For all containers of images.
     for images in (tuple(files), tf.constant(IMAGES), iter(IMAGES)):
         assert copy.caption(images, **options) == expected
 
@@ -216,7 +216,7 @@ def small_backbone():
 
 
 def backbone_of_keras_applications():
-    # With random weights, as none can be fetched here.
+    # With random weights, because no weights can be downloaded here.
     return keras.applications.MobileNetV3Small(
         input_shape=(32, 32, 3), include_top=False, weights=None, alpha=0.35, minimalistic=True
     )
@@ -248,7 +248,7 @@ def test_what_does_not_fit(tmp_path):
     for method in (lambda: model.caption(IMAGES), lambda: model.export(tmp_path / "1")):
         with pytest.raises(
             ValueError,
-            match=r"Expected a model with tokenizers, for text\..* arrays to model\.search",
+            match=r"Expected a model with tokenizers for text\..* arrays to model\.search",
         ):
             method()
     with pytest.raises(ValueError, match=r"Received: image_size=10, filters=\(3, 4\)"):
@@ -257,13 +257,15 @@ def test_what_does_not_fit(tmp_path):
         make(doubly_stochastic=-1.0)
     with pytest.raises(ValueError, match=r"Expected images of shape \(batch, 8, 8, 3\)"):
         model({**INPUTS, "images": IMAGES[:, :4]})
-    with pytest.raises(ValueError, match=r"array uint8 \[height, width, channels\]. Received: nda"):
+    with pytest.raises(
+        ValueError, match=r"uint8 array \[height, width, channels\]\. Received: nda"
+    ):
         make(WordTokenizer(["a"])).caption(IMAGES.astype("float32"), max_length=3)
     for images in (None, b"png", "image.png", 7):
         with pytest.raises(ValueError, match=r"Expected a list of images\. Received: images="):
             make(WordTokenizer(["a"])).caption(images, max_length=3)
     copying = zoo.pointer_generator_gru(13, embedding_dim=6, units=5).decoder
-    with pytest.raises(ValueError, match=r"that does not copy, as an image has no words"):
+    with pytest.raises(ValueError, match=r"that does not copy, because an image has no words"):
         CaptionModel(model.encoder, model.bridge, copying)
 
 

@@ -1,4 +1,4 @@
-"""Input that would train or search without an error, and wrongly."""
+"""Wrong inputs that would train or search without an error."""
 
 import functools
 
@@ -86,7 +86,7 @@ def test_a_search_does_not_truncate_floats(model, batch, name):
 
 
 def test_extended_ids_with_gaps():
-    """A word whose id has no column in the outputs would lose its probability."""
+    """The probability of a word whose id has no column in the outputs would be lost."""
     model = pointer_generator_gru(9, embedding_dim=4, units=4)
     ids = {"source_ids": np.array([[4, 1, 3]]), "extended_source_ids": np.array([[4, 11, 3]])}
     assert model.search(ids, max_length=3).ids.shape == (1, 1, 3)

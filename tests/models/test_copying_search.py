@@ -1,4 +1,4 @@
-"""Beam search over the extended vocabulary of each source, against every target written out."""
+"""Beam search over the extended vocabulary of each source, compared with all possible targets."""
 
 import itertools
 
@@ -42,7 +42,7 @@ def model(request):
 
 
 def all_targets(model, row):
-    """Every possible target of at most LENGTH tokens, padded."""
+    """Return all possible targets of at most LENGTH tokens, padded."""
     words = {int(word) for word in EXTENDED[row] if word > END_ID}
     if model.name.startswith("pointer_generator"):
         words |= {UNKNOWN_ID, 4, 5}
@@ -53,7 +53,7 @@ def all_targets(model, row):
 
 
 def log_probabilities(model, row, targets):
-    """Of whole targets, by the full pass over each."""
+    """Return the log-probabilities of targets, computed by a full pass for each."""
     fed = np.insert(targets[:, :-1], 0, START_ID, axis=1)
     fed = np.where(fed == END_ID, PAD_ID, np.where(fed >= V, UNKNOWN_ID, fed))
     inputs = {key: np.repeat(ids[row : row + 1], len(targets), 0) for key, ids in SOURCES.items()}
@@ -71,7 +71,7 @@ def test_beam_equals_brute_force(model, alpha):
         scores = log_probabilities(model, row, targets) / ((5 + lengths) / 6) ** alpha
         best = np.argsort(-scores)[:50]
         np.testing.assert_allclose(found.scores[row, : len(best)], scores[best], rtol=1e-4)
-        # Of those whose scores are well apart, the order as well.
+        # If scores differ clearly, the order must also be the same.
         apart = np.append(np.diff(scores[best]) < -1e-3, False)
         clear = apart & np.insert(apart[:-1], 0, True)
         assert clear.sum() >= 10

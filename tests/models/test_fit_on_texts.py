@@ -29,7 +29,7 @@ def make(name="bahdanau_gru"):
 
 @pytest.fixture(scope="module")
 def model():
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return make()
 
 
@@ -73,7 +73,7 @@ def test_texts_train_as_their_batches_do(name):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_pairs(form, model, monkeypatch):
-    """What `batches` is asked for; its own tests read each of these forms."""
+    """Check only the arguments of `batches`, whose own tests read each of these forms."""
     fitted, asked = [], []
     monkeypatch.setattr(
         EncoderDecoder, "fit", lambda model, *given, **kw: fitted.append((given, kw))
@@ -112,11 +112,11 @@ def refused(method, *args):
 def test_what_cannot_be_is_said_in_one_line(model):
     ids = zoo.bahdanau_gru(9, 9, **SIZES)
     ids.compile("sgd")
-    assert "Expected a model with tokenizers, for text" in refused(ids.fit, PAIRS)
+    assert "Expected a model with tokenizers for text" in refused(ids.fit, PAIRS)
     context = zoo.context_attention_gru(*MAKE["pointer_generator_gru"], **SIZES)
     context.compile("sgd")
     message = refused(context.fit, PAIRS)
-    assert "contexts, which this model reads. Received: texts" in message
+    assert "because this model reads contexts. Received: texts" in message
     assert "kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)" in message
     assert "Received: pairs='two dogs'" in refused(model.fit, "two dogs")
     assert "Received: a row 'two dogs'" in refused(model.fit, ["two dogs", "a man", "a dog"])

@@ -36,7 +36,7 @@ MODELS = {
     ]
 )
 def make_half(request):
-    """Make a model of the zoo in half precision, with random weights."""
+    """Create a model of the zoo in half precision, with random weights."""
 
     def make(name, seed=1):
         tokenizer = (PlainWordTokenizer if name == "memory_network" else WordTokenizer)(WORDS)
@@ -70,7 +70,7 @@ def test_it_is_the_model_made_in_float32(name, make_half):
     options, inputs = MODELS[name]
     half = make_half(name)
     half.compile()
-    # Whatever new layers are made in.
+    # The default dtype policy has no effect.
     keras.config.set_dtype_policy("mixed_bfloat16")
     try:
         made = in_float32(half)

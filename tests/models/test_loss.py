@@ -1,4 +1,4 @@
-"""Losses and metrics of a Seq2Seq."""
+"""Losses and metrics of Seq2Seq models."""
 
 import keras
 import numpy as np
@@ -74,7 +74,7 @@ def test_a_loss_of_ones_own(make_model, batch):
 
 
 def test_metrics_of_ones_own(make_model, batch):
-    """Metrics get logits, and so after a second `compile`, which keeps them."""
+    """User-defined metrics get logits, also after a second `compile` that keeps them."""
     inputs, targets, weights = batch
     model = make_model()
     guessed = np.argmax(model(inputs), axis=-1)
@@ -93,7 +93,7 @@ def test_metrics_of_ones_own(make_model, batch):
 
 @pytest.mark.parametrize("options", [{}, {"tie_embeddings": True}])
 def test_a_step_of_fit_follows_the_gradient_of_the_logits(make_model, batch, options):
-    """`fit` computes probabilities of real tokens alone, without logits of all."""
+    """`fit` computes only the probabilities of real tokens, not all logits."""
     inputs, targets, weights = batch
     weights = weights * np.array([[0.5], [1.0], [2.0]], "float32")
     model = make_model(**options)
@@ -135,7 +135,7 @@ def test_regularisation_is_added(make_model, batch):
 
 
 def padded(batch):
-    """The same batch with columns and rows of padding."""
+    """Return the same batch with columns and rows of padding."""
     inputs, targets, weights = batch
     inputs = {
         "source_ids": np.pad(inputs["source_ids"], ((0, 2), (0, 3))),
@@ -162,7 +162,7 @@ RUNS = [
 
 @pytest.mark.parametrize("decorate", RUNS)
 def test_padding_changes_nothing(make_model, batch, decorate):
-    """Outputs, loss and gradients."""
+    """Padding changes neither outputs, loss nor gradients."""
     model = make_model(scale=0.5)
     model.compile(label_smoothing=0.1)
 
@@ -175,7 +175,7 @@ def test_padding_changes_nothing(make_model, batch, decorate):
         variables = [weight.value for weight in model.trainable_weights]
         return logits, loss, [tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)]
 
-    # As tensors, which a function is not traced anew for.
+    # Tensors, so that the function is not traced again.
     logits, loss, gradients = run(tf.nest.map_structure(tf.constant, batch))
     long_logits, long_loss, long_gradients = run(tf.nest.map_structure(tf.constant, padded(batch)))
     real = batch[2].astype(bool)
@@ -184,7 +184,7 @@ def test_padding_changes_nothing(make_model, batch, decorate):
     assert len(gradients) == len(model.weights)
     for weight, one, other in zip(model.weights, gradients, long_gradients, strict=True):
         np.testing.assert_allclose(other, one, atol=1e-5, err_msg=weight.path)
-        # A bias of the score moves all energies; everything else must be learning something.
+        # A bias of the score shifts all energies. All other weights must have a gradient.
         assert np.abs(one).max() > 1e-6, weight.path
 
 
@@ -208,7 +208,7 @@ def test_perplexity_counts_tokens_not_batches(make_model, batch):
     )
     results = model.evaluate(dataset, verbose=0, return_dict=True)
     np.testing.assert_allclose(results["perplexity"], expected, rtol=1e-5)
-    # The next evaluation starts anew.
+    # The next evaluation starts again from 0.
     again = model.evaluate(dataset, verbose=0, return_dict=True)
     np.testing.assert_allclose(again["perplexity"], expected, rtol=1e-5)
 
@@ -229,14 +229,14 @@ def test_guided_attention_by_hand():
     alignments = np.array([[[0.5, 0.5], [0.0, 1.0], [0.0, 0.0]]], "float32")
     expected = -(np.log(0.5) + np.log(0.75)) / 2
     np.testing.assert_allclose(guided_attention_loss(weights, alignments), expected, rtol=1e-6)
-    # A weight of 0 where it should be 1 costs much, but not endlessly.
+    # A weight of 0 instead of 1 has a large but finite loss.
     missed = np.array([[[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]], "float32")
     np.testing.assert_allclose(guided_attention_loss(weights, missed), 30 * np.log(10), rtol=1e-5)
     assert guided_attention_loss(weights, 0 * missed) == 0.0
 
 
 def test_guided_attention_draws_from_far_away():
-    # Scores whose softmax is all on the wrong position: the gradient is that of a cross-entropy.
+    # The softmax is 1 at the wrong position. The gradient is that of a cross-entropy.
     scores = tf.Variable([[[25.0, 0.0]]])
     with tf.GradientTape() as tape:
         loss = guided_attention_loss(tf.nn.softmax(scores), np.array([[[0.0, 1.0]]]))

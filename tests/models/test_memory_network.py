@@ -176,7 +176,7 @@ def test_loss_and_accuracy_by_hand():
     rows = -log_probability[np.arange(3), targets]
     data = tf.data.Dataset.from_tensors((INPUTS, targets, weight))
     scores = model.evaluate(data, verbose=0, return_dict=True)
-    # One right and one wrong; the third row weighs nothing.
+    # One right and one wrong. The third row has the weight 0.
     assert scores["accuracy"] == pytest.approx(0.5)
     assert scores["loss"] == pytest.approx((rows[0] + rows[2]) / 2, rel=1e-4)
     assert model.evaluate(INPUTS, targets, verbose=0)[1] == pytest.approx(2 / 3)
@@ -223,7 +223,7 @@ def make_text_model(**options):
 
 @pytest.fixture(scope="module")
 def text_model():
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return make_text_model()
 
 
@@ -317,7 +317,7 @@ def test_save_and_load(tmp_path, options):
     shared = make_text_model(**options)
     again = MemoryNetwork.from_config(shared.get_config())
     assert again.target_tokenizer is again.source_tokenizer
-    # A model that was saved before there were places has none that is empty.
+    # Models that were saved before `places` existed have no empty places.
     earlier = {name: value for name, value in shared.get_config().items() if name != "places"}
     assert MemoryNetwork.from_config(earlier).hop.places is None
 
@@ -326,7 +326,7 @@ NAMES, PLACES = ["mary", "john", "sandra", "daniel"], ["home", "garden", "office
 
 
 def stories_and_questions(count, seed):
-    """Who is where, after some walks: the last walk of the asked one tells."""
+    """Return stories of walks, with a question about the last walk of a person."""
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(count):
@@ -359,7 +359,7 @@ def test_learns_who_is_where():
     answers = model.answer([story for story, _, _ in test], [one for _, one, _ in test])
     right = [answer == wanted for answer, (_, _, wanted) in zip(answers, test, strict=True)]
     assert np.mean(right) > 0.9  # by chance 0.25; the last sentence's place is right in 0.5
-    # It looks at the last walk of the asked one.
+    # Its largest weight is on the last walk of the asked person.
     (batch,) = story_batches(test, tokenizer, batch_size=200, shuffle=False)
     looked = np.array(model.attend(batch[0]))
     assert np.all(looked.sum(axis=2) <= 1.0 + 1e-5) and looked.sum(axis=2).mean() > 0.95
@@ -447,7 +447,7 @@ def test_jax_equals_tensorflow(on_jax, case):
         np.testing.assert_allclose(on_jax[f"{case}/{linear}/scores"], scores, rtol=1e-3, atol=1e-3)
     if case != "adjacent":
         return
-    # The softmax comes in after the first epoch, on both.
+    # The softmax is switched on after the first epoch in both.
     model.compile(keras.optimizers.SGD(0.1))
     switch = keras.callbacks.LambdaCallback(
         on_epoch_end=lambda epoch, logs: model.hop.linear.assign(0.0)

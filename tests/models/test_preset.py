@@ -35,13 +35,13 @@ ABOUT = {
 
 @pytest.fixture(scope="module")
 def text_model(make_text_model):
-    """A tiny model that no test changes."""
+    """A tiny model that tests must not change."""
     return make_text_model()
 
 
 @pytest.fixture(scope="module")
 def saved(text_model, tmp_path_factory):
-    """A preset that no test changes."""
+    """A preset that tests must not change."""
     folder = tmp_path_factory.mktemp("presets") / "tiny_en_de"
     assert text_model.save_to_preset(folder, about=ABOUT) == str(folder)
     return folder
@@ -61,7 +61,7 @@ def halved(values):
 
 
 def in_127_steps(values):
-    """Each value to the nearest of 255 multiples of a scale, for rows or for columns."""
+    """Round each value to one of 255 multiples of a scale, for rows or for columns."""
     if not is_matrix(values):
         return values
     choices = []
@@ -200,7 +200,7 @@ def test_the_card(saved):
     ],
 )
 def test_languages_of_the_card(saved, languages, row):
-    """Two are source and target; more are just a list."""
+    """Two languages are source and target. More languages are a list."""
     metadata = json.loads((saved / "metadata.json").read_text())
     metadata["about"]["languages"] = languages
     rows = [line for line in preset_card("tiny", metadata).splitlines() if "| languages |" in line]
@@ -212,7 +212,7 @@ def test_languages_of_the_card(saved, languages, row):
 )
 @pytest.mark.parametrize("with_example", [True, False])
 def test_the_code_of_cards_is_python(saved, inputs, with_example):
-    """For each kind of request, and for words that need quotes in Python and in the shell."""
+    """Check each kind of request, and words that need quotes in Python and in the shell."""
     metadata = json.loads((saved / "metadata.json").read_text())
     example = {"input": {name: f'a "$b"\nit\'s {name}' for name in inputs}, "output": "x"}
     metadata["inputs"] = inputs
@@ -255,7 +255,7 @@ def change(path, old, new):
 
 
 def add_one(path):
-    """Change a weight, in a file that stays whole."""
+    """Change a weight in a file that stays valid."""
     with h5py.File(path, "r+") as file:
         names = []
         file.visititems(lambda name, item: names.append(name) if hasattr(item, "dtype") else None)
@@ -307,7 +307,9 @@ def test_damaged_metadata(copied, text):
 def test_a_newer_format(copied, newer):
     metadata = json.loads((copied / "metadata.json").read_text())
     (copied / "metadata.json").write_text(json.dumps({"format": newer, "news": metadata}))
-    with pytest.raises(ValueError, match=rf"preset of format {FORMAT} or older\. Received: format"):
+    with pytest.raises(
+        ValueError, match=rf"preset with format {FORMAT} or older\. Received: format"
+    ):
         Preset(copied)
 
 
@@ -324,7 +326,7 @@ def test_unknown_keys_of_a_description_are_let_through(copied):
 
 
 def test_no_code_of_a_file_runs(copied, monkeypatch, tmp_path):
-    """A config that names a class of another module, with a right checksum: nothing is imported."""
+    """A config with a class of another module and a valid checksum imports nothing."""
     (tmp_path / "evil.py").write_text("raise SystemExit('run')")
     monkeypatch.syspath_prepend(tmp_path)
     config = {"module": "evil", "class_name": "Model", "registered_name": None, "config": {}}
@@ -354,13 +356,13 @@ def test_nothing_is_overwritten_or_half_written(text_model, tmp_path):
 @pytest.mark.parametrize(
     ("about", "error"),
     [
-        ({"languages": [1]}, r"about.languages to hold codes such as 'en'\. Received: .*\[1\]"),
-        ({"examples": [{"input": "Hi", "output": "x"}]}, "about.examples to hold dicts with an in"),
-        ({"examples": [{"input": {"text": "Hi"}}]}, "about.examples to hold dicts with an input"),
+        ({"languages": [1]}, r"about.languages to contain codes such as 'en'\. Received: .*\[1\]"),
+        ({"examples": [{"input": "Hi", "output": "x"}]}, "about.examples to contain dicts with"),
+        ({"examples": [{"input": {"text": "Hi"}}]}, "about.examples to contain dicts with an"),
         ({"search": {"beam_sise": 2}}, "unknown key 'search.beam_sise'; did you mean"),
         ({"search": {"beam_size": np.int64(2)}}, "search.beam_size"),
         ({"search": {"length_penalty": float("nan")}}, "search.length_penalty"),
-        ({"examples": [{"input": {"a": {1}}, "output": "x"}]}, "to hold only values of JSON"),
+        ({"examples": [{"input": {"a": {1}}, "output": "x"}]}, "to contain only values of JSON"),
     ],
 )
 def test_descriptions_that_are_not_valid(text_model, tmp_path, about, error):
@@ -372,7 +374,7 @@ def test_descriptions_that_are_not_valid(text_model, tmp_path, about, error):
 def test_what_has_no_preset(text_model, make_text_model, tmp_path):
     with pytest.raises(ValueError, match=r"Expected a folder\. Received: hf://a/b\."):
         text_model.save_to_preset("hf://a/b")
-    with pytest.raises(ValueError, match=r"Expected one model, for a preset\. Received: an ensem"):
+    with pytest.raises(ValueError, match=r"Expected one model for a preset\. Received: an ensem"):
         Ensemble([text_model, text_model]).save_to_preset(tmp_path / "new")
     lost = make_text_model()
     lost.weights[0].assign(np.full(lost.weights[0].shape, np.nan))
@@ -382,7 +384,7 @@ def test_what_has_no_preset(text_model, make_text_model, tmp_path):
 
 
 def honest(folder, name):
-    """Give a changed file its right checksum."""
+    """Update the checksum of a changed file."""
     metadata = json.loads((folder / "metadata.json").read_text())
     digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
     metadata["files"][name]["sha256"] = digest
@@ -416,7 +418,7 @@ def broad_scales(group, secret):
 
 @pytest.mark.parametrize("change", [external, virtual, link, bomb, broad_scales])
 def test_weights_in_int8_come_from_their_own_file(text_model, tmp_path, change):
-    """Keras sees a file that was made of them, so it cannot check."""
+    """Keras reads a converted file, so it cannot check the original."""
     secret = tmp_path / "secret"
     secret.write_bytes(bytes(64))
     folder = Path(text_model.save_to_preset(tmp_path / "preset", weights="int8"))
@@ -451,7 +453,9 @@ def test_other_content_with_right_checksums(copied, name, text, error):
 
 def test_the_name_of_the_model_is_that_of_the_metadata(copied):
     change(copied / "metadata.json", '"model": "bahdanau_gru"', '"model": "luong_dot_lstm"')
-    with pytest.raises(ValueError, match=r"expected a luong_dot_lstm, as metadata\.json says"):
+    with pytest.raises(
+        ValueError, match=r"expected the model luong_dot_lstm, which metadata\.json"
+    ):
         Preset(copied).load()
 
 
@@ -463,14 +467,14 @@ def test_an_int8_preset_translates(make_shared_model, tmp_path):
 
 
 def test_a_tokenizer_of_ones_own(text_model, tmp_path):
-    """It comes back if its class is registered; otherwise the error says what to do."""
+    """A registered class is loaded. For other classes, the error contains a remedy."""
     document = json.loads(
         (Path(text_model.save_to_preset(tmp_path / "p")) / "tokenizer.json").read_text()
     )
     document["source"] |= {"module": "mine", "registered_name": "mine>Mine", "class_name": "Mine"}
     (tmp_path / "p/tokenizer.json").write_text(json.dumps(document))
     honest(tmp_path / "p", "tokenizer.json")
-    with pytest.raises(ValueError, match=r"'Mine'.* Import tokenizers and layers of your own"):
+    with pytest.raises(ValueError, match=r"'Mine'.* Import your own tokenizers and layers"):
         Preset(tmp_path / "p").load()
     with keras.saving.custom_object_scope({"mine>Mine": type(text_model.source_tokenizer)}):
         assert Preset(tmp_path / "p").load().translate(["a dog"]) == text_model.translate(["a dog"])
@@ -479,7 +483,9 @@ def test_a_tokenizer_of_ones_own(text_model, tmp_path):
 def test_a_weight_too_large_for_float16(make_text_model, tmp_path):
     model = make_text_model()
     model.weights[0].assign(70_000.0 * np.ones(model.weights[0].shape))
-    with pytest.raises(ValueError, match=r"at most 65,504, .* 70,000\. Save with weights='float32"):
+    with pytest.raises(
+        ValueError, match=r"at most 65,504 for float16\. .* 70,000\. Save with weights='float32"
+    ):
         model.save_to_preset(tmp_path / "preset")
     assert list(tmp_path.iterdir()) == []
 
@@ -507,12 +513,14 @@ def test_captions_and_answers(tmp_path):
     assert loaded.metadata["pipeline_tag"] == "image-to-text"
     assert "model.caption(images)" in (tmp_path / "scenes/README.md").read_text()
     assert "--story story.txt" in (tmp_path / "babi/README.md").read_text()
-    with pytest.raises(ValueError, match=r"no about\.search, as memory_network does not search"):
+    with pytest.raises(
+        ValueError, match=r"no about\.search, because memory_network does not search"
+    ):
         network.save_to_preset(tmp_path / "other", about={"search": {"beam_size": 2}})
 
 
 def test_a_preset_of_an_earlier_version():
-    """Written by kerasnmt 0.1.0. Keep it, and add one where the format changes."""
+    """kerasnmt 0.1.0 wrote the preset. Keep it, and add one when the format changes."""
     preset = Preset(FORMAT_1)
     model = preset.load()
     examples = preset.about["examples"]

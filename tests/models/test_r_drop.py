@@ -1,4 +1,4 @@
-"""R-Drop: two readings of each batch, whose predictions are drawn together."""
+"""R-Drop: two passes over each batch, whose predictions should agree."""
 
 import keras
 import numpy as np
@@ -23,7 +23,7 @@ def test_divergence_by_hand():
     p, q = [0.5, 0.25, 0.25], [0.25, 0.25, 0.5]
     logs = np.log([[p, p], [q, [0.9, 0.05, 0.05]]]).astype("float32")
     weight = np.array([[2.0, 0.0], [2.0, 0.0]], "float32")
-    # KL is (1/2 - 1/4) log 2 either way, of one token of two passes.
+    # KL is (1/2 - 1/4) log 2 in both directions, for one token of two passes.
     expected = 2 * 0.25 * np.log(2) / 4
     np.testing.assert_allclose(r_drop_loss(logs, weight, 4.0), expected, rtol=1e-6)
     np.testing.assert_allclose(r_drop_loss(logs[::-1], weight, 4.0), expected, rtol=1e-6)
@@ -32,7 +32,7 @@ def test_divergence_by_hand():
 
 
 def dropping(alpha, seed=3, rate=0.0, dropout=0.5):
-    """A model whose dropout is the same for the same seed."""
+    """A model whose dropout masks depend only on the seed."""
     keras.utils.set_random_seed(seed)
     model = bahdanau_gru(11, 13, embedding_dim=6, units=5, dropout=dropout)
     rng = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ def dropping(alpha, seed=3, rate=0.0, dropout=0.5):
 
 
 def test_the_loss_of_fit(batch):
-    """Half of the paper's loss: mean cross-entropy of two passes, and alpha times KL by two."""
+    """The loss is half of the paper's: mean cross-entropy of two passes, and alpha times KL / 2."""
     inputs, targets, weights = batch
     weights = weights * np.array([[0.5], [1.0], [2.0]], "float32")
     history = dropping(4.0).fit(inputs, targets, sample_weight=weights, shuffle=False, verbose=0)
@@ -78,7 +78,7 @@ def test_evaluation_reads_once(batch):
 
 
 def test_a_model_that_copies_and_guided_attention():
-    """Extended ids, whose impossible words are equally impossible in both passes."""
+    """Impossible extended ids are impossible in both passes."""
     keras.utils.set_random_seed(1)
     model = pointer_generator_gru(9, embedding_dim=6, units=5, dropout=0.4, coverage=0.5)
     inputs = {

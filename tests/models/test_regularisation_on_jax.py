@@ -146,7 +146,7 @@ def test_scheduled_sampling(made):
 
 
 def test_r_drop(made):
-    """Without dropout both passes are equal; with it their divergence is added."""
+    """Without dropout, both passes are equal. With dropout, their divergence is added."""
     model = make()
     model.compile(keras.optimizers.SGD(0.2), run_eagerly=True)
     losses = model.fit(INPUTS, TARGETS, epochs=3, verbose=0).history["loss"]

@@ -24,5 +24,5 @@ def test_words_are_counted_by_their_weights(count):
     replicas = Replicas(count)
     np.testing.assert_array_equal(replicas.mean_count(np.array([[1.0, 0.5], [0.0, 2.0]])), 3.5)
     np.testing.assert_array_equal(replicas.mean_count(np.array([[True, False, True]])), 2.0)
-    # As if the other replica, whose number is not here, had as many.
+    # As if the other replica had the same number of words.
     np.testing.assert_array_equal(replicas.share(np.array([[True, False, True]])), 1.0)

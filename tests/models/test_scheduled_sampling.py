@@ -12,7 +12,7 @@ LATE = keras.optimizers.schedules.PiecewiseConstantDecay([1, 3], [0.0, 0.5, ALWA
 
 @pytest.fixture
 def short():
-    """Two short pairs, for trainings of many steps."""
+    """Two short pairs, for training with many steps."""
     inputs = {
         "source_ids": np.array([[5, 3], [6, 3]], "int32"),
         "target_ids": np.array([[2, 12, 5], [2, 4, 9]], "int32"),
@@ -22,7 +22,7 @@ def short():
 
 
 def fed(model, inputs, drawn):
-    """The inputs with the model's predictions where they are drawn, the hard way."""
+    """Return the inputs with the model's predictions where they are drawn, computed simply."""
     predicted = np.argmax(model(inputs), axis=-1)
     vocabulary_size = model.decoder.embedding.input_dim
     mixed = mixed_inputs(inputs["target_ids"], predicted, drawn, vocabulary_size)
@@ -30,7 +30,7 @@ def fed(model, inputs, drawn):
 
 
 def drawn_next(model, shape):
-    """The uniform numbers of the model's next batch."""
+    """Return the uniform random numbers of the next batch."""
     generator = keras.random.SeedGenerator(0)
     generator.state.assign(model.sampling_generator.state)
     return keras.random.uniform(shape, seed=generator).numpy()
@@ -110,13 +110,13 @@ def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
     losses = model.fit(data, epochs=6, verbose=0).history["loss"]
     np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
     np.testing.assert_allclose(losses[4:], always, rtol=1e-5)  # steps 4 and 5
-    # Another fit goes on where the optimizer is, and so does a model from a file.
+    # Another `fit` continues from the optimizer, and so does a loaded model.
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     assert copy.scheduled_sampling.get_config() == LATE.get_config()
     np.testing.assert_allclose(copy.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
-    # A new optimizer begins anew.
+    # A new optimizer starts from 0.
     model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=LATE, run_eagerly=True)
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], plain, rtol=1e-5)
 
@@ -134,7 +134,7 @@ def test_accumulated_gradients_are_one_step(make_model, short):
 
 
 def test_a_training_goes_on_between_two_updates(make_model, short):
-    """Of accumulated gradients the batches are counted, which the optimizer's steps do not tell."""
+    """With accumulated gradients, the steps of the optimizer do not give the number of batches."""
     model = make_model(seed=3)
     optimizer = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)
     model.compile(optimizer, scheduled_sampling=0.3, run_eagerly=True)
@@ -149,7 +149,7 @@ def test_a_training_goes_on_between_two_updates(make_model, short):
 
 
 def test_updates_that_float16_leaves_out(make_model, short):
-    """The next fit counts on from the batches, though some of them changed no weights."""
+    """The next `fit` continues to count batches, including those whose update was skipped."""
     model = make_model(seed=3)
     inner = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)
     optimizer = keras.optimizers.LossScaleOptimizer(inner)
@@ -199,7 +199,7 @@ def test_copied_words_become_unknown(name):
     model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
     rng = np.random.default_rng(4)
     model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
-    # Nothing in this source is in the vocabulary: what is copied of it is 13, 14 or 15.
+    # No word of this source is in the vocabulary. Copied words have the ids 13, 14 or 15.
     inputs = {
         "source_ids": np.array([[1, 1, 1]], "int32"),
         "extended_source_ids": np.array([[13, 14, 15]], "int32"),

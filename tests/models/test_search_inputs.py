@@ -1,4 +1,4 @@
-"""What a search is given to read: inputs by name, ids alone, or no ids at all."""
+"""Inputs of a search: a dict, ids alone, or no ids."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SOURCE = {
 
 
 class Seeing(SearchModel):
-    """Says words by the mean of what it sees, and looks at all regions alike."""
+    """Model whose words depend on the mean of its image, with equal attention weights."""
 
     has_attention = True
     copies = False
@@ -59,7 +59,7 @@ def test_a_model_that_reads_no_ids(options):
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-5)
     if "max_length_ratio" in options:
-        # By the regions that there are: 4 + 1, 3 + 1, 1 + 1.
+        # By the number of regions: 4 + 1, 3 + 1, 1 + 1.
         assert np.count_nonzero(together.ids[:, 0], axis=1).tolist() == [5, 4, 2]
 
 

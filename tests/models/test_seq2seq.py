@@ -14,7 +14,7 @@ OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 7, "with_records": True}
 
 @pytest.fixture(scope="module")
 def searched_model(make_model):
-    """A model whose hypotheses are of several lengths; no test changes it."""
+    """A model whose hypotheses differ in length. Tests must not change it."""
     return make_model(seed=5, scale=0.8)
 
 
@@ -53,7 +53,7 @@ def test_several_hypotheses_equal_one_by_one(model, batch):
 
 
 def teacher_forced(model, source_ids, ids):
-    """Log-probability of a target and its attention weights, by the full pass."""
+    """Return the log-probability of a target and its attention weights, by a full pass."""
     target_ids = np.concatenate([np.full((len(ids), 1), START_ID), ids[:, :-1]], 1).astype("int32")
     inputs = {"source_ids": source_ids, "target_ids": target_ids}
     chosen = np.take_along_axis(log_softmax(model(inputs)), ids[..., None], -1)[..., 0]
@@ -144,7 +144,7 @@ def test_file_round_trip(make_model, batch, tmp_path):
     assert int(copy.optimizer.iterations) == 1
     for one, other in zip(model.optimizer.variables, copy.optimizer.variables, strict=True):
         np.testing.assert_array_equal(other, one)
-    # One more step of training, from the same state, ends at the same place.
+    # One more training step from the same state gives the same weights.
     for trained in (model, copy):
         trained.run_eagerly = True
         trained.fit(inputs, targets, sample_weight=weights, verbose=0, shuffle=False)
@@ -216,7 +216,7 @@ def test_scores_leave_nothing_on_the_model():
 
 def test_extended_ids_for_a_model_that_does_not_copy(model, batch):
     inputs, _, _ = batch
-    with pytest.raises(ValueError, match=r"as this decoder does not copy\. Received: inputs"):
+    with pytest.raises(ValueError, match=r"because this decoder does not copy\. Received: inputs"):
         model({**inputs, "extended_source_ids": inputs["source_ids"]})
 
 
@@ -241,7 +241,7 @@ def test_a_tokenizer_larger_than_the_vocabulary(make_model):
     tokenizer = WordTokenizer([f"w{number}" for number in range(8)])
     serialized = keras.saving.serialize_keras_object(tokenizer)
     config = {**model.get_config(), "source_tokenizer": serialized}
-    message = r"a source_tokenizer of at most 11 ids.*Received: <WordTokenizer of 12 ids: 'w0'"
+    message = r"a source_tokenizer with at most 11 ids.*Received: <WordTokenizer of 12 ids: 'w0'"
     with pytest.raises(ValueError, match=message):
         type(model).from_config(config)
 

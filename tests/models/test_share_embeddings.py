@@ -26,7 +26,7 @@ def make(name="bahdanau_gru", **options):
 
 
 def matrices(model):
-    """The weights of a vocabulary's length and an embedding's."""
+    """Return the weights with the shape of an embedding of the vocabulary."""
     return [weight for weight in model.weights if set(weight.shape) == {11, 6}]
 
 
@@ -169,5 +169,5 @@ def test_one_embedding_too_many_or_too_few():
         encoder(INPUTS["source_ids"])
     letters, others = WordTokenizer(["a", "b"]), WordTokenizer(["c", "d"])
     parts = shared.encoder, shared.bridge, shared.decoder
-    with pytest.raises(ValueError, match=r"Expected one tokenizer .* target_tokenizer of its own"):
+    with pytest.raises(ValueError, match=r"Expected one tokenizer .* a separate target_tokenizer"):
         Seq2Seq(*parts, letters, others, share_embeddings=True)

@@ -1,4 +1,4 @@
-"""The Transformer in a model: search with caches, training, and parts of other models beside it."""
+"""The Transformer in a model: search with caches, training, and parts of other models."""
 
 import keras
 import numpy as np
@@ -29,7 +29,7 @@ def make(seed=0, scale=1.0, source=11, target=None, **options):
 
 
 def search_by_full_passes(model, source_ids, prefix_ids=None, n_best=1, **options):
-    """Search without caches: at each step the decoder reads all words again."""
+    """Search without caches, where the decoder reads all words again at each step."""
     options = SearchOptions.from_keywords(options)
     _, memory = model.encode({"source_ids": source_ids})
     rows, length = source_ids.shape[0], options.max_length
@@ -73,7 +73,7 @@ thorough = pytest.mark.thorough("another search or part shows it")
 
 
 def make_late(end, **options):
-    """Make a model for searches: words depend on the words before, and the end comes late."""
+    """Create a model whose words depend on earlier words, and whose targets are long."""
     model = make(seed=4, scale=2.0, tie_embeddings=False, **options)
     model.decoder.generator.bias.assign(end * (np.arange(11) == END_ID))
     return model
@@ -81,7 +81,7 @@ def make_late(end, **options):
 
 @pytest.fixture(scope="module")
 def model():
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return make_late(-3.0)
 
 
@@ -114,7 +114,7 @@ def test_caches_change_nothing(model, options):
 @pytest.mark.graph
 @pytest.mark.parametrize("beam_size", [pytest.param(1, marks=thorough), 3])
 def test_caches_that_grow(beam_size):
-    """Where the number of rows is open there is room for 8 words, for 16, and for all."""
+    """With a variable number of rows, caches have room for 8 words, for 16, and for all."""
     model = make_late(-9.0, decoder_layers=1)
     options = {"max_length": 20, "beam_size": beam_size}
     expected = model.search(SOURCE, **options)

@@ -1,4 +1,4 @@
-"""The same model on JAX, in a process where TensorFlow cannot be imported."""
+"""The same model on JAX, in a process without TensorFlow."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def search(beam_size, ids):
     return found.ids, found.scores, found.records["weights"]
 
 
-# One as it is, the other compiled.
+# One is not compiled, the other is.
 for beam_size, run in ((3, search), (1, jax.jit(search, static_argnums=0))):
     for name, value in zip(("ids", "scores", "weights"), run(beam_size, given["source_ids"])):
         made[f"{name}{beam_size}"] = value
@@ -81,7 +81,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def on_jax(make_model, tmp_path_factory):
-    """What JAX made, and what TensorFlow makes of the same weights and inputs."""
+    """The results of JAX, and those of TensorFlow for the same weights and inputs."""
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
     folder = tmp_path_factory.mktemp("jax")

@@ -7,7 +7,7 @@ from kerasnmt import zoo
 
 
 def losses(model, batch, steps=4, **options):
-    """The loss of each of some steps on one batch."""
+    """Return the losses of some steps on one batch."""
     inputs, targets, weights = batch
     model.compile(keras.optimizers.Adam(0.05), **options)
     data = tf.data.Dataset.from_tensors((inputs, targets, weights))
@@ -27,7 +27,7 @@ def policy():
 def test_training_under_xla(make_model, batch):
     compiled = make_model(scale=0.3)
     received = losses(compiled, batch, jit_compile=True)
-    assert compiled.jit_compile is True  # Keras turns it off where a layer refuses
+    assert compiled.jit_compile is True  # Keras disables it if a layer does not support it
     expected = losses(make_model(scale=0.3), batch, jit_compile=False)
     assert np.isfinite(received).all()
     assert received[-1] < 0.8 * received[0]
@@ -49,7 +49,7 @@ def test_training_under_xla(make_model, batch):
     ],
 )
 def test_sizes_that_are_unknown_when_it_is_traced(name, jit_compile):
-    """Batches of texts have them; a loop's gradient then has to do without tf.tensordot's."""
+    """Batches of texts have unknown sizes, with which `tf.tensordot` has no gradient in a loop."""
     source_ids = np.array([[5, 6, 4, 3], [7, 3, 0, 0]], "int32")
     target_ids = np.array([[2, 6, 5], [2, 4, 0]], "int32")
     targets = np.array([[6, 5, 3], [4, 3, 0]], "int32")
@@ -90,7 +90,7 @@ def test_search_under_xla(make_model, batch, beam_size):
 @pytest.mark.graph
 @pytest.mark.thorough("compiles two trainings and two searches")
 def test_file_under_xla(make_model, batch, tmp_path):
-    """A model that was loaded from its file, compiled, searches as the one that was saved."""
+    """A loaded and compiled model searches like the saved model."""
     model = make_model(seed=5, scale=0.8)
     losses(model, batch, jit_compile=True)
     model.save(tmp_path / "model.keras")
@@ -136,7 +136,7 @@ def test_mixed_precision(make_model, batch, policy, tmp_path, name, jit_compile)
     assert logits.dtype == name.removeprefix("mixed_")
     found = model.search(source_ids, beam_size=3, max_length=5, with_records=True)
     assert found.scores.dtype == found.records["weights"].dtype == tf.float32
-    # A model keeps its precision, whatever the policy where it is loaded.
+    # A model keeps its precision under any dtype policy.
     model.save(tmp_path / "model.keras")
     policy("float32")
     copy = keras.saving.load_model(tmp_path / "model.keras")
