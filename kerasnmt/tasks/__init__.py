@@ -1,4 +1,4 @@
-"""Tasks turn requests, such as texts or images, into answers, on TensorFlow and JAX."""
+"""Tasks, which turn requests such as texts or images into answers, on TensorFlow and JAX."""
 
 from kerasnmt.lazy_names import lazy_names
 

@@ -1,4 +1,4 @@
-"""The task of models that answer questions about stories."""
+"""Task of models that answer questions about stories."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -11,25 +11,25 @@ from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.stories import story_ids
 from kerasnmt.text.targets import padded
 
-# The maximum for a model that has no limit of its own.
+# Maximum number of sentences for a model without a limit.
 _MOST_SENTENCES = 1000
 
 
 class AnsweringTask(Task):
-    """Answer questions about stories.
+    """Task that answers questions about stories.
 
     A request has the fields `story` and `question`, string `[batch]` with any bytes.
     `serving_default` returns `answer`, string `[batch]`, and its log-probability `score`, float32
-    `[batch]`. Every row is processed on its own: padding and the other rows change nothing. A
-    question without words gets an empty answer with score 0.
+    `[batch]`. The answer to a row does not depend on padding and other rows. A question without
+    words has an empty answer with the score 0.
 
-    A story is one string with one sentence per line, oldest first. So each row is two strings: TF
-    Serving accepts them in its row format, and can batch rows of several requests without padding.
-    A tensor `[batch, sentences]` would need the same width in all requests.
+    A story is one string with one sentence per line, oldest first. So each row consists of two
+    strings. TF Serving accepts them in its row format, and can batch rows of several requests
+    without padding. A tensor `[batch, sentences]` would need the same width in all requests.
 
     All sentences of a batch are padded to the longest one, so a long line would cost the other rows
-    memory. Therefore sentences and questions are cut to their first `max_words` tokens. A long
-    story is cut to its last `model.max_sentences` sentences, or 1,000 if the model has no limit.
+    memory. Therefore, sentences and questions are truncated to their first `max_words` tokens, and
+    stories to their last `model.max_sentences` sentences, or 1,000 if the model has no limit.
 
     Args:
         model: A `kerasnmt.models.MemoryNetwork` with tokenizers.
@@ -37,8 +37,8 @@ class AnsweringTask(Task):
         applied: See `Task`.
 
     Raises:
-        ValueError: If the model has no tokenizers, `max_words` is below 1, or Keras runs on a
-            backend other than TensorFlow and JAX.
+        ValueError: If the model has no tokenizers, `max_words` is below 1, or the Keras backend is
+            not TensorFlow or JAX.
     """
 
     fields = ("story", "question")
@@ -58,7 +58,7 @@ class AnsweringTask(Task):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Facts for JSON that a client cannot read from the signatures."""
+        """Facts that the signatures do not show, as values for JSON."""
         return {
             "model": self.model.name,
             "max_sentences": self.max_sentences,
@@ -69,12 +69,12 @@ class AnsweringTask(Task):
 
     @property
     def assets(self) -> list[Any]:
-        """The tokenizers and tables that an export has to track."""
+        """Tokenizers and tables that an export must track."""
         return [self.model.source_tokenizer, self.model.target_tokenizer]
 
     @cached_property
     def served(self) -> dict[str, Steps]:
-        """The steps of the signature; see `Task`."""
+        """Steps of the signature; see `Task`."""
         run = self.applied(self.model.answer_ids)
         return {"serving_default": Steps(self.fields, self._read, run, self._written)}
 

@@ -1,4 +1,4 @@
-"""The task of models that caption images."""
+"""Task of models that caption images."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,19 +15,20 @@ from kerasnmt.tasks.task import Steps, Task
 
 
 class CaptioningTask(Task):
-    """Caption images.
+    """Task that captions images.
 
-    A request has the field `image`, string `[batch]`, the bytes of PNG or JPEG files. Every row is
-    processed on its own: the other rows change nothing. Images of another size are stretched to the
-    model's size. A file that `decoded_images` cannot read gets an empty caption with score 0, and
-    the other rows are answered.
+    A request has the field `image`, string `[batch]`, the contents of PNG or JPEG files. The
+    caption of a row does not depend on other rows. Images of another size are stretched to the
+    model's size. A file that `decoded_images` cannot read has an empty caption with the score 0.
 
-    - `serving_default` returns `caption`, string `[batch]`, and `score`, float32 `[batch]`: the
+    The signatures are:
+
+    - `serving_default` returns `caption`, string `[batch]`, and `score`, float32 `[batch]`, the
       log-probability divided by the length penalty.
-    - `attention` returns, of the same captions, `target_tokens`, string `[batch, target_length]`,
-      with the end token, padded with empty strings, and `weights`, float32 `[batch, target_length,
-      regions]`, padded with 0. The regions are in row-major order from the top. The description
-      gives the number of rows and columns as `grid`.
+    - `attention` returns `target_tokens` of the same captions, string `[batch, target_length]`,
+      with the end token and padded with empty strings, and `weights`, float32
+      `[batch, target_length, regions]`, padded with 0. The regions are sorted row by row from the
+      top. `grid` in the description contains the numbers of rows and columns.
 
     Args:
         model: A `kerasnmt.models.CaptionModel` with a tokenizer.
@@ -35,8 +36,8 @@ class CaptioningTask(Task):
         **options: Options of `kerasnmt.decoding.SearchOptions`.
 
     Raises:
-        ValueError: If the model has no tokenizer, an option is out of range, or Keras runs on a
-            backend other than TensorFlow and JAX.
+        ValueError: If the model has no tokenizer, an option is out of range, or the Keras backend
+            is not TensorFlow or JAX.
     """
 
     fields = ("image",)
@@ -54,7 +55,7 @@ class CaptioningTask(Task):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Facts for JSON that a client cannot read from the signatures."""
+        """Facts that the signatures do not show, as values for JSON."""
         return {
             "model": self.model.name,
             **asdict(self.options),
@@ -65,12 +66,12 @@ class CaptioningTask(Task):
 
     @property
     def assets(self) -> list[Any]:
-        """The tokenizers and tables that an export has to track."""
+        """Tokenizers and tables that an export must track."""
         return [self.tokenizer]
 
     @cached_property
     def served(self) -> dict[str, Steps]:
-        """The steps of each signature; see `Task`."""
+        """Steps of each signature; see `Task`."""
         return {
             "serving_default": Steps(self.fields, self._read, self._found(), self._best),
             "attention": Steps(self.fields, self._read, self._found(True), self._attended),

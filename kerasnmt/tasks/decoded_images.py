@@ -1,8 +1,8 @@
-"""Decode image files inside a graph."""
+"""Decoding of image files in a graph."""
 
 import tensorflow as tf
 
-# Larger images are not decoded, because a file of a few kilobytes can claim any size.
+# Larger images are not decoded, because the header of a small file can state any size.
 MOST_PIXELS = 1 << 24
 
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
@@ -13,19 +13,19 @@ def decoded_images(
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Decode PNG and JPEG files, and resize the images to one size.
 
-    A file that cannot be read does not fail its batch. For this, a dataset that ignores errors
-    decodes each file: every other op of TensorFlow raises an error for a broken image.
+    A file that cannot be read does not fail its batch: a dataset that ignores errors decodes each
+    file. All other ops of TensorFlow raise an error for a broken image.
 
     Args:
-        files: String `[batch]`, any bytes.
+        files: Contents of the files, string `[batch]` with any bytes.
         height: Height of the returned images.
         width: Width of the returned images.
-        channels: 1 for grey, 3 for red, green and blue. Other images are converted.
+        channels: 1 for gray, 3 for red, green and blue. Other images are converted.
 
     Returns:
         The images, float32 `[batch, height, width, channels]` from 0 to 255, resized by bilinear
-        interpolation with antialiasing; and boolean `[batch]`, True for files that could be read: a
-        complete PNG or JPEG with at most 2^24 pixels. The images of the others are black.
+        interpolation with antialiasing; and boolean `[batch]`, True for files that could be read,
+        which are complete PNG or JPEG files with at most 2^24 pixels. Other images are black.
     """
 
     def decode(file: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -50,7 +50,7 @@ def decoded_images(
         read = tf.data.Dataset.from_tensors(file).map(decode).ignore_errors()
         return read.concatenate(nothing).take(1)
 
-    # An additional file, so that an empty input still makes a batch.
+    # An additional file makes sure that empty inputs have a batch too.
     files = tf.concat([files, [""]], axis=0)
     rows = tf.data.Dataset.from_tensor_slices(files).flat_map(one)
     images, readable = rows.batch(tf.size(files, tf.int64)).get_single_element()

@@ -1,4 +1,4 @@
-"""The task of a model."""
+"""Task of a model."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ def task_of(model: keras.Model, **options: Any) -> Task:
 
     Args:
         model: A model of `kerasnmt.models` with tokenizers.
-        **options: Arguments of its task: of `TranslationTask`, `CaptioningTask` or `AnsweringTask`.
+        **options: Arguments of `TranslationTask`, `CaptioningTask` or `AnsweringTask`.
 
     Returns:
         The task.
 
     Raises:
-        ValueError: If the model has no task, or an option does not suit it.
+        ValueError: If the model has no task, or an option is not valid for it.
     """
     for kind, task in _TASKS.items():
         if isinstance(model, kind):

@@ -1,4 +1,4 @@
-"""Tasks on JAX: it compiles the model, and TensorFlow reads and writes text on the CPU."""
+"""Tasks on JAX, which compiles the model; TensorFlow reads and writes text on the CPU."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,12 +15,12 @@ def compiled_by_jax(function: Callable[..., Any], model: keras.Model) -> Callabl
     """Compile a function of a model, once for each shape of its arguments.
 
     Args:
-        function: A function of structures of arrays, which reads the variables of the model.
-        model: The model. Its variables may change between two calls.
+        function: Function of structures of arrays, which reads the variables of the model.
+        model: Model. Its variables may change between two calls.
 
     Returns:
-        A function that takes structures of arrays, or of TensorFlow's tensors, and returns arrays
-        of JAX.
+        A function that takes structures of arrays, or of TensorFlow tensors, and returns JAX
+        arrays.
     """
     import jax
 
@@ -38,16 +38,16 @@ def compiled_by_jax(function: Callable[..., Any], model: keras.Model) -> Callabl
 
 
 class StepsOnJax:
-    """The steps of a task on JAX, which compiles `run` for a few shapes of its arrays.
+    """Steps of a task on JAX, which compiles `run` for a few shapes of its arrays.
 
     Args:
-        steps: The steps.
-        model: The model that `run` calls.
+        steps: Steps of the task.
+        model: Model that `run` calls.
     """
 
     def __init__(self, steps: Steps, model: keras.Model) -> None:
         self._fields = steps.fields
-        # Functions of their own: TensorFlow counts how often a method is traced.
+        # These are separate functions, because TensorFlow counts how often a method is traced.
         self._read = tf.function(
             lambda *fields: steps.read(*fields), input_signature=steps.signature, autograph=False
         )
@@ -57,7 +57,7 @@ class StepsOnJax:
         )
 
     def __call__(self, **fields: Any) -> Mapping[str, Any]:
-        """Return the outputs by name for the fields by name, lists of strings `[batch]`."""
+        """Return a dict of the outputs, for fields that are lists of strings `[batch]`."""
         texts = [tf.constant(fields[name], tf.string) for name in self._fields]
         given, kept = self._read(*texts)
         rows = len(texts[0])
@@ -67,7 +67,7 @@ class StepsOnJax:
 
 
 def _widened(tensor: tf.Tensor) -> np.ndarray:
-    """Pad the rows, and all axes of ids, to a few sizes, as JAX compiles for each size."""
+    """Pad the rows, and all axes of ids, to a few sizes, because JAX compiles for each size."""
     array = np.asarray(tensor)
     ids = np.issubdtype(array.dtype, np.integer)
     widths = [
@@ -79,7 +79,7 @@ def _widened(tensor: tf.Tensor) -> np.ndarray:
 
 
 def _next_size(size: int) -> int:
-    """Return the next size of 1, 2, 4, 8, 16, 24, 32, 48, 64, and so on."""
+    """Return the smallest of 1, 2, 4, 8, 16, 24, 32, 48, 64, … that is at least `size`."""
     power = 1 << max(size - 1, 0).bit_length()
     between = power * 3 // 4
     return between if power > 16 and size <= between else power

@@ -1,4 +1,4 @@
-"""The attention weights of one sentence."""
+"""Attention weights of one sentence."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class SentenceAttention(NamedTuple):
-    """The tokens of a sentence and its translation, and the attention weights between them.
+    """Tokens of a sentence and its translation, and the attention weights between them.
 
-    It shows itself: as a picture in a notebook, as shaded cells in a terminal.
+    The object displays itself as a figure in a notebook, and as shaded cells in a terminal.
 
     Attributes:
-        source_tokens: The tokens of the source, the end token included.
-        target_tokens: The tokens of the translation, the end token included.
-        weights: The attention weights, float32 `[target tokens, source tokens]`.
-        generate_probability: The probability that each target token was generated rather than
-            copied, float32 `[target tokens]`; `None` if the model is not a pointer-generator.
-        context_tokens: The tokens of the context, the end token included; `None` if the model reads
+        source_tokens: Tokens of the source, including the end token.
+        target_tokens: Tokens of the translation, including the end token.
+        weights: Attention weights, float32 `[target_length, source_length]`.
+        generate_probability: Probability that each target token was generated, not copied, float32
+            `[target_length]`, or None if the model is not a pointer-generator.
+        context_tokens: Tokens of the context, including the end token, or None if the model reads
             no context.
-        context_weights: The attention weights of the context, float32 `[target tokens, context
-            tokens]`; `None` likewise.
+        context_weights: Attention weights of the context, float32
+            `[target_length, context_length]`, or None if the model reads no context.
     """
 
     source_tokens: list[str]
@@ -44,12 +44,8 @@ class SentenceAttention(NamedTuple):
         """Return one object for each row of a batch.
 
         Args:
-            outputs: The outputs of the signature `attention`: `source_tokens`, UTF-8 `bytes`
-                `[batch, source_length]`, padded with empty strings; `target_tokens`, `bytes`
-                `[batch, target_length]`; `weights`, float32 `[batch, target_length,
-                source_length]`; for a pointer-generator, `generate_probability`, float32 `[batch,
-                target_length]`; and, for a model that reads a context, `context_tokens` and
-                `context_weights`, of the form of the source's.
+            outputs: Outputs of the signature `attention`, where strings are UTF-8 `bytes`; see
+                `TranslationTask`.
 
         Returns:
             The attention of each row, without padding.
@@ -76,7 +72,7 @@ class SentenceAttention(NamedTuple):
         )
 
     def _repr_png_(self) -> bytes | None:
-        """Return a notebook's picture; `None`, for its text, if the translation is empty."""
+        """Return a figure for notebooks. If the translation is empty, None, to show text."""
         if not self.target_tokens:
             return None
         picture = io.BytesIO()
@@ -92,7 +88,7 @@ class SentenceAttention(NamedTuple):
             title: Title of the figure.
 
         Returns:
-            A Matplotlib figure: `figure.savefig(path)` writes it.
+            A Matplotlib figure. `figure.savefig(path)` writes it.
 
         Raises:
             ValueError: If the translation has no tokens.
@@ -108,16 +104,16 @@ class SentenceAttention(NamedTuple):
         )
 
     def _table(self) -> tuple[np.ndarray, list[str]]:
-        """Return the weights of source and context, `[target tokens, columns]`, and the columns."""
+        """Return the weights of source and context, `[target_length, columns]`, and the columns."""
         if self.context_tokens is None:
             return self.weights, self.source_tokens
         weights = np.concatenate([self.weights, self.context_weights], axis=1)
         return weights, [*self.source_tokens, *self.context_tokens]
 
     def alignment(self, source_kind: str, target_kind: str) -> list[tuple[int, int]]:
-        """Return the links between words, (source word, target word) from 0.
+        """Return the links between words, (source word, target word), counted from 0.
 
-        The arguments are those of `by_words`; see `kerasnmt.viz.word_alignment`.
+        See `by_words` for the arguments, and `kerasnmt.viz.word_alignment`.
         """
         return word_alignment(
             self.weights,
@@ -128,13 +124,13 @@ class SentenceAttention(NamedTuple):
     def by_words(self, source_kind: str, target_kind: str) -> SentenceAttention:
         """Merge tokens into words.
 
-        Weights are summed over the tokens of a source word and averaged over the tokens of a target
-        word. A single space belongs to the word after it. End tokens stay.
+        Weights are summed over the tokens of a source word, and averaged over the tokens of a
+        target word. A single space belongs to the next word. End tokens stay.
 
         Args:
-            source_kind: The kind of the tokens of source and context: `"sentencepiece"`, `"words"`
-                or `"characters"`.
-            target_kind: The kind of the translation's tokens, one of the same three.
+            source_kind: Kind of the tokens of source and context: `"sentencepiece"`, `"words"` or
+                `"characters"`.
+            target_kind: Kind of the tokens of the translation, one of the same three.
 
         Returns:
             The attention between words.
@@ -152,7 +148,7 @@ class SentenceAttention(NamedTuple):
             attended = attended._replace(generate_probability=probability)
         if self.context_tokens is not None:
             context, context_words = _merged(self.context_tokens, source_kind)
-            weights: Any = self.context_weights  # not None beside tokens of a context
+            weights: Any = self.context_weights  # not None if there are tokens of a context
             of_context = between(weights, context_words)
             attended = attended._replace(context_tokens=context, context_weights=of_context)
         return attended
@@ -167,9 +163,9 @@ def _tokens(padded: np.ndarray) -> list[str]:
 
 
 def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
-    """Return the words, and a matrix `[words, tokens]`: 1 where a token belongs to a word."""
+    """Return the words, and a matrix `[words, tokens]` with 1 where a token belongs to a word."""
     indices = word_indices(tokens, kind)
-    # A single space belongs to the word after it or, at the end, to the word before it.
+    # A single space belongs to the next word or, at the end, to the previous word.
     for place in reversed(range(len(tokens))):
         if indices[place] == -1 and not tokens[place].strip("▁ "):
             following = indices[place + 1] if place + 1 < len(tokens) else -1
@@ -186,5 +182,5 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
 
 
 def decode(text: bytes) -> str:
-    """Turn a string that a graph returns into `str`. Bytes that are not UTF-8 become U+FFFD."""
+    """Turn a string from a graph into `str`. Bytes that are not UTF-8 become U+FFFD."""
     return text.decode("utf-8", errors="replace")

@@ -1,24 +1,24 @@
-"""The interface of a model that answers requests, wherever it runs."""
+"""Interface of models that answer requests, wherever they run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-# The score of a hypothesis that does not exist. It is finite because JSON has no infinity.
+# Score of a hypothesis that does not exist. It is finite, because JSON has no infinity.
 ABSENT_SCORE = -1e9
 
 
 class ServedModel:
-    """A model that answers requests: in this process, in an export or behind a server.
+    """Model that answers requests, in this process, in an export or on a server.
 
-    `Translator` works with any of them.
+    `Translator` works with all of them.
 
     Attributes:
-        signatures: Functions by name. Each takes its inputs by name, lists or tensors of strings
-            `[batch]`, and returns its outputs by name.
+        signatures: Dict of functions. Each takes its inputs as keywords, lists or tensors of
+            strings `[batch]`, and returns a dict of its outputs.
         description: Facts about the model that its signatures do not show, such as `beam_size`.
-        source_lengths: A function that counts the tokens of each text, the end token included;
-            `None` if nothing counts them, so that long texts are cut without a warning.
-        fields: The names of the fields of a request.
+        source_lengths: Function that counts the tokens of each text, including the end token, or
+            None. Without it, long texts are truncated without a warning.
+        fields: Names of the fields of a request.
     """
 
     signatures: Mapping[str, Callable[..., Mapping[str, Any]]]

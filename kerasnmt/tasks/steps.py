@@ -1,4 +1,4 @@
-"""The steps from the fields of a request to the outputs of an answer."""
+"""Steps from the fields of a request to the outputs of an answer."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,17 +7,17 @@ import tensorflow as tf
 
 
 class Steps(NamedTuple):
-    """One way to answer a request, in three steps.
+    """Three steps that answer a request.
 
-    TensorFlow runs the first and the last step, Keras the second.
+    TensorFlow runs the first and the last step, and Keras runs the second.
 
     Attributes:
-        fields: The names of the fields of the request, in order.
-        read: A function from the fields, strings `[batch]`, to a structure of arrays for `run`, and
-            other values for `write`.
-        run: A function from this structure of arrays to another one, by the model.
-        write: A function from the arrays of `run` and these values to the outputs by name,
-            `[batch, ...]`.
+        fields: Names of the fields of the request, in order.
+        read: Function from the fields, strings `[batch]`, to a structure of arrays for `run`, and
+            to other values for `write`.
+        run: Function that calls the model, from this structure of arrays to another one.
+        write: Function from the arrays of `run` and the other values to a dict of the outputs,
+            `[batch, ...]` each.
     """
 
     fields: tuple[str, ...]
@@ -26,11 +26,11 @@ class Steps(NamedTuple):
     write: Callable[[Any, Any], dict[str, tf.Tensor]]
 
     def __call__(self, *fields: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Run all steps in one graph, where Keras runs on TensorFlow."""
+        """Run all steps in one graph. Keras must run on TensorFlow."""
         given, kept = self.read(*fields)
         return self.write(self.run(given), kept)
 
     @property
     def signature(self) -> list[tf.TensorSpec]:
-        """The tensors that `read` takes."""
+        """Specification of the tensors that `read` takes."""
         return [tf.TensorSpec([None], tf.string, name=name) for name in self.fields]

@@ -1,4 +1,4 @@
-"""The base of tasks: from the fields of a request to the outputs of an answer."""
+"""Base class of tasks."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -15,23 +15,22 @@ from kerasnmt.tasks.steps import Steps
 
 
 class Task(ServedModel):
-    """The way of a model from requests, dicts of named fields, to answers.
+    """Base class of tasks, which turn requests into answers.
 
-    A task turns fields into ids, runs the model, and turns its results into outputs. It runs where
-    Keras does: on TensorFlow as one graph, which is also the graph of an export; on JAX the model's
-    part is compiled by JAX, and TensorFlow, on the CPU, reads and writes text.
+    A request is a dict of named fields. A task turns the fields into ids, runs the model, and turns
+    the results into outputs. On TensorFlow, a task is one graph, which is also the graph of an
+    export. On JAX, JAX compiles the model, and TensorFlow reads and writes text on the CPU.
 
-    A subclass names its `fields`, and lists its `served` steps, which exports have as signatures,
-    and its `unserved` ones.
+    A subclass has the names of its `fields`, its `served` steps, which become the signatures of an
+    export, and its `unserved` steps.
 
     Args:
         model: A model of `kerasnmt.models` with tokenizers.
-        applied: A function that wraps the functions of the model which the task calls. An export
-            wraps them to run on its stored weights; None for the model's own weights.
+        applied: Function that wraps the functions of the model that the task calls, or None to use
+            the model's own weights. An export uses it to run on stored weights.
 
     Raises:
-        ValueError: If the model has no tokenizers, or Keras runs on a backend other than TensorFlow
-            and JAX.
+        ValueError: If the model has no tokenizers, or the Keras backend is not TensorFlow or JAX.
     """
 
     fields: tuple[str, ...]
@@ -42,30 +41,31 @@ class Task(ServedModel):
         need_text_backend()
         if model.target_tokenizer is None:
             raise ValueError(
-                f"Expected a model with tokenizers, to take text. Received: {model.name}, made of "
-                "vocabulary sizes. Make it with tokenizers, or pass arrays to its other methods."
+                f"Expected a model with tokenizers for text. Received: {model.name}, which was "
+                "created with vocabulary sizes. Create it with tokenizers, or pass arrays to its "
+                "other methods."
             )
         self.model = model
         self.applied = applied or _on_own_weights(model)
 
     @cached_property
     def served(self) -> dict[str, Steps]:
-        """The steps of each signature of an export."""
+        """Steps of each signature of an export."""
         raise NotImplementedError
 
     @cached_property
     def unserved(self) -> dict[str, Steps]:
-        """The steps that exports lack."""
+        """Steps that an export does not have."""
         return {}
 
     @property
     def assets(self) -> Any:
-        """The tokenizers and tables that an export has to track."""
+        """Tokenizers and tables that an export must track."""
         raise NotImplementedError
 
     @cached_property
     def signatures(self) -> Mapping[str, Callable[..., Mapping[str, Any]]]:
-        """The compiled functions of all steps, by name."""
+        """Compiled functions of all steps, by name."""
         steps = {**self.served, **self.unserved}
         return {name: compiled(name, one, self.model) for name, one in steps.items()}
 
@@ -74,15 +74,15 @@ class Task(ServedModel):
         function: Any = self.signatures[name]
         if keras.backend.backend() == "jax":
             return function
-        # The one concrete function: to look it up in each call takes 0.5 ms of the 10 ms that a
-        # sentence takes.
+        # There is one concrete function. Looking it up in each call would take 0.5 ms of the 10 ms
+        # for a sentence.
         return function.get_concrete_function()
 
 
 def _on_own_weights(model: keras.Model) -> Callable[[Callable], Callable]:
     """Return a wrapper that reads the weights once in each call, before the loops of a search."""
     if keras.backend.backend() == "jax":
-        return lambda function: function  # compiled for given weights
+        return lambda function: function  # `compiled_by_jax` passes the weights
 
     def applied(function: Callable) -> Callable:
         def on_values(*arguments: Any, **options: Any) -> Any:
@@ -99,13 +99,13 @@ def compiled(name: str, steps: Steps, model: keras.Model) -> Callable[..., Mappi
     """Compile steps for the backend of Keras.
 
     Args:
-        name: The name of the function, which an export writes into its graph.
-        steps: The steps.
-        model: The model that `run` calls.
+        name: Name of the function in the graph of an export.
+        steps: Steps of the task.
+        model: Model that `run` calls.
 
     Returns:
-        A function from the fields by name, lists or tensors of strings `[batch]`, to the outputs by
-        name.
+        A function that takes the fields as keywords, lists or tensors of strings `[batch]`, and
+        returns a dict of the outputs.
     """
     if keras.backend.backend() == "jax":
         return StepsOnJax(steps, model)
@@ -116,7 +116,7 @@ def compiled(name: str, steps: Steps, model: keras.Model) -> Callable[..., Mappi
 
     named_function: Any = function
     named_function.__name__ = name
-    # The inputs of the graph have the names of the fields.
+    # With this signature, the inputs of the graph have the names of the fields.
     parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in steps.fields]
     named_function.__signature__ = Signature(parameters)
     return tf.function(named_function, input_signature=steps.signature, autograph=False)

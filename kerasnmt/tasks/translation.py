@@ -1,4 +1,4 @@
-"""The task of models that translate."""
+"""Task of models that translate."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -17,51 +17,55 @@ from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
 
 class TranslationTask(Task):
-    """Translate texts, and score and align given translations.
+    """Task that translates texts, and scores and aligns given translations.
 
-    A request has the field `text` and, if the model reads one, `context`, strings `[batch]` with
-    any bytes. Every row is processed on its own: padding and the other rows change nothing. A text
-    without tokens gets an empty translation with score 0. A text of more than `max_length` tokens,
-    the end token included, is cut, and so is a context of more than 1,000 tokens.
+    A request has the field `text` and, if the model reads a context, the field `context`, strings
+    `[batch]` with any bytes. The answer to a row does not depend on padding and other rows. A text
+    without tokens has an empty translation with the score 0. A text is truncated to `max_length`
+    tokens, including the end token, and a context to 1,000 tokens.
 
-    Steps that exports serve:
+    An export has these steps as signatures:
 
-    - `serving_default` returns `translation`, string `[batch]`, and `score`, float32 `[batch]`: the
+    - `serving_default` returns `translation`, string `[batch]`, and `score`, float32 `[batch]`, the
       log-probability divided by the length penalty.
-    - `n_best` returns `translations`, string, and `scores`, float32, both `[batch, beam]`, best
-      first. Missing hypotheses are an empty text with score -1e9.
+    - `n_best` returns `translations`, string `[batch, beam]`, and `scores`, float32
+      `[batch, beam]`, best first. A missing hypothesis is an empty text with the score -1e9.
     - `attention` returns `source_tokens`, string `[batch, source_length]`, `target_tokens`, string
       `[batch, target_length]`, and `weights`, float32 `[batch, target_length, source_length]`, of
-      the best translation. The tokens include the end token. They are padded with empty strings,
-      the weights with 0. A pointer-generator adds `generate_probability`, float32 `[batch,
-      target_length]`. A model that reads a context adds `context_tokens`, string `[batch,
-      context_length]`, `context_weights`, float32 `[batch, target_length, context_length]`, and, if
-      it copies, `context_probability`, float32 `[batch, target_length]`: the probability that a
-      word was copied from the context. A model without attention does not have these steps.
+      the best translation. The tokens include the end token, and are padded with empty strings. The
+      weights are padded with 0. A model without attention does not have this step.
 
-    Steps that exports do not serve take a further field first:
+        - A pointer-generator also returns `generate_probability`, float32
+          `[batch, target_length]`.
+        - A model that reads a context also returns `context_tokens`, string
+          `[batch, context_length]`, and `context_weights`, float32
+          `[batch, target_length, context_length]`.
+        - A model that copies from a context also returns `context_probability`, float32
+          `[batch, target_length]`, the probability that a word was copied from the context.
 
-    - `forced_prefix` takes `prefix`, the words that a translation begins with, or an empty text for
-      any beginning, and returns the outputs of `serving_default`.
-    - `score` takes `target`, given translations, whole texts, and returns `score`, their
-      log-probability with the end token, float32 `[batch]`.
-    - `forced_attention` takes `target` and returns the outputs of `attention`.
+    An export does not have these steps, which take one more field first:
 
-    A model that copies writes words outside the vocabulary as the source spells them.
+    - `forced_prefix` takes `prefix`, the words with which a translation must begin, or an empty
+      string for any words. It returns the outputs of `serving_default`.
+    - `score` takes `target`, the given translations. It returns `score`, their log-probability with
+      the end token, float32 `[batch]`.
+    - `forced_attention` takes `target`, and returns the outputs of `attention`.
+
+    A model that copies writes words outside the vocabulary with the spelling of the source.
 
     Args:
         model: A `kerasnmt.models.TranslationModel` with tokenizers.
         replace_unknown: Whether to replace each unknown word of a translation by the source word
-            with the largest attention weight. The model needs attention, must not copy, and its
-            tokens must be words or characters.
-        dictionary: The translations of source words that replace unknown words. A word that it
-            lacks is written as it is. The model's tokens must be words.
+            with the largest attention weight. The model must have attention and must not copy, and
+            its tokens must be words or characters.
+        dictionary: Translations of source words that replace unknown words. Source words that are
+            not in the dictionary are copied. The model's tokens must be words.
         applied: See `Task`.
-        **options: Options of `kerasnmt.decoding.SearchOptions`. `max_length` limits sources too.
+        **options: Options of `kerasnmt.decoding.SearchOptions`. `max_length` also limits sources.
 
     Raises:
-        ValueError: If the model has no tokenizers, an option is out of range or does not suit the
-            model, or Keras runs on a backend other than TensorFlow and JAX.
+        ValueError: If the model has no tokenizers, an option is out of range or not valid for the
+            model, or the Keras backend is not TensorFlow or JAX.
     """
 
     def __init__(
@@ -87,7 +91,7 @@ class TranslationTask(Task):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Facts for JSON that a client cannot read from the signatures."""
+        """Facts that the signatures do not show, as values for JSON."""
         return {
             "model": self.model.name,
             **asdict(self.options),
@@ -98,12 +102,12 @@ class TranslationTask(Task):
 
     @property
     def assets(self) -> list[Any]:
-        """The tokenizers and tables that an export has to track."""
+        """Tokenizers and tables that an export must track."""
         return [self.codec.source_tokenizer, self.codec.target_tokenizer, self.codec.dictionary]
 
     @cached_property
     def served(self) -> dict[str, Steps]:
-        """The steps of each signature; see `Task`."""
+        """Steps of each signature; see `Task`."""
         hypotheses = self.options.hypotheses
         steps = {
             "serving_default": Steps(self.fields, self._read, self._found(), self._best),
@@ -116,7 +120,7 @@ class TranslationTask(Task):
 
     @cached_property
     def unserved(self) -> dict[str, Steps]:
-        """The steps that take a further field; see `Task`."""
+        """Steps that take one more field; see `Task`."""
         with_prefix = ("prefix", *self.fields)
         with_target = ("target", *self.fields)
         steps = {
@@ -131,7 +135,7 @@ class TranslationTask(Task):
 
     @cached_property
     def source_lengths(self) -> Callable[[tf.Tensor], tf.Tensor]:
-        """A function that counts the tokens of each whole text, the end token included."""
+        """Function that counts the tokens of each whole text, including the end token."""
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
@@ -189,7 +193,7 @@ class TranslationTask(Task):
         return self.applied(self.model.attend)(given["inputs"])
 
     def _ids(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
-        """Return the ids that are found, `[batch, n_best, max_length]`, unknown words replaced."""
+        """Return the ids, `[batch, n_best, max_length]`, where unknown words are replaced."""
         if not self.codec.replaces:
             return found.ids
         return self.codec.replace(found.ids, found.records["weights"], source)
@@ -204,7 +208,7 @@ class TranslationTask(Task):
     def _ranked(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
         scores, hypotheses = found.scores, self.options.hypotheses
         translations = self.codec.decode_all(self._ids(found, source), source)
-        # Different tokens may write the same text: only the best of them stays.
+        # Different tokens can give the same text. Only the best of them stays.
         equal = translations[:, :, None] == translations[:, None, :]
         places = tf.range(hypotheses)
         again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
@@ -241,7 +245,7 @@ class TranslationTask(Task):
     def _tokens_and(
         self, records: dict[str, tf.Tensor], target_ids: tf.Tensor, source: EncodedSource
     ) -> dict[str, tf.Tensor]:
-        """Add the tokens of all sides to records of the attention."""
+        """Add the tokens of source, context and target to records of the attention."""
         tokens = {
             "source_tokens": self.codec.source_tokens(source),
             "target_tokens": self.codec.target_tokens(target_ids, source),
@@ -252,16 +256,16 @@ class TranslationTask(Task):
 
 
 def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptions:
-    """Return the search options, checked against the model."""
+    """Return the search options, and check them against the model."""
     search_options = SearchOptions.from_keywords(options)
     if search_options.max_length < 2:
         raise ValueError(
-            "Expected max_length >= 2, as a text has at least one token and its end token. "
+            "Expected max_length >= 2, because a text has at least one token and its end token. "
             f"Received: max_length={search_options.max_length}"
         )
     if search_options.coverage_penalty and not model.has_attention:
         raise ValueError(
-            "Expected a model with attention, for a coverage penalty. Received: "
+            "Expected a model with attention for a coverage penalty. Received: "
             f"coverage_penalty={search_options.coverage_penalty} with {model.name}."
         )
     return search_options
@@ -270,9 +274,9 @@ def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptio
 def _check_replacement(
     model: keras.Model, replace_unknown: bool, dictionary: Mapping[str, str] | None
 ) -> None:
-    """Check that unknown words can be replaced, and replaced by entries of the dictionary."""
+    """Check that the model allows to replace unknown words, and to use a dictionary."""
     if replace_unknown and (model.copies or not model.has_attention):
-        why = "which copies already" if model.copies else "which has no attention"
+        why = "which already copies" if model.copies else "which has no attention"
         raise ValueError(
             "Expected a model with attention that does not copy, to replace unknown words. "
             f"Received: replace_unknown=True with {model.name}, {why}."
@@ -281,12 +285,12 @@ def _check_replacement(
     if replace_unknown and kinds not in (["words"] * 2, ["characters"] * 2):
         raise ValueError(
             "Expected words on both sides, or characters on both sides, to replace unknown "
-            "tokens by source tokens. Received: replace_unknown=True with "
+            "tokens. Received: replace_unknown=True with "
             f"{kinds[0]} and {kinds[1]}."
         )
     if dictionary and not (replace_unknown and kinds == ["words"] * 2):
         raise ValueError(
-            "Expected replace_unknown=True and tokens that are words, with a dictionary. "
+            "Expected replace_unknown=True, and tokens that are words, for a dictionary. "
             f"Received: replace_unknown={replace_unknown} with {kinds[0]} and {kinds[1]}."
         )
     if dictionary and not all(key and value for key, value in dictionary.items()):

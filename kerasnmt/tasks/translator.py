@@ -1,4 +1,4 @@
-"""Ask one model, export or server about many texts, images or stories."""
+"""Requests to a model, an export or a server about many texts, images or stories."""
 
 import unicodedata
 import warnings
@@ -13,19 +13,19 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 
 
 class Translator:
-    """Ask a model about lists of texts, images or stories, in batches of similar length.
+    """Client of a model that asks about lists of texts, images or stories, in batches.
 
-    Results are in the order of the rows. A text that is longer than the search allows is cut, with
-    a warning if the model counts tokens. Texts may be in a list, a tuple, an array, a pandas
-    Series, a generator or a tensor.
+    Batches have rows of similar length. Results are in the order of the rows. Texts that are longer
+    than the search allows are truncated, with a warning if the model counts tokens. Texts may be in
+    a list, a tuple, an array, a pandas Series, a generator or a tensor.
 
     Args:
-        served: What answers: a task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the
-            result of `load_export` or `load_lite`; a `RestClient` or a `GrpcClient`.
+        served: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
+            `load_export` or `load_lite`; a `RestClient`; or a `GrpcClient`.
 
     Attributes:
         description: Facts about the model, such as `beam_size`; see `ServedModel`.
-        fields: The names of the fields that it reads.
+        fields: Names of the fields of a request.
     """
 
     def __init__(self, served: ServedModel) -> None:
@@ -41,17 +41,18 @@ class Translator:
         batch_size: int = 64,
         first_number: int = 1,
     ) -> list[tuple[str, float]]:
-        """Return the best answer to each row of a request with its score.
+        """Return the best answer to each row of a request, with its score.
 
         Args:
-            request: A column for each field that the model reads: `text`, with `context` where it
-                reads one; `image`, the bytes of PNG or JPEG files; or `story`, one sentence per
-                line, and `question`.
+            request: Dict with a column for each field of the model: `text`, and `context` if the
+                model reads a context; `image`, the contents of PNG or JPEG files; or `story`, with
+                one sentence per line, and `question`.
             batch_size: Number of rows in a batch.
-            first_number: The number of the first row in warnings.
+            first_number: Number of the first row in warnings.
 
         Returns:
-            A pair (translation, caption or answer; its score) for each row.
+            A list of pairs (answer, score), one for each row. The answer is a translation, a
+            caption or the answer to a question.
 
         Raises:
             ValueError: If the fields are not those of the model, a column is one string, or the
@@ -84,21 +85,22 @@ class Translator:
         batch_size: int = 64,
         first_number: int = 1,
     ) -> list[tuple[str, float]]:
-        """Return the best translation of each text with its score.
+        """Return the best translation of each text, with its score.
 
         Args:
-            texts: The sentences.
-            contexts: The context of each text, if the model reads contexts.
-            prefixes: The words that each translation begins with, or an empty text for any
-                beginning; None for no prefixes.
+            texts: Sentences to translate.
+            contexts: Context of each text, if the model reads contexts.
+            prefixes: Words with which each translation must begin, or an empty string for any
+                words. None for no prefixes.
             batch_size: Number of texts in a batch.
-            first_number: The number of the first text in warnings.
+            first_number: Number of the first text in warnings.
 
         Returns:
-            A pair (translation, log-probability divided by the length penalty) for each text.
+            A list of pairs (translation, score), one for each text. The score is the
+            log-probability divided by the length penalty.
 
         Raises:
-            ValueError: If an argument does not suit the texts or the model.
+            ValueError: If an argument does not match the texts or the model.
         """
         given = self._texts("texts", texts, contexts)
         if prefixes is None:
@@ -115,16 +117,16 @@ class Translator:
         batch_size: int = 64,
         first_number: int = 1,
     ) -> list[list[tuple[str, float]]]:
-        """Return all translations of each text in the beam with their scores, best first.
+        """Return all translations of each text in the beam, with their scores, best first.
 
-        The arguments are those of `best`.
+        See `best` for the arguments.
 
         Returns:
             A list of pairs (translation, score) for each text.
 
         Raises:
-            ValueError: If there is only one translation per text, as in an export for LiteRT, or an
-                argument does not suit the texts or the model.
+            ValueError: If the model gives only one translation of a text, for example a LiteRT
+                model, or an argument does not match the texts or the model.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[list[tuple[str, float]]]:
@@ -147,15 +149,15 @@ class Translator:
     ) -> list[SentenceAttention]:
         """Return the tokens of each text and its best translation, and their attention weights.
 
-        The arguments are those of `best`.
+        See `best` for the arguments.
 
         Returns:
-            The attention of each text. For a pointer-generator it includes the probability that
+            The attention of each text. For a pointer-generator, it includes the probability that
             each token was generated, not copied.
 
         Raises:
-            ValueError: If the model has no attention, or an argument does not suit the texts or the
-                model.
+            ValueError: If the model has no attention, or an argument does not match the texts or
+                the model.
         """
         given = self._texts("texts", texts, contexts)
         return self._run("attention", given, SentenceAttention.of_batch, batch_size, first_number)
@@ -168,20 +170,20 @@ class Translator:
         contexts: Sequence[str] | None = None,
         batch_size: int = 64,
     ) -> list[float]:
-        """Return the log-probability of each given translation, the end token included.
+        """Return the log-probability of each given translation, including the end token.
 
         Args:
-            sources: The source sentences.
-            targets: The translation of each source.
-            contexts: The context of each source, if the model reads contexts.
+            sources: Source sentences.
+            targets: Translation of each source.
+            contexts: Context of each source, if the model reads contexts.
             batch_size: Number of pairs in a batch.
 
         Returns:
             Natural logarithms, in order.
 
         Raises:
-            ValueError: If the numbers of sources, targets and contexts differ, or the model is an
-                export or behind a server.
+            ValueError: If the numbers of sources, targets and contexts differ, or the model is in
+                an export or on a server.
         """
         given = self._pairs(sources, targets, contexts)
         return self._run("score", given, lambda outputs: outputs["score"].tolist(), batch_size)
@@ -199,16 +201,16 @@ class Translator:
         For a model that copies, words outside the vocabulary have the extended ids of the source.
 
         Args:
-            sources: The source sentences.
-            targets: The translation of each source.
-            contexts: The context of each source, if the model reads contexts.
+            sources: Source sentences.
+            targets: Translation of each source.
+            contexts: Context of each source, if the model reads contexts.
             batch_size: Number of pairs in a batch.
 
         Returns:
             The attention of each pair, in order.
 
         Raises:
-            ValueError: As in `score`; also if the model has no attention.
+            ValueError: If the model has no attention, or for the reasons in `score`.
         """
         given = self._pairs(sources, targets, contexts)
         return self._run("forced_attention", given, SentenceAttention.of_batch, batch_size)
@@ -221,10 +223,7 @@ class Translator:
         contexts: Sequence[str] | None = None,
         batch_size: int = 64,
     ) -> list[list[tuple[int, int]]]:
-        """Return the links between the words of each pair, (source word, target word) from 0.
-
-        The arguments are those of `score`; see `kerasnmt.models.TranslationModel.align`.
-        """
+        """Return the links between the words of each pair; see `TranslationModel.align`."""
         attended = self.forced_attention(sources, targets, contexts=contexts, batch_size=batch_size)
         kinds = self.description["source_kind"], self.description["target_kind"]
         return [sentence.alignment(*kinds) for sentence in attended]
@@ -233,14 +232,15 @@ class Translator:
         """Return a caption for each image.
 
         Args:
-            images: The bytes of PNG or JPEG files, or arrays uint8 `[height, width, channels]`.
+            images: Contents of PNG or JPEG files as bytes, or uint8 arrays
+                `[height, width, channels]`.
             batch_size: Number of images in a batch.
 
         Returns:
-            The captions, in order; empty for a file that cannot be read.
+            The captions, in order. A file that cannot be read has an empty caption.
 
         Raises:
-            ValueError: If an image has another form, or the model does not caption images.
+            ValueError: If an image has another type, or the model does not caption images.
         """
         given = {"image": [image_file(image) for image in as_list("images", images, "images")]}
         return [caption for caption, _ in self.ask(given, batch_size=batch_size)]
@@ -251,12 +251,12 @@ class Translator:
         """Return the answer to each question about a story.
 
         Args:
-            stories: For each question its story, a list of sentences, oldest first.
-            questions: The questions.
+            stories: Story of each question, a list of sentences, oldest first.
+            questions: Questions to answer.
             batch_size: Number of questions in a batch.
 
         Returns:
-            The answers, in order; empty for a question without words.
+            The answers, in order. A question without words has an empty answer.
 
         Raises:
             ValueError: If the numbers of stories and questions differ, a story is one string, or
@@ -281,14 +281,14 @@ class Translator:
         reads = "context" in self.fields
         if reads and contexts is None:
             raise ValueError(
-                "Expected contexts, one for each text, as this model reads both. Received: "
-                "contexts=None. Pass empty contexts where there are none."
+                "Expected a context for each text, because this model reads contexts. Received: "
+                "contexts=None. Pass an empty context for a text without one."
             )
         if contexts is None:
             return given
         if not reads:
             raise ValueError(
-                "Expected contexts=None, as this model reads only texts. Received: contexts."
+                "Expected contexts=None, because this model reads only texts. Received: contexts."
             )
         given["context"] = as_texts("contexts", contexts)
         check_same_length("contexts", given["context"], name, len(given["text"]))
@@ -304,7 +304,7 @@ class Translator:
         return given
 
     def _function(self, name: str, fields: Iterable[str]) -> Callable:
-        """Return the function of a signature, which is looked up once."""
+        """Return the function of a signature, and cache it."""
         if {*fields} - {"prefix", "target"} != {*self.fields}:
             raise ValueError(
                 f"Expected a request with {' and '.join(self.fields)}, which this model reads. "
@@ -328,11 +328,11 @@ class Translator:
 
         Args:
             name: Name of the function.
-            given: The columns of the request.
-            rows: A function that returns the answers of a batch from its outputs.
+            given: Columns of the request.
+            rows: Function that returns the answers of a batch from its outputs.
             batch_size: Number of rows in a batch.
-            first_number: Number of the first text in warnings about texts that are cut; None for
-                no warnings.
+            first_number: Number of the first text in warnings about truncated texts, or None for no
+                warnings.
 
         Returns:
             The answer of each row, in order.
@@ -364,20 +364,20 @@ class Translator:
         for place, length in zip(suspects, lengths, strict=True):
             if length > limit:
                 warnings.warn(
-                    f"text {first_number + place} has {length} tokens and was cut to {limit}, the "
-                    "max_length of this search",
+                    f"text {first_number + place} has {length} tokens and was truncated to "
+                    f"{limit}, the max_length of this search",
                     stacklevel=5,
                 )
 
 
 def image_file(image: Any) -> bytes:
-    """Return the bytes of an image file, or encode an array as one."""
+    """Return an image file as bytes, and encode an array as a file."""
     if isinstance(image, bytes):
         return image
     array = np.asarray(image)
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] not in (1, 3, 4):
         raise ValueError(
-            "Expected each image as the bytes of a PNG or JPEG file, or as an array uint8 "
+            "Expected each image as the bytes of a PNG or JPEG file, or as a uint8 array "
             f"[height, width, channels]. Received: {type(image).__name__} of dtype {array.dtype} "
             f"and shape {array.shape}."
         )
@@ -387,22 +387,22 @@ def image_file(image: Any) -> bytes:
 
 
 def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
-    """Return the texts and scores of a batch: each answer has one text and one score."""
+    """Return the text and the score of each answer of a batch."""
     (name,) = outputs.keys() - {"score"}
     return zip(map(decode, outputs[name]), outputs["score"].tolist(), strict=True)
 
 
-# What to do where a model lacks a function.
+# Errors for functions that a model does not have.
 _MISSING = {
     "n_best": "Expected a model, or a SavedModel, for several translations of a text. Received: "
     "one without the signature 'n_best'.",
     "attention": "Expected a model with attention. Received: one without the signature "
     "'attention'.",
-    "forced_prefix": "Expected a model, to force prefixes. Received: an export, whose signatures "
+    "forced_prefix": "Expected a model for prefixes. Received: an export, whose signatures take "
+    "only texts.",
+    "score": "Expected a model to score given translations. Received: an export, whose signatures "
     "take only texts.",
-    "score": "Expected a model, to score given translations. Received: an export, whose signatures "
-    "take only texts.",
-    "forced_attention": "Expected a model with attention, to align given translations. Received: "
+    "forced_attention": "Expected a model with attention to align given translations. Received: "
     "one without attention, or an export.",
 }
 
@@ -410,7 +410,7 @@ _MISSING = {
 def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
     """Yield the indices of texts in batches, shortest texts first.
 
-    Texts of similar length need little padding, and few steps are wasted on finished rows.
+    Texts of similar length need little padding, and their rows finish at about the same time.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     for start in range(0, len(order), batch_size):
@@ -418,10 +418,10 @@ def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]
 
 
 def _most_tokens(text: str) -> int:
-    """Return an upper bound of the number of tokens in a text, the end token included.
+    """Return an upper bound of the number of tokens in a text, including the end token.
 
-    Each token stands for at least one byte of the text, or of the normalized text of SentencePiece,
-    except the space that it adds at the beginning.
+    Each token stands for at least one byte of the text, or of the text that SentencePiece has
+    normalized. Only the space that SentencePiece adds at the beginning is not in the text.
     """
     forms = text, unicodedata.normalize("NFKC", text)
     return max(len(form.encode("utf-8", "replace")) for form in forms) + 2

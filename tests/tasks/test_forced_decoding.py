@@ -24,7 +24,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
     tokenizer = make_pointer_model().source_tokenizer
 
     def attend(inputs):
-        """Numbers that tell what was fed, as weights 100 extended_source_ids + target_ids."""
+        """Return weights 100 extended_source_ids + target_ids, which show the inputs."""
         fed = {name: tf.cast(ids, "float32") for name, ids in inputs.items()}
         extended, target = fed["extended_source_ids"], fed["target_ids"]
         weights = 100 * extended[:, None] + target[:, :, None]

@@ -1,4 +1,4 @@
-"""Every kind of task on JAX answers as it does on TensorFlow."""
+"""Every kind of task gives the same answers on JAX and on TensorFlow."""
 
 import json
 import os
@@ -34,7 +34,7 @@ print(json.dumps(answers(sys.argv[1])))
 
 
 def answers(folder):
-    """What the models of a folder answer."""
+    """Return the answers of the models in a folder."""
     from kerasnmt.models import load_model
 
     def translator(name, **options):
@@ -62,7 +62,7 @@ def answers(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with tiny models of large random weights."""
+    """A folder with tiny models with large random weights."""
     words = WordTokenizer(WORDS)
     models = {
         "copying": zoo.pointer_generator_gru(words, **TINY),

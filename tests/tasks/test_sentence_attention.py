@@ -54,7 +54,7 @@ def test_bare_spaces_belong_to_a_word():
 
 
 def outputs(**further):
-    """A batch of the signature `attention`: one whole row, one shorter one, one empty one."""
+    """A batch of the signature `attention` with a full row, a shorter row and an empty row."""
     weights = np.stack([WEIGHTS, np.zeros_like(WEIGHTS), np.zeros_like(WEIGHTS)])
     weights[1, 0, :2] = [0.25, 0.75]
     return {
@@ -99,7 +99,7 @@ def test_it_shows_itself():
     drawn, gate = axes.images
     np.testing.assert_array_equal(drawn.get_array(), WEIGHTS)
     np.testing.assert_allclose(gate.get_array(), [[0.9], [0.6], [0.0]], rtol=1e-6)
-    # A text without a translation has no picture.
+    # There is no picture for an empty translation.
     assert repr(empty).strip() == "</s>  p_gen"
     assert empty._repr_png_() is None
 

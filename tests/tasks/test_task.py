@@ -1,4 +1,4 @@
-"""The steps of a task, as a graph of TensorFlow."""
+"""The steps of a task as a TensorFlow graph."""
 
 from kerasnmt.tasks import task_of
 

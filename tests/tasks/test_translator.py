@@ -89,7 +89,7 @@ def test_attention_to_a_context(context_model):
     assert one.context_weights.shape == (len(one.target_tokens), 5)
     np.testing.assert_allclose(one.context_weights, many[0].context_weights, atol=1e-6)
     np.testing.assert_allclose(one.context_weights.sum(-1), 1, atol=1e-5)
-    with pytest.raises(ValueError, match="contexts, one for each text"):
+    with pytest.raises(ValueError, match="a context for each text"):
         context_model.attention("two dogs", **options)
 
 
@@ -129,8 +129,8 @@ def test_long_texts_are_cut_with_a_warning(translator):
         warnings.simplefilter("always")
         answers = translator.best(texts, first_number=101)
     assert [str(warning.message) for warning in caught] == [
-        "text 102 has 21 tokens and was cut to 12, the max_length of this search",
-        "text 104 has 14 tokens and was cut to 12, the max_length of this search",
+        "text 102 has 21 tokens and was truncated to 12, the max_length of this search",
+        "text 104 has 14 tokens and was truncated to 12, the max_length of this search",
     ]
     assert answers[1] == pytest.approx(answers[2])
     with pytest.warns(UserWarning, match="text 1 has 21 tokens"):
@@ -147,12 +147,12 @@ def test_characters_that_become_many_pieces_are_warned_of_too(make_translator_mo
     translator = Translator(
         ExportModule(make_translator_model(source=tokenizer), beam_size=1, max_length=8)
     )
-    with pytest.warns(UserWarning, match=r"text 1 has \d+ tokens and was cut to 8"):
+    with pytest.warns(UserWarning, match=r"text 1 has \d+ tokens and was truncated to 8"):
         translator.translate(["\ufdfa"])
 
 
 class Asked(ServedModel):
-    """A model that keeps its requests, and answers each row with one word."""
+    """Model that stores its requests, and answers each row with one word."""
 
     description = {"source_kind": "words", "target_kind": "words"}  # noqa: RUF012
     fields = ("text", "context")
@@ -179,7 +179,7 @@ class Asked(ServedModel):
 
 
 def test_texts_may_be_in_whatever_holds_them(forms):
-    """A model is asked with lists of `str`, in whatever form the texts come."""
+    """The model gets lists of `str` for any container of texts."""
     asked = Asked()
     translator = Translator(asked)
     texts, contexts, others = ["a", "dogs é"], ["c d", "🙂 c d"], ["", "b"]
@@ -205,7 +205,7 @@ def test_texts_may_be_in_whatever_holds_them(forms):
 
 @pytest.fixture(scope="module")
 def unasked_model(make_translator_model):
-    """A model without any graph of its translators."""
+    """A model whose translators have no traced graph."""
     return make_translator_model()
 
 
@@ -247,7 +247,7 @@ def test_what_holds_no_texts_is_refused_before_a_graph_is_made(
 
 def test_contexts_that_hold_no_texts(context_model, no_texts):
     values, message = no_texts
-    wanted = "contexts, one for each text" if values is None else f"Received: contexts{message}"
+    wanted = "a context for each text" if values is None else f"Received: contexts{message}"
     with pytest.raises(ValueError, match=re.escape(wanted)):
         context_model.translate(["dog"], contexts=values)
 
