@@ -1,11 +1,11 @@
-"""Tokenizers that run inside a TensorFlow graph, and the training of their vocabularies."""
+"""Tokenizers that run in a TensorFlow graph, and the training of their vocabularies."""
 
 from kerasnmt.lazy_names import lazy_names
 from kerasnmt.text.guess_kind import guess_kind
 from kerasnmt.text.register_tokenizers import register_tokenizers
 from kerasnmt.text.word_indices import word_indices
 
-# Tokens are merged into words without TensorFlow.
+# `word_indices` and `guess_kind` need no TensorFlow.
 _TOKENIZERS, __getattr__ = lazy_names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""A tokenizer of characters."""
+"""Tokenizer of characters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,18 +12,17 @@ from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CharacterTokenizer(VocabularyTokenizer):
-    """A tokenizer of Unicode characters (code points), spaces included.
+    """Tokenizer of Unicode characters (code points), including spaces.
 
     Models can copy any unknown character from the source; see `tokenize_source`.
 
     Args:
-        characters: The characters with ids from 4, in the order of their ids; a list or a string.
-        counts: The number of occurrences of each id, from 0, in the training text; `None` if
-            unknown.
+        characters: List or string of the characters with ids from 4, in the order of their ids.
+        counts: Number of occurrences of each id, from 0, in the training text, or None if unknown.
 
     Raises:
-        ValueError: If `characters` has duplicates or entries that are not single characters, or
-            the number of counts differs from the number of ids.
+        ValueError: If `characters` has duplicates or entries that are not single characters, or the
+            number of counts differs from the number of ids.
     """
 
     kind = "characters"
@@ -42,7 +41,7 @@ class CharacterTokenizer(VocabularyTokenizer):
         )
         self._characters = characters
         with tf.init_scope():
-            # Of the first four ids only the unknown id is written, as "⁇".
+            # Of the first four ids, only the unknown id is ever written, as "⁇".
             self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])
             self._ids = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(

@@ -1,7 +1,7 @@
-"""Ids of the words outside the vocabulary in the source of an example.
+"""Ids of the words in the source of an example that are outside the vocabulary.
 
-All functions run in a graph, on flat values. They find equal words of a row with `tf.unique`, a
-hash table, so a source may have any length.
+All functions run in a graph, on flat values. They find equal words of a row with the hash table of
+`tf.unique`, so a source may have any length.
 """
 
 import tensorflow as tf
@@ -14,11 +14,11 @@ def find_unknown_words(ids: tf.RaggedTensor, words: tf.RaggedTensor) -> tf.Ragge
 
     Args:
         ids: Ids, int32 `[batch, (length)]`.
-        words: The text of each id, string `[batch, (length)]`; "" for an unknown id that cannot be
+        words: Text of each id, string `[batch, (length)]`, or "" for an unknown id that cannot be
             copied.
 
     Returns:
-        The distinct unknown words of each row in order of first appearance, string
+        The distinct unknown words of each row, in order of first appearance, string
         `[batch, (unknown)]`.
     """
     _, rows, words = _unknown(ids, words)
@@ -40,10 +40,10 @@ def extended_ids(
 
     Args:
         ids: Ids, int32 `[batch, (length)]`.
-        words: The text of each id, string `[batch, (length)]`; "" for an unknown id that cannot be
+        words: Text of each id, string `[batch, (length)]`, or "" for an unknown id that cannot be
             copied.
-        unknown_words: The distinct unknown words of each row, string `[batch, (unknown)]`.
-        vocabulary_size: The extended id of the first unknown word of each row.
+        unknown_words: Distinct unknown words of each row, string `[batch, (unknown)]`.
+        vocabulary_size: Size of the vocabulary, which is the first extended id of each row.
 
     Returns:
         The extended ids, int32 `[batch, (length)]`.
@@ -52,7 +52,7 @@ def extended_ids(
     count = tf.size(unknown_words.flat_values, tf.int64)
     keys = [_keys(unknown_words.value_rowids(), unknown_words.flat_values), _keys(rows, words)]
     _, index = tf.unique(tf.concat(keys, axis=0), tf.int64)
-    index = index[count:]  # the first ones are 0, 1, 2, …, as the words of a row are distinct
+    index = index[count:]  # the first ones are 0, 1, 2, …, because the words of a row are distinct
     rank = index - tf.gather(unknown_words.row_starts(), rows)
     found = tf.where(index < count, vocabulary_size + rank, UNKNOWN_ID)
     flat = tf.tensor_scatter_nd_update(
@@ -68,12 +68,13 @@ def words_of_extended_ids(
 
     Args:
         ids: Integers of any shape.
-        rows: The row of each id, integers of a shape that broadcasts to that of `ids`.
-        unknown_words: The unknown words of each row, string `[batch, (unknown)]`.
-        vocabulary_size: The extended id of the first unknown word of each row.
+        rows: Row of each id, integers with a shape that broadcasts to the shape of `ids`.
+        unknown_words: Unknown words of each row, string `[batch, (unknown)]`.
+        vocabulary_size: Size of the vocabulary, which is the first extended id of each row.
 
     Returns:
-        The words, string of the shape of `ids`; "" where an id is not the id of an unknown word.
+        The words, a string tensor with the shape of `ids`, or "" for an id that is not an extended
+        id.
     """
     rank = tf.cast(ids, tf.int64) - vocabulary_size
     within = (rank >= 0) & (rank < tf.gather(unknown_words.row_lengths(), rows))
@@ -89,7 +90,7 @@ def _unknown(
     unknown = (ids.flat_values == UNKNOWN_ID) & (words.flat_values != "")
     places = tf.where(unknown)[:, 0]
     words = tf.gather(words.flat_values, places)
-    # The words may be written as text, so bytes that are not UTF-8 become U+FFFD.
+    # The words can become a part of the output, so bytes that are not UTF-8 become U+FFFD.
     words = tf.strings.unicode_transcode(words, "UTF-8", "UTF-8")
     return places, tf.gather(ids.value_rowids(), places), words
 

@@ -1,4 +1,4 @@
-"""A tokenized source with extended ids for its unknown words."""
+"""Tokenized source with extended ids for its unknown words."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,13 @@ import tensorflow as tf
 
 
 class ExtendedSource(NamedTuple):
-    """The result of a tokenizer's `tokenize_source` for a batch of texts.
+    """Result of `Tokenizer.tokenize_source` for a batch of texts.
 
     Attributes:
-        ids: The ids that `tokenize` returns, int32 `[batch, (length)]`, all below the vocabulary
-            size.
-        extended_ids: The same ids, int32 `[batch, (length)]`, but each word outside the vocabulary
-            has an id of at least the vocabulary size.
-        unknown_words: The words of these extended ids, in the order of the ids, string
+        ids: Ids of `tokenize`, int32 `[batch, (length)]`, all below the vocabulary size.
+        extended_ids: The same ids, int32 `[batch, (length)]`, except for words outside the
+            vocabulary, whose ids start with the vocabulary size.
+        unknown_words: Words outside the vocabulary, in the order of their ids, string
             `[batch, (unknown)]`.
     """
 

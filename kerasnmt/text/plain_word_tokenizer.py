@@ -1,4 +1,4 @@
-"""A tokenizer of lowercase words without the punctuation around them."""
+"""Tokenizer of lowercase words without the punctuation around them."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -14,16 +14,16 @@ _AROUND = r"^[\pP\pS]+|[\pP\pS]+$"
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class PlainWordTokenizer(WordTokenizer):
-    """A tokenizer of words separated by spaces, in lowercase and without surrounding punctuation.
+    """Tokenizer of words separated by spaces, in lowercase and without surrounding punctuation.
 
     "Where is Mary?" becomes `where is mary`. Punctuation inside a word stays: "football,apple" is
-    one word, and so is "don't". A sequence of punctuation alone is not a word. The text should not
-    be tokenized. Control characters and bytes that are not UTF-8 count as spaces.
+    one word, and so is "don't". A token of punctuation alone is not a word. Use raw text, which is
+    not tokenized already. Control characters and bytes that are not UTF-8 count as spaces.
 
     Args:
-        words: The words with ids from 4, in the order of their ids, as the tokenizer makes them.
-        counts: The number of occurrences of each id, from 0, in the training text; `None` if
-            unknown.
+        words: Words with ids from 4, in the order of their ids, in lowercase and without
+            surrounding punctuation.
+        counts: Number of occurrences of each id, from 0, in the training text, or None if unknown.
 
     Raises:
         ValueError: If `words` has duplicates, empty or reserved words, or words with spaces, or the
@@ -50,7 +50,7 @@ class PlainWordTokenizer(WordTokenizer):
 
 def _plain_words(text: Any) -> tf.RaggedTensor:
     """Split text `[batch]` into words `[batch, (length)]`."""
-    # `tf.strings.lower` would drop everything after a null byte.
+    # Without this, `tf.strings.lower` would drop everything after a null byte.
     text = tf.strings.unicode_transcode(
         text, "UTF-8", "UTF-8", replacement_char=ord(" "), replace_control_characters=True
     )

@@ -1,4 +1,4 @@
-"""Register the tokenizers with Keras."""
+"""Registration of the tokenizers with Keras."""
 
 
 def register_tokenizers() -> None:

@@ -1,4 +1,4 @@
-"""Read the rows of a corpus of any type."""
+"""Rows of a corpus of any type."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,32 +8,35 @@ import numpy as np
 from kerasnmt.columns import as_texts, check_same_length, is_data_frame, without_tensor
 
 _WAYS = (
-    "Give two columns as a tuple, (sources, targets) with a list each, or pairs as a list of "
-    "tuples, [(source, target), …]."
+    "Pass two columns as a tuple of lists, (sources, targets), or pairs as a list of tuples, "
+    "[(source, target), …]."
 )
 
 
 def rows(corpus: Any, source_key: str = "source", target_key: str = "target") -> Iterable[Any]:
     """Return the rows of a corpus: pairs of sentences, or single sentences.
 
+    A corpus has one of these forms:
+
+    - A tuple of two columns, the sources and the targets. A column is a list, an array or a tensor
+      with one axis, a pandas Series or a generator.
+    - An array or a tensor of pairs, string `[n, 2]`, or of sentences, string `[n]`.
+    - A pandas DataFrame with the columns `source_key` and `target_key`.
+    - An iterable of dicts with these keys.
+    - Any other iterable of `(source, target)` tuples, which may have more entries, or of sentences.
+      Its elements are returned unchanged.
+
     Args:
-        corpus: One of
-            - a tuple of two columns, the sources and the targets: lists, arrays or tensors with one
-              axis, pandas Series or generators;
-            - an array or a tensor of pairs, string `[n, 2]`, or of sentences, string `[n]`;
-            - a pandas DataFrame with the columns `source_key` and `target_key`;
-            - an iterable of dicts with these keys;
-            - any other iterable. Its elements are returned as they are: `(source, target)` tuples,
-              which may have more entries, or sentences.
-        source_key: The column or key of the sources.
-        target_key: The column or key of the targets.
+        corpus: One of the above.
+        source_key: Column or key of the sources.
+        target_key: Column or key of the targets.
 
     Returns:
         An iterable of `(source, target)` tuples or of sentences.
 
     Raises:
-        ValueError: If columns differ in length or are missing, an array has another shape, or two
-            lists could be either two columns or two pairs.
+        ValueError: If columns differ in length or are missing, an array has another shape, or the
+            corpus could be either two columns or two pairs.
     """
     corpus = without_tensor(corpus)
     if is_data_frame(corpus):
@@ -41,7 +44,7 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
         if not {source_key, target_key} <= {*columns}:
             raise ValueError(
                 f"Expected the columns {source_key!r} and {target_key!r}. Received: a DataFrame "
-                f"with {columns}. Rename them, or give batches source_key= and target_key=."
+                f"with {columns}. Rename them, or pass source_key= and target_key= to batches."
             )
         return [*zip(corpus[source_key], corpus[target_key], strict=True)]
     if isinstance(corpus, np.ndarray):
@@ -66,7 +69,7 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
 
 
 def _is_column(side: Any) -> bool:
-    """Return whether this holds a text of each row, unlike a row, which holds texts of its own."""
+    """Return whether this is a column with a text of each row, not a row with its texts."""
     if isinstance(side, tuple | list):
         return all(isinstance(text, str) for text in side)
     if isinstance(side, np.ndarray):
@@ -86,6 +89,6 @@ def _row(row: Any, source_key: str, target_key: str) -> Any:
     if not {source_key, target_key} <= row.keys():
         raise ValueError(
             f"Expected dicts with the keys {source_key!r} and {target_key!r}. Received: a dict "
-            f"with {[*row]}. Rename them, or give batches source_key= and target_key=."
+            f"with {[*row]}. Rename them, or pass source_key= and target_key= to batches."
         )
     return row[source_key], row[target_key]

@@ -1,4 +1,4 @@
-"""A tokenizer of SentencePiece subwords."""
+"""Tokenizer of SentencePiece subwords."""
 
 import base64
 import copy
@@ -19,17 +19,17 @@ from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 
-# This number of sentences is enough to estimate frequencies.
+# Number of sentences from which the frequencies of ids are estimated.
 _COUNTED = 20_000
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SentencePieceTokenizer(Tokenizer):
-    """A tokenizer of subword pieces, learned from raw text.
+    """Tokenizer of subword pieces, which are learned from raw text.
 
-    The text is normalized (Unicode NFKC, single spaces) but otherwise restored exactly: 99.6%
-    (German) and 99.9% (English) of the captions of Multi30k are unchanged after tokenizing and
-    detokenizing.
+    The tokenizer normalizes text (Unicode NFKC, single spaces). Otherwise, detokenizing restores
+    the text exactly: 99.6% of the German and 99.9% of the English captions of Multi30k stay
+    unchanged.
 
     Models copy pieces: `tokenize_source` returns the ids of `tokenize` and no unknown words,
     because rare words consist of pieces that have ids. A character outside the vocabulary stays
@@ -40,15 +40,14 @@ class SentencePieceTokenizer(Tokenizer):
     tokenizer.tokenize(["Two dogs run."])
     ```
 
-    References:
-        Kudo and Richardson, 2018, "SentencePiece: A simple and language independent subword
-        tokenizer and detokenizer for Neural Text Processing"; Kudo, 2018, "Subword Regularization",
-        for the unigram model.
+    Source: Kudo and Richardson (2018), "SentencePiece: A simple and language independent subword
+    tokenizer and detokenizer for neural text processing"; Kudo (2018), "Subword regularization",
+    for the unigram model.
 
     Args:
-        model: The bytes of a SentencePiece model with the ids of `kerasnmt.ids`; see `train`.
-        counts: The number of occurrences of each id, from 0, in text like the training text;
-            `None` if unknown.
+        model: SentencePiece model as bytes, with the special ids of `kerasnmt.ids`; see `train`.
+        counts: Number of occurrences of each id, from 0, in text like the training text, or None if
+            unknown.
 
     Raises:
         ValueError: If `model` is not such a model, or the number of counts differs from the number
@@ -91,9 +90,9 @@ class SentencePieceTokenizer(Tokenizer):
         Args:
             dataset: See `Tokenizer.train`.
             vocabulary_size: Number of ids, with the four special ids.
-            character_coverage: The share of the text's characters that the vocabulary covers. Below
-                1, the rarest characters become unknown; 0.9995 suits scripts with thousands of
-                characters.
+            character_coverage: Fraction of the characters in the text that the vocabulary covers.
+                Below 1, the rarest characters become unknown. Use 0.9995 for scripts with thousands
+                of characters.
             sample: Maximum number of sentences, drawn at random. Training takes about 2 KB of
                 memory for each sentence.
 
@@ -101,8 +100,8 @@ class SentencePieceTokenizer(Tokenizer):
             The tokenizer.
 
         Raises:
-            ValueError: If the corpus is empty or does not hold strings, is too small for the
-                vocabulary size, or has too many characters for it.
+            ValueError: If the corpus is empty or has entries that are not strings, is too small for
+                the vocabulary size, or has too many characters for it.
         """
         corpus = sample_of_sentences(dataset, sample)
         model = io.BytesIO()
@@ -119,7 +118,7 @@ class SentencePieceTokenizer(Tokenizer):
                 eos_id=END_ID,
                 unk_surface="⁇",
                 max_sentence_length=2**30,  # longer sentences would be skipped silently
-                num_threads=2,  # fixed, because the rounding of sums depends on it
+                num_threads=2,  # constant, because the rounding of sums depends on it
                 minloglevel=2,
             )
         except (RuntimeError, OSError) as error:
@@ -132,20 +131,19 @@ class SentencePieceTokenizer(Tokenizer):
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
         """Turn text into ids of randomly sampled pieces.
 
-        Training on different segmentations of a sentence in each epoch (subword regularization)
-        makes a model more robust, especially with little data. SentencePiece draws its own random
-        numbers: no seed repeats them. A dataset must not cache the ids.
+        Subword regularization trains on different segmentations of a sentence in each epoch. It
+        makes a model more robust, especially with little data. SentencePiece draws the random
+        numbers itself, so no seed repeats them. A dataset must not cache the ids.
 
-        References:
-            Kudo, 2018, "Subword Regularization: Improving Neural Network Translation Models with
-            Multiple Subword Candidates", section 3, sampling from all segmentations.
+        Source: Kudo (2018), "Subword regularization: Improving neural network translation models
+        with multiple subword candidates", section 3, sampling from all segmentations.
 
         Args:
-            text: The texts, string `[batch]` or a list of `str`.
-            alpha: A segmentation with probability p is drawn in proportion to p^alpha: 0 gives the
-                uniform distribution, 1 the distribution of the unigram model, and large values
-                nearly always the best segmentation. For a BPE model that was trained elsewhere,
-                alpha is the dropout rate of merges.
+            text: Texts, string `[batch]` or a list of `str`.
+            alpha: Exponent of probabilities: a segmentation with probability p is drawn in
+                proportion to p^alpha. 0 gives the uniform distribution, 1 the distribution of the
+                unigram model, and large values nearly always give the best segmentation. For a BPE
+                model that was trained elsewhere, alpha is the dropout rate of merges.
 
         Returns:
             The ids, int32 `[batch, (length)]`.
@@ -155,13 +153,13 @@ class SentencePieceTokenizer(Tokenizer):
         """
         if alpha < 0:
             raise ValueError(f"Expected alpha >= 0; a usual value is 0.1. Received: alpha={alpha}")
-        # Both tokenizers share one model: only these two arguments differ.
+        # Both tokenizers share one model. Only these two attributes differ.
         drawn = copy.copy(self._pieces)
         drawn.nbest_size, drawn.alpha = -1, alpha
         return drawn.tokenize(tf.convert_to_tensor(text, tf.string))
 
     def get_config(self) -> dict[str, Any]:
-        """Return the model in base64, so that JSON can hold it, and the counts."""
+        """Return the model in base64, for JSON, and the counts."""
         return {"model": base64.b64encode(self._model).decode("ascii"), "counts": self.counts}
 
     @classmethod
@@ -188,12 +186,12 @@ def _explanation(message: str, vocabulary_size: int) -> str:
     if largest := re.search(r"value <= (\d+)", message):
         return (
             f"Expected a vocabulary_size of at most {largest[1]}, the maximum for this corpus. "
-            f"{received} Choose a smaller one, or train on more text."
+            f"{received} Use a smaller size, or train on more text."
         )
     if smallest := re.search(r"required_chars.*? \d+ vs (\d+)", message):
         return (
-            f"Expected a vocabulary_size of at least {smallest[1]}, for all characters of this "
-            f"corpus. {received} Choose a larger one, or a character_coverage below 1."
+            f"Expected a vocabulary_size of at least {smallest[1]} for all characters of this "
+            f"corpus. {received} Use a larger size, or a character_coverage below 1."
         )
     return f"SentencePiece could not train on this corpus: {message}. {received}"
 
@@ -202,8 +200,9 @@ def _outlive_seeding(pieces: tensorflow_text.SentencepieceTokenizer, model: byte
     """Keep a tokenizer alive when TensorFlow is seeded.
 
     In TensorFlow Text, the kernel that loads a model also owns it, and `tf.random.set_seed` deletes
-    all kernels. Every later call, even in functions traced before, would fail with "Resource … does
-    not exist". A resource with a shared name belongs to the device and stays.
+    all kernels. After that, every call would fail with "Resource … does not exist", even in
+    functions that were traced before. A resource with a shared name belongs to the device and
+    stays.
     """
     pieces._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
         model=model, shared_name=f"kerasnmt_{uuid.uuid4().hex}"

@@ -1,4 +1,4 @@
-"""Read and sample the sentences of a corpus, to train a vocabulary."""
+"""Sentences of a corpus, and a sample of them, to train a vocabulary."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,18 +10,17 @@ from kerasnmt.text.rows import rows
 
 
 def sentences(dataset: Any) -> Iterator[str]:
-    """Yield every sentence of a corpus that is not blank, in order, sources and targets alike.
+    """Yield all sentences of a corpus that are not blank, in order, both sources and targets.
 
     Args:
         dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; an
-            iterable of `str`; or what `rows` accepts: tuples of `str`, which may have more entries,
-            two columns, an array, a tensor or a DataFrame.
+            iterable of `str`; or any corpus that `rows` accepts.
 
     Yields:
         The sentences as `str`. Bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        ValueError: If `dataset` holds anything but strings, is infinite, or has no sentences.
+        ValueError: If `dataset` has entries that are not strings, is infinite, or has no sentences.
     """
     empty = True
     for text in _from_dataset(dataset) if isinstance(dataset, tf.data.Dataset) else _flat(dataset):
@@ -30,8 +29,8 @@ def sentences(dataset: Any) -> Iterator[str]:
             yield text
     if empty:
         raise ValueError(
-            "Expected a corpus with at least one sentence that is not blank, found none. "
-            f"Received: dataset={dataset!r}."
+            "Expected a corpus with at least one sentence that is not blank. "
+            f"Received: dataset={dataset!r}, which has none."
         )
 
 
@@ -52,7 +51,7 @@ def sample_of_sentences(dataset: Any, sample: int) -> list[str]:
         raise ValueError(f"Expected a sample of at least 1 sentence. Received: sample={sample}.")
     drawn, draw = [], random.Random(0)
     for seen, text in enumerate(sentences(dataset), start=1):
-        # Reservoir sampling: each sentence is equally likely, whatever the order of the corpus.
+        # Reservoir sampling: each sentence is equally likely, for any order of the corpus.
         if seen <= sample:
             drawn.append(text)
         elif (place := draw.randrange(seen)) < sample:
@@ -70,10 +69,10 @@ def _from_dataset(dataset: tf.data.Dataset) -> Iterator[str]:
     if dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError(
             "Expected a finite dataset. Received: an infinite dataset. Take a part of it with "
-            "dataset.take(count), or remove the repeat()."
+            "dataset.take(count), or remove repeat()."
         )
     if all(spec.shape.rank == 0 for spec in specs):
-        dataset = dataset.batch(1024)  # single elements would cost more time than the training
+        dataset = dataset.batch(1024)  # reading single elements would take longer than training
     for element in dataset.as_numpy_iterator():
         for side in tf.nest.flatten(element):
             for text in side.ravel():

@@ -1,4 +1,4 @@
-"""Turn stories into the ids of their words."""
+"""Ids of the words of stories."""
 
 import tensorflow as tf
 
@@ -11,10 +11,10 @@ def story_ids(
     """Turn stories into ids, eagerly or in a graph.
 
     Args:
-        tokenizer: The tokenizer of the sentences.
-        stories: The sentences of each story, string `[batch, (sentences)]`.
-        max_sentences: Maximum number of sentences. A longer story is cut to its last sentences.
-            `None` for no limit.
+        tokenizer: Tokenizer of the sentences.
+        stories: Sentences of each story, string `[batch, (sentences)]`.
+        max_sentences: Maximum number of sentences, or None for no limit. A longer story is
+            truncated to its last sentences.
 
     Returns:
         The ids of all sentences with words, int32 `[batch, (sentences), (words)]`.

@@ -1,4 +1,4 @@
-"""Targets with their end token, and the inputs of a decoder for them."""
+"""Targets with their end token, and the decoder's inputs for targets."""
 
 import tensorflow as tf
 
@@ -11,9 +11,9 @@ def with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
 
 
 def padded(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Pad ids on the right with 0, to a size of at least 1 on each axis but the first.
+    """Pad ids on the right with 0, to a size of at least 1 on all axes except the first.
 
-    An empty batch has no longest text, and loops over a length of 0 fail.
+    Without this minimum, an empty batch would have a length of 0, for which loops fail.
 
     Args:
         ids: Ids, int32 `[batch, (words)]` or `[batch, (sentences), (words)]`.
@@ -26,17 +26,18 @@ def padded(ids: tf.RaggedTensor) -> tf.Tensor:
 
 
 def decoder_inputs(targets: tf.Tensor, vocabulary_size: int) -> tf.Tensor:
-    """Return the decoder's inputs: the start token, then the targets without the last one.
+    """Return the decoder's inputs: the start token and the targets without their last token.
 
     Args:
         targets: Int32 `[batch, length]`, right-padded with 0.
-        vocabulary_size: Number of ids that the decoder embeds. Extended ids, from this number on,
-            become the unknown id.
+        vocabulary_size: Number of ids that the decoder embeds. Extended ids, which are not below
+            this number, become the unknown id.
 
     Returns:
         Int32 of the same shape, with the same padding.
     """
     known = tf.where(targets < vocabulary_size, targets, UNKNOWN_ID)
     start = tf.fill([tf.shape(targets)[0], 1], START_ID)
-    # The end token moves to a position of padding, or out of the row, and is removed.
+    # The shift moves the end token to a position of padding, where it is removed, or out of the
+    # row.
     return tf.concat([start, known[:, :-1]], axis=1) * tf.cast(targets != PAD_ID, tf.int32)

@@ -1,7 +1,7 @@
-"""Hide the GPUs from TensorFlow when it is imported, unless Keras runs on it.
+"""Module that hides the GPUs from TensorFlow, unless Keras runs on TensorFlow.
 
-Then TensorFlow only reads text, on the CPU. Its first operation would take the memory of all GPUs
-that it sees. Modules that run TensorFlow's operations first import this module.
+Otherwise, the first operation of TensorFlow would take the memory of all GPUs, although it only
+reads text on the CPU. Modules that run operations of TensorFlow import this module first.
 """
 
 from contextlib import suppress
@@ -10,5 +10,5 @@ import keras
 import tensorflow as tf
 
 if keras.backend.backend() != "tensorflow":
-    with suppress(RuntimeError):  # the program has used TensorFlow before, on devices of its choice
+    with suppress(RuntimeError):  # TensorFlow has already run, so its devices cannot change
         tf.config.set_visible_devices([], "GPU")

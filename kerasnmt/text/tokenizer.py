@@ -1,4 +1,4 @@
-"""The base of all tokenizers."""
+"""Base class of tokenizers."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
@@ -14,35 +14,35 @@ from kerasnmt.text.word_indices import word_indices
 
 
 class Tokenizer(tf.Module):
-    """Turn text into ids and back, inside a TensorFlow graph.
+    """Base class of tokenizers, which turn text into ids and back in a TensorFlow graph.
 
     A tokenizer contains its complete vocabulary: `keras.saving` stores it in a `model.keras`, and
-    as a `tf.Module` it is part of a SavedModel. It runs eagerly, under `tf.function` and in
+    it is a `tf.Module`, which is part of a SavedModel. It runs eagerly, in `tf.function` and in
     `tf.data`.
 
     Every vocabulary begins with the four special ids of `kerasnmt.ids`: padding, unknown, start and
-    end. Text is never tokenized to padding, start or end.
+    end. `tokenize` never returns padding, start or end.
 
     For models that copy, `tokenize_source` and `tokenize_target` extend the vocabulary of each
     example by the unknown words of its source, and `detokenize` writes these words.
 
-    A tokenizer of your own is a subclass. It defines
+    Your own tokenizer is a subclass with these members:
 
-    - `kind`, how tokens make words: `"words"` if each token is a word, `"characters"` or
-      `"sentencepiece"` if a space, shown as "▁", begins the next word;
-    - `_tokenize`, from text to ids, without start and end: from 4, or 1 for what is unknown;
-    - `_detokenize`, from such ids to text; an unknown id is written as "⁇";
-    - `get_config`, the constructor's arguments as values for JSON, and
-      `@keras.saving.register_keras_serializable("your_package")`, so that a `model.keras` holds the
-      tokenizer. Import the class before you load the file. An export needs no class: its graph
-      holds the tokenizer;
-    - `train`, if its vocabulary is learned;
-    - `_tokenize_with_words`, if models can copy its unknown words.
+    - `kind`: How tokens form words: `"words"` if each token is a word; `"characters"` or
+      `"sentencepiece"` if a space, shown as "▁", begins the next word.
+    - `_tokenize`: Turns text into ids, without start and end: 1 for unknown tokens, or ids from 4.
+    - `_detokenize`: Turns such ids into text, with "⁇" for the unknown id.
+    - `get_config`: Returns the constructor's arguments as values for JSON. With
+      `@keras.saving.register_keras_serializable("your_package")`, a `model.keras` contains the
+      tokenizer. Import the class before you load the file. An export does not need the class,
+      because its graph contains the tokenizer.
+    - `train`: Learns the vocabulary, if the tokenizer has one that is learned.
+    - `_tokenize_with_words`: Turns text into ids and words, if models can copy its unknown words.
 
-    Its constructor passes the entries and counts on. Both methods run in graphs, so they use
-    TensorFlow's operations alone. Constants and tables are made in the constructor, within
-    `tf.init_scope()`, and stored as attributes, so that an export finds them. The tutorial
-    `09_own_tokenizer.py` shows one for bytes:
+    The constructor passes the entries and counts to the base class. `_tokenize` and `_detokenize`
+    run in graphs, so they use only operations of TensorFlow. The constructor creates constants and
+    tables within `tf.init_scope()` and stores them in attributes, so that an export finds them. The
+    tutorial `09_own_tokenizer.py` shows a tokenizer of bytes:
 
     ```python
     @keras.saving.register_keras_serializable("your_package")
@@ -67,9 +67,8 @@ class Tokenizer(tf.Module):
     ```
 
     Args:
-        entries: The text of each id from 4, in the order of the ids.
-        counts: The number of occurrences of each id, from 0, in the training text; `None` if
-            unknown.
+        entries: Text of each id from 4, in the order of the ids.
+        counts: Number of occurrences of each id, from 0, in the training text, or None if unknown.
 
     Raises:
         ValueError: If the number of counts differs from the number of ids.
@@ -85,7 +84,7 @@ class Tokenizer(tf.Module):
                 f"Received: counts of length {len(counts)}."
             )
         self._counts = counts
-        # A constant outside any graph, which all functions capture.
+        # The constant is outside any graph, so that all functions can capture it.
         with tf.init_scope(), tf.device("CPU"):
             self._written = tf.constant(["", "<unk>", "<s>", "</s>", *entries])
 
@@ -98,14 +97,15 @@ class Tokenizer(tf.Module):
 
     @property
     def vocabulary_size(self) -> int:
-        """The number of ids, with the four special ids."""
+        """Number of ids, including the four special ids."""
         return self._written.shape[0]
 
     @property
     def log_frequencies(self) -> np.ndarray | None:
-        """The log of each id's frequency, float32 `[vocabulary_size]`; `None` if unknown.
+        """Natural logarithm of the frequency of each id, float32 `[vocabulary_size]`, or None.
 
-        These are natural logarithms of the relative counts. A count of 0 is replaced by 0.5.
+        The frequencies are relative counts, where 0.5 replaces a count of 0. They are None if the
+        counts are unknown.
         """
         if self._counts is None:
             return None
@@ -114,17 +114,17 @@ class Tokenizer(tf.Module):
 
     @property
     def counts(self) -> list[int] | None:
-        """The number of occurrences of each id in the training text; `None` if unknown."""
+        """Number of occurrences of each id in the training text, or None if unknown."""
         return None if self._counts is None else list(self._counts)
 
     def tokenize(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
         """Turn text into ids, without start and end.
 
-        The text may hold any bytes. Words outside the vocabulary and bytes that are not UTF-8
+        The text may contain any bytes. Words outside the vocabulary and bytes that are not UTF-8
         become the unknown id. A text without tokens becomes an empty row.
 
         Args:
-            text: The texts, string `[batch]` or a list of `str`.
+            text: Texts, string `[batch]` or a list of `str`.
 
         Returns:
             The ids, int32 `[batch, (length)]`.
@@ -135,11 +135,11 @@ class Tokenizer(tf.Module):
         """Turn text into ids of randomly sampled pieces; see `SentencePieceTokenizer.sample`.
 
         Raises:
-            ValueError: If this tokenizer has only one way to split a text.
+            ValueError: If this tokenizer splits a text in only one way.
         """
         raise ValueError(
             "Expected a SentencePieceTokenizer, which can split a text in several ways. Received: "
-            f"a tokenizer of kind {self.kind!r}, which has only one way."
+            f"a tokenizer of kind {self.kind!r}, which splits a text in only one way."
         )
 
     def tokenize_source(
@@ -149,7 +149,7 @@ class Tokenizer(tf.Module):
 
         The distinct unknown words of a row get the ids `vocabulary_size`, `vocabulary_size + 1`, …
         in order of first appearance. These ids are valid only in this row. Bytes that are not UTF-8
-        are read as U+FFFD.
+        become U+FFFD.
 
         ```python
         tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
@@ -160,13 +160,11 @@ class Tokenizer(tf.Module):
         tokenizer.tokenize_target(["y b z"], source.unknown_words)  # [[7, 5, 1]]
         ```
 
-        References:
-            See, Liu and Manning, 2017, "Get To The Point: Summarization with Pointer-Generator
-            Networks", section 2.2, the extended vocabulary.
+        Source: See, Liu and Manning (2017), "Get to the point", section 2.2, extended vocabulary.
 
         Args:
-            text: The texts, string `[batch]` or a list of `str`.
-            max_length: Maximum number of ids of a text; `None` for no limit.
+            text: Texts, string `[batch]` or a list of `str`.
+            max_length: Maximum number of ids of a text, or None for no limit.
 
         Returns:
             The ids, the extended ids and the unknown words.
@@ -177,10 +175,10 @@ class Tokenizer(tf.Module):
     def tokenize_together(
         self, *texts: tf.Tensor | Sequence[str], max_lengths: Sequence[int | None] | None = None
     ) -> tuple[ExtendedSource, ...]:
-        """Turn several texts per row into ids, such as a source and its context.
+        """Turn several texts of each row into ids, such as a source and its context.
 
         A word outside the vocabulary has the same extended id in all texts of a row. The texts are
-        cut first, so every extended id occurs in one of the texts.
+        truncated first, so every extended id occurs in one of them.
 
         ```python
         tokenizer = WordTokenizer(["a", "b"])  # ids 4 and 5
@@ -191,8 +189,8 @@ class Tokenizer(tf.Module):
         ```
 
         Args:
-            *texts: The texts, each string `[batch]` or a list of `str`.
-            max_lengths: Maximum number of ids of each text; `None` for no limit.
+            *texts: Texts, string `[batch]` or a list of `str` each.
+            max_lengths: Maximum number of ids of each text, or None for no limit.
 
         Returns:
             The result of `tokenize_source` for each text. The unknown words are those of all texts
@@ -210,13 +208,13 @@ class Tokenizer(tf.Module):
         )
 
     def words(self, text: tf.Tensor | Sequence[str]) -> tf.RaggedTensor:
-        """Return the part of the text that each id stands for.
+        """Return the part of the text for which each id stands.
 
         Args:
-            text: The texts, string `[batch]` or a list of `str`.
+            text: Texts, string `[batch]` or a list of `str`.
 
         Returns:
-            The words, string `[batch, (length)]`, one for each id of `tokenize`; "" for pieces,
+            The words, string `[batch, (length)]`, one for each id of `tokenize`, or "" for pieces,
             which are not whole words. Bytes that are not UTF-8 become U+FFFD.
         """
         words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))[1]
@@ -230,9 +228,9 @@ class Tokenizer(tf.Module):
         """Turn target text into ids, with the extended ids of the unknown words of the source.
 
         Args:
-            text: The texts, string `[batch]` or a list of `str`.
-            unknown_words: The distinct unknown words of each source, string `[batch, (unknown)]`,
-                from `tokenize_source` of the same tokenizer.
+            text: Texts, string `[batch]` or a list of `str`.
+            unknown_words: Distinct unknown words of each source, string `[batch, (unknown)]`, from
+                `tokenize_source` of the same tokenizer.
 
         Returns:
             The ids, int32 `[batch, (length)]`. A word that is neither in the vocabulary nor in the
@@ -246,20 +244,20 @@ class Tokenizer(tf.Module):
     ) -> tf.Tensor:
         """Turn ids into text.
 
-        Padding, start and end are left out. The unknown id and ids outside the vocabulary are
-        written as "⁇". No id raises an error.
+        Padding, start and end are omitted. The unknown id and ids outside the vocabulary become
+        "⁇". No id raises an error.
 
         Args:
             ids: Integers, `[batch, (length)]` ragged or `[batch, length]` padded.
-            unknown_words: The unknown words of each source, string `[batch, (unknown)]`, from
-                `tokenize_source`. They are written for the extended ids.
+            unknown_words: Unknown words of each source, string `[batch, (unknown)]`, from
+                `tokenize_source`. Extended ids become these words.
 
         Returns:
             The texts, string `[batch]`.
         """
         if not isinstance(ids, tf.RaggedTensor):
             ids = tf.RaggedTensor.from_tensor(ids)
-        # These are flat values: eager operations on ragged tensors are a hundred times slower.
+        # Use flat values, because eager operations on ragged tensors are a hundred times slower.
         flat = self._inside(ids.flat_values)
         written = ids.with_flat_values((flat == UNKNOWN_ID) | (flat > END_ID))
         inside = tf.ragged.boolean_mask(ids.with_flat_values(flat), written)
@@ -272,17 +270,19 @@ class Tokenizer(tf.Module):
         return self._detokenize(inside, copied)
 
     def tokens(self, ids: tf.Tensor, unknown_words: tf.RaggedTensor | None = None) -> tf.Tensor:
-        """Return the readable form of each id.
+        """Return each id as a readable token.
+
+        Padding becomes "", the unknown id and ids outside the vocabulary become `<unk>`, and start
+        and end become `<s>` and `</s>`. A space is shown as "▁". An unknown word `<s>` or `</s>`
+        becomes `<unk>`, because it is not a start or end token.
 
         Args:
-            ids: Integers of any shape; `[batch, …]` with `unknown_words`.
-            unknown_words: The unknown words of each source, string `[batch, (unknown)]`, from
-                `tokenize_source`. They are shown for the extended ids.
+            ids: Integers of any shape, or `[batch, ...]` with `unknown_words`.
+            unknown_words: Unknown words of each source, string `[batch, (unknown)]`, from
+                `tokenize_source`. Extended ids become these words.
 
         Returns:
-            The tokens, string of the same shape: "" for padding, "<unk>" for the unknown id and ids
-            outside the vocabulary, "<s>" and "</s>" for start and end. A space is shown as "▁". An
-            unknown word "<s>" or "</s>" is shown as "<unk>", as it is neither start nor end.
+            The tokens, a string tensor of the same shape.
         """
         ids = tf.convert_to_tensor(ids)
         tokens = tf.gather(self._written, self._inside(ids))
@@ -297,15 +297,16 @@ class Tokenizer(tf.Module):
         """Return the index of the word of each token; see `kerasnmt.text.word_indices`.
 
         Args:
-            tokens: The tokens of one sentence, as `tokens` writes them.
+            tokens: Tokens of one sentence, from `tokens`.
 
         Returns:
-            A 0-based index for each token; −1 for padding, start, end and single spaces.
+            The index of each token's word, counted from 0, or -1 for padding, start, end and single
+            spaces.
         """
         return word_indices(tokens, self.kind)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor arguments of this tokenizer as values for JSON."""
+        """Return the constructor's arguments as values for JSON."""
         raise NotImplementedError
 
     @classmethod
@@ -325,31 +326,31 @@ class Tokenizer(tf.Module):
 
         Args:
             dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
-                of `str` or of pairs of `str`. Both sides of pairs count.
-            vocabulary_size: Number of ids, with the four special ids.
+                of `str` or of pairs of `str`. The vocabulary is that of both sides of pairs.
+            vocabulary_size: Number of ids, including the four special ids.
             sample: Maximum number of sentences, drawn at random.
 
         Returns:
             The tokenizer.
 
         Raises:
-            ValueError: If the corpus is empty or does not hold strings, or it does not suit the
-                vocabulary size.
+            ValueError: If the corpus is empty, has entries that are not strings, or does not allow
+                the vocabulary size.
         """
         raise NotImplementedError
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Turn text, string `[batch]` with any bytes, into int32 ids `[batch, (length)]`.
 
-        The ids are 1, for what is unknown, or from 4. Text without tokens is an empty row.
+        The ids are 1 for unknown tokens, or at least 4. Text without tokens is an empty row.
         """
         raise NotImplementedError
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-        """Turn text `[batch]` into ids, as `_tokenize` does, and the text of each id.
+        """Turn text `[batch]` into the ids of `_tokenize`, and into the word of each id.
 
-        The words are strings `[batch, (length)]`; "" for ids that cannot be copied if they are
-        unknown, which by default are all.
+        The words are strings `[batch, (length)]`. A word is "" if a model cannot copy it as an
+        unknown word. By default, all words are "".
         """
         ids = self._tokenize(text)
         return ids, ids.with_flat_values(tf.fill(tf.shape(ids.flat_values), ""))
@@ -357,7 +358,7 @@ class Tokenizer(tf.Module):
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         """Turn int32 ids `[batch, (length)]` without padding, start and end into text `[batch]`.
 
-        `copied`, string of the same shape, replaces the text of ids where it is not "".
+        `copied`, a string tensor of the same shape, replaces the text of ids where it is not "".
         """
         raise NotImplementedError
 

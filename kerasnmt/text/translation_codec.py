@@ -1,4 +1,4 @@
-"""The one way from texts to ids and back, for models that translate."""
+"""Conversion of texts to ids and back, for models that translate."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,18 +9,18 @@ from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.tokenizer import Tokenizer
 
-# The most tokens of a context, its end token included. A longer context is cut.
+# Maximum number of tokens of a context, including its end token. Longer contexts are truncated.
 MAX_CONTEXT_LENGTH = 1000
 
 
 class EncodedSource(NamedTuple):
-    """The texts that a model reads, as ids.
+    """Ids of the texts that a model reads.
 
     Attributes:
-        ids: The inputs of a model by name, such as `source_ids`, each int32 `[batch, (length)]`
-            without its end token.
-        unknown_words: The words of the ids beyond the vocabulary, string `[batch, (unknown)]`;
-            None if there are no such ids.
+        ids: Dict of the inputs of a model, such as `source_ids`, int32 `[batch, (length)]` each,
+            without the end token.
+        unknown_words: Words of the ids outside the vocabulary, string `[batch, (unknown)]`, or None
+            if there are no such ids.
     """
 
     ids: dict[str, tf.RaggedTensor]
@@ -28,28 +28,28 @@ class EncodedSource(NamedTuple):
 
     @property
     def empty(self) -> tf.Tensor:
-        """Which texts have no tokens, boolean `[batch]`."""
+        """Boolean `[batch]`, True for texts without tokens."""
         return self.ids["source_ids"].row_lengths() == 0
 
     def inputs(self) -> dict[str, tf.Tensor]:
-        """Return the inputs of a model: ids with their end token, int32 `[batch, length]`."""
+        """Return the inputs of a model: ids with the end token, int32 `[batch, length]`."""
         return {name: padded(with_end(ids)) for name, ids in self.ids.items()}
 
 
 class TranslationCodec:
-    """Turn texts into the inputs of a model that translates, and its results into text.
+    """Conversion of texts to the inputs of a model that translates, and of its results to text.
 
-    Training, search, scoring and exports all use it, eagerly or in a graph.
+    Training, search, scoring and exports use it, eagerly or in a graph.
 
     Args:
         source_tokenizer: Tokenizer of the sources and their contexts.
         target_tokenizer: Tokenizer of the targets.
-        copies: Whether words outside the vocabulary have extended ids, as a model that copies takes
-            them; see `Tokenizer.tokenize_source`.
+        copies: Whether words outside the vocabulary have extended ids, for a model that copies; see
+            `Tokenizer.tokenize_source`.
         replace_unknown: Whether unknown words of a target become the source words that they attend
-            to, see `replace`.
-        dictionary: How source words are written when they replace unknown words. A word that it
-            lacks is written as it is.
+            to; see `replace`.
+        dictionary: Translations of source words that replace unknown words. Source words that are
+            not in the dictionary are copied.
     """
 
     def __init__(
@@ -79,15 +79,15 @@ class TranslationCodec:
 
         Args:
             source: String `[batch]`.
-            context: The context of each source, string `[batch]`; None if the model reads none.
-            max_length: Maximum number of tokens of a source, the end token included. With it,
-                contexts are cut to 1,000 tokens. None for no limits.
-            alpha: For the random pieces of `SentencePieceTokenizer.sample`; None for the best
-                pieces.
+            context: Context of each source, string `[batch]`, or None if the model reads none.
+            max_length: Maximum number of tokens of a source, including the end token. Then contexts
+                are truncated to 1,000 tokens. None for no limits.
+            alpha: Argument of `SentencePieceTokenizer.sample` for random pieces, or None for the
+                best pieces.
 
         Returns:
-            The ids by the names of the model's inputs: `source_ids` and `context_ids`, and if the
-            model copies `extended_source_ids` and `extended_context_ids`.
+            The ids, with the names of the model's inputs: `source_ids` and `context_ids` and, if
+            the model copies, `extended_source_ids` and `extended_context_ids`.
         """
         texts = {"source": source} if context is None else {"source": source, "context": context}
         limits: tuple[int | None, ...] = (None, None)
@@ -108,12 +108,12 @@ class TranslationCodec:
         }
         if not self.replaces:
             return EncodedSource(ids, None)
-        # One word for each position, so that a position is the index of its word.
+        # Keep one word for each position, so that the position is the index of the word.
         words = self.source_tokenizer.words(source)[:, : limits[0]]
         return EncodedSource(ids, self._written(words))
 
     def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
-        """Count the tokens of each whole source, the end token included, int32 `[batch]`."""
+        """Count the tokens of each whole source, including the end token, int32 `[batch]`."""
         return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
 
     def encode_target(
@@ -136,32 +136,32 @@ class TranslationCodec:
     def teacher_forced(
         self, source: EncodedSource, target: tf.RaggedTensor
     ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
-        """Return a model's inputs for given targets, and the targets.
+        """Return the inputs of a model for given targets, and the targets.
 
         Args:
             source: From `encode_source`.
             target: From `encode_target`.
 
         Returns:
-            The inputs with `target_ids`, and the targets with their end token, int32
-            `[batch, target_length]` each.
+            The inputs, including `target_ids`, int32 `[batch, target_length]`; and the targets with
+            the end token, of the same shape.
         """
         targets = padded(with_end(target))
         size = self.target_tokenizer.vocabulary_size
         return {**source.inputs(), "target_ids": decoder_inputs(targets, size)}, targets
 
     def replace(self, ids: tf.Tensor, weights: tf.Tensor, source: EncodedSource) -> tf.Tensor:
-        """Let unknown ids point at the source words with the largest attention weights.
+        """Replace unknown ids by the ids of the source words with the largest attention weights.
 
         Args:
             ids: Int32 `[batch, n_best, target_length]`.
-            weights: Float32 `[batch, n_best, target_length, source_length]`.
+            weights: Attention weights, float32 `[batch, n_best, target_length, source_length]`.
             source: From `encode_source`.
 
         Returns:
-            The ids, in which each unknown id is the id of a source word beyond the vocabulary.
+            The ids. Each unknown id becomes the vocabulary size plus the position of a source word.
         """
-        source_words: Any = source.unknown_words  # not None where unknown words are replaced
+        source_words: Any = source.unknown_words  # not None if unknown words are replaced
         words = tf.sequence_mask(source_words.row_lengths(), tf.shape(weights)[-1])
         weights = tf.where(words[:, None, None], weights, -1.0)
         position = tf.argmax(weights, axis=-1, output_type=tf.int32)
@@ -173,7 +173,7 @@ class TranslationCodec:
         return self.target_tokenizer.detokenize(ids, source.unknown_words)
 
     def decode_all(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
-        """Turn the ids of several targets a source into text.
+        """Turn the ids of several targets of each source into text.
 
         Args:
             ids: Int32 `[batch, n_best, length]`.
@@ -199,7 +199,7 @@ class TranslationCodec:
         return self.target_tokenizer.tokens(ids, source.unknown_words)
 
     def _written(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
-        """Return the words as they are written in a target."""
+        """Return the words with the spelling that they have in a target."""
         if self.dictionary is None:
             return words
         found = self.dictionary.lookup(words.flat_values)

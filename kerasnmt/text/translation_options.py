@@ -1,4 +1,4 @@
-"""The options of translation from text to text, beside those of the search."""
+"""Options of a translation from text to text, in addition to the options of the search."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class TranslationOptions:
-    """Options of a translation that the search over ids does not know.
+    """Options of a translation that are not options of the search over ids.
 
-    Recipes and the command line's help are made from the fields, whose `metadata` hold a
-    `description`, as those of `kerasnmt.decoding.SearchOptions` do.
+    Recipes and the help of the command line are made from the fields. The `metadata` of each field
+    contains a `description`, as in `kerasnmt.decoding.SearchOptions`.
     """
 
     replace_unknown: bool = field(
@@ -18,5 +18,5 @@ class TranslationOptions:
     )
     dictionary: Mapping[str, str] | None = field(
         default=None,
-        metadata={"description": "How source words are spelled where they replace unknown ones."},
+        metadata={"description": "Translations of the source words that replace unknown words."},
     )

@@ -1,4 +1,4 @@
-"""The base of tokenizers whose vocabulary is a list of words or characters."""
+"""Base class of tokenizers whose vocabulary is a list of words or characters."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ from kerasnmt.text.tokenizer import Tokenizer
 
 
 class VocabularyTokenizer(Tokenizer):
-    """A tokenizer whose vocabulary is a list of entries, such as words or characters.
+    """Base class of tokenizers whose vocabulary is a list of entries, such as words.
 
-    A subclass defines `_units`, and takes the list and its counts in its constructor.
+    A subclass implements `_units`. Its constructor takes the list and its counts.
     """
 
     @classmethod
@@ -25,11 +25,11 @@ class VocabularyTokenizer(Tokenizer):
         *,
         sample: int = 1_000_000,
     ) -> Self:
-        """Choose the most frequent entries; in a tie, those first in the order of code points.
+        """Choose the most frequent entries. Ties are sorted by code points.
 
         Args:
             dataset: See `Tokenizer.train`.
-            vocabulary_size: Maximum number of ids, with the four special ids; `None` for all
+            vocabulary_size: Maximum number of ids, including the four special ids, or None for all
                 entries of the corpus.
             sample: Maximum number of sentences, drawn at random. An entry that occurs in none of
                 them stays unknown.
@@ -38,8 +38,8 @@ class VocabularyTokenizer(Tokenizer):
             The tokenizer.
 
         Raises:
-            ValueError: If the corpus is empty or does not hold strings, or `vocabulary_size` is
-                below 5.
+            ValueError: If the corpus is empty or has entries that are not strings, or
+                `vocabulary_size` is below 5.
         """
         counts: Counter[str] = Counter()
         texts = sample_of_sentences(dataset, sample)
@@ -50,16 +50,17 @@ class VocabularyTokenizer(Tokenizer):
 
     @staticmethod
     def _units(text: str) -> Iterable[str]:
-        """Return the possible entries of the vocabulary in a text, in order."""
+        """Return the units of a text that can be entries of the vocabulary, in order."""
         raise NotImplementedError
 
 
 def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
-    """Return the entries with ids from 4: most frequent first, ties in the order of code points.
+    """Return the entries with ids from 4, most frequent first. Ties are sorted by code points.
 
     Args:
-        counts: The number of occurrences of each entry.
-        vocabulary_size: Maximum number of ids, with the four special ids; `None` for no maximum.
+        counts: Number of occurrences of each entry.
+        vocabulary_size: Maximum number of ids, including the four special ids, or None for no
+            maximum.
 
     Returns:
         At most `vocabulary_size - 4` entries.
@@ -69,13 +70,13 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
     """
     if vocabulary_size is not None and vocabulary_size < 5:
         raise ValueError(
-            "Expected a vocabulary_size of at least 5: four ids are padding, unknown, start and "
-            f"end. Received: vocabulary_size={vocabulary_size}."
+            "Expected a vocabulary_size of at least 5, because four ids are special. "
+            f"Received: vocabulary_size={vocabulary_size}."
         )
     if not counts:
         raise ValueError(
-            "Expected a corpus with text to count, found only spaces and reserved words. "
-            f"Received: vocabulary_size={vocabulary_size}."
+            "Expected a corpus with words or characters. Received: only spaces and reserved words, "
+            f"vocabulary_size={vocabulary_size}."
         )
     entries = sorted(counts, key=lambda entry: (-counts[entry], entry))
     return entries if vocabulary_size is None else entries[: vocabulary_size - 4]
@@ -85,9 +86,9 @@ def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> li
     """Return the number of occurrences of each id, from 0.
 
     Args:
-        counts: The number of occurrences of each entry, including entries without an id.
-        entries: The entries with ids from 4.
-        sentences: The number of sentences. Each has one end token.
+        counts: Number of occurrences of each entry, including entries without an id.
+        entries: Entries with ids from 4.
+        sentences: Number of sentences. Each sentence has one end token.
 
     Returns:
         The counts, `[4 + len(entries)]`.
@@ -97,7 +98,7 @@ def counts_of_ids(counts: Counter, entries: Sequence[str], sentences: int) -> li
 
 
 def checked_entries(name: str, entries: Any) -> list[str]:
-    """Return `entries`, the argument called `name`; they must be distinct, and at least one."""
+    """Check that `entries`, the argument called `name`, are distinct and not empty; return them."""
     entries = as_texts(name, entries)
     repeated = [entry for entry, count in Counter(entries).items() if count > 1]
     if repeated or not entries:

@@ -1,4 +1,4 @@
-"""Find the whole words of tokens, for alignments between words."""
+"""Words of tokens, for alignments between words."""
 
 from collections.abc import Sequence
 
@@ -7,23 +7,23 @@ _KINDS = ("sentencepiece", "words", "characters")
 
 
 def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
-    """Return the index of the word that each token of a sentence belongs to.
+    """Return the index of the word to which each token of a sentence belongs.
 
-    Words are the results of `str.split` on the text of the tokens. An unknown token belongs to the
-    word around it, but among whole words it is a word of its own. A whole word that a dictionary
-    wrote as several words belongs to the first of them.
+    Words are the results of `str.split` on the text of the tokens. An unknown piece or character
+    belongs to the word around it, and an unknown word is a word. If a dictionary has turned one
+    token into several words, the token belongs to the first of them.
 
     ```python
     word_indices(["▁Two", "▁dog", "s", ".", "</s>"], "sentencepiece")  # [0, 1, 1, 1, -1]
     ```
 
     Args:
-        tokens: The tokens of one sentence as a tokenizer's `tokens` writes them, with "▁" for a
-            space.
-        kind: The kind of the tokens: `"sentencepiece"`, `"words"` or `"characters"`.
+        tokens: Tokens of one sentence from `Tokenizer.tokens`, with "▁" for a space.
+        kind: Kind of the tokens: `"sentencepiece"`, `"words"` or `"characters"`.
 
     Returns:
-        A 0-based index for each token; −1 for padding, start, end and single spaces.
+        The index of each token's word, counted from 0, or -1 for padding, start, end and single
+        spaces.
 
     Raises:
         ValueError: If `kind` is unknown.
@@ -46,6 +46,6 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
         word += at_boundary
         at_boundary = False
         indices.append(word)
-        if kind == "words":  # a dictionary may have written several words
+        if kind == "words":  # with a dictionary, a token can have several words
             word += len(text.split()) - 1
     return indices

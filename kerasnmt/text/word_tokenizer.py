@@ -1,4 +1,4 @@
-"""A tokenizer of whole words."""
+"""Tokenizer of whole words."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,17 +14,16 @@ _RESERVED = ("<pad>", "<unk>", "<s>", "</s>")
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class WordTokenizer(VocabularyTokenizer):
-    """A tokenizer of words separated by spaces.
+    """Tokenizer of words separated by spaces.
 
-    The text should be tokenized already (`"Two dogs run ."`), like the corpora of older papers:
-    words are split only at ASCII whitespace. The words "<pad>", "<unk>", "<s>" and "</s>" of such
-    corpora become the unknown id. Models can copy any unknown word from the source, including these
-    four; see `tokenize_source`.
+    The text should already be tokenized (`"Two dogs run ."`), like the corpora of older papers,
+    because words are split only at ASCII whitespace. The words `<pad>`, `<unk>`, `<s>` and `</s>`
+    of such corpora become the unknown id. Models can copy any unknown word from the source,
+    including these four; see `tokenize_source`.
 
     Args:
-        words: The words with ids from 4, in the order of their ids.
-        counts: The number of occurrences of each id, from 0, in the training text; `None` if
-            unknown.
+        words: Words with ids from 4, in the order of their ids.
+        counts: Number of occurrences of each id, from 0, in the training text, or None if unknown.
 
     Raises:
         ValueError: If `words` has duplicates, empty or reserved words, or words with spaces, or the
@@ -38,8 +37,8 @@ class WordTokenizer(VocabularyTokenizer):
         for word in words:
             if word in _RESERVED or [word.encode()] != word.encode().split():
                 raise ValueError(
-                    f"Expected words without whitespace, not empty and not one of {_RESERVED}. "
-                    f"Received: words with {word!r}."
+                    "Expected words that are not empty, have no whitespace, and are not one of "
+                    f"{_RESERVED}. Received: words with {word!r}."
                 )
         super().__init__(words, counts)
         self._words = words
@@ -68,7 +67,7 @@ class WordTokenizer(VocabularyTokenizer):
         return {"words": self._words, "counts": self.counts}
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
-        flat = ids.flat_values  # `tf.where` of ragged tensors would broadcast: hundreds of ops
+        flat = ids.flat_values  # `tf.where` of ragged tensors broadcasts with hundreds of ops
         words = tf.where(flat == UNKNOWN_ID, "⁇", tf.gather(self._written, flat))
         if copied is not None:
             words = tf.where(copied.flat_values == "", words, copied.flat_values)

@@ -1,4 +1,4 @@
-"""Copying: ids for the unknown words of a source."""
+"""Extended ids for the unknown words of a source."""
 
 import random
 import re
@@ -17,7 +17,7 @@ TOKENIZERS = pytest.mark.parametrize("tokenizer", [WORDS, LETTERS], ids=lambda t
 
 
 def decoded(strings):
-    """The rows of a ragged tensor of strings as lists of `str`."""
+    """Return the rows of a ragged tensor of strings as lists of `str`."""
     return [[word.decode() for word in row] for row in strings.to_list()]
 
 
@@ -101,7 +101,7 @@ def test_any_extended_ids_are_written(tokenizer, dtype):
             [b"<unk>", b"<unk>", b"", b"", b"", b""],
         ],
     )
-    # Of a beam, every hypothesis.
+    # Every hypothesis of a beam.
     beam = tokenizer.tokens(tf.stack([padded, padded], axis=1), words)
     np.testing.assert_array_equal(beam, tf.stack([tokens, tokens], axis=1))
     # Without the words, as ever.
@@ -123,7 +123,7 @@ def test_tokens_of_unknown_words_say_which_word_they_are_of():
 
 
 def random_texts(count, seed=0):
-    """Texts of 0 to 30 words, most of them unknown and many of them repeated."""
+    """Return texts of 0 to 30 words, many of them unknown or repeated."""
     draw = random.Random(seed)
     words = ["a", "b", "ab", "ä", "日本", "x", "1", "1\u00a02", "😀", "<s>", "⁇", "▁", "\ufeff"]
     words += [f"w{number}" for number in range(20)]
@@ -191,7 +191,7 @@ def test_nothing_to_extend(tokenizer, texts):
 
 
 class Copier(tf.Module):
-    """All of it at once: what a model copies when it copies each word."""
+    """Model that copies each word, to test all parts together."""
 
     def __init__(self, tokenizer):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A tokenizer of a user's own, as the docstring of `Tokenizer` describes it."""
+"""A user-defined tokenizer, the example in the docstring of `Tokenizer`."""
 
 import keras
 import numpy as np
@@ -43,7 +43,7 @@ def test_ids_and_texts():
     assert ids.dtype == tf.int32
     assert ids.to_list() == [[byte + 4 for byte in text.encode()] for text in TEXTS]
     assert [text.decode() for text in tokenizer.detokenize(ids).numpy()] == TEXTS
-    # Padding, start and end are left out, whatever the subclass does.
+    # Padding, start and end are omitted for all subclasses.
     assert tokenizer.detokenize([[2, 101, 1, 3, 0]]).numpy().tolist() == ["a⁇".encode()]
     shown = tokenizer.tokens([101, 36, 1, 3, 0]).numpy().tolist()
     assert shown == [b"<61>", "▁".encode(), b"<unk>", b"</s>", b""]
@@ -62,7 +62,7 @@ def test_in_a_graph_and_a_dataset():
 
 
 def test_a_model_that_copies_takes_it():
-    """By default no word can be copied: there are no unknown words."""
+    """By default, no word can be copied, because there are no unknown words."""
     model = pointer_generator_gru(ByteTokenizer(), **SIZES)
     source = model.source_tokenizer.tokenize_source(["ab"])
     assert source.extended_ids.to_list() == source.ids.to_list() == [[101, 102]]
@@ -85,7 +85,7 @@ def test_a_model_is_saved_loaded_and_exported_with_it(tmp_path):
 
 
 def test_long_texts_of_other_units_are_warned_of():
-    """One character of three bytes, which SentencePiece would split in two."""
+    """SentencePiece would split a character of three bytes in two."""
     model = bahdanau_gru(ByteTokenizer(), WordTokenizer(["x"]), **SIZES)
-    with pytest.warns(UserWarning, match="text 1 has 31 tokens and was cut to 25"):
+    with pytest.warns(UserWarning, match="text 1 has 31 tokens and was truncated to 25"):
         model.translate(["ﬁ" * 10], beam_size=1, max_length=25)

@@ -62,7 +62,7 @@ def test_stories_of_ids():
         padded(ids), [[[4, 4], [1, 0]], [[0, 0], [0, 0]], [[4, 0], [7, 0]]]
     )
     assert story_ids(TOKENIZER, stories, None).to_list()[2] == [[5], [4], [7]]
-    # Nothing at all has a place for one word of one sentence.
+    # Even an empty story has a place for one word of one sentence.
     empty = story_ids(TOKENIZER, tf.ragged.constant([[], [""]], tf.string, ragged_rank=1), 2)
     np.testing.assert_array_equal(padded(empty), [[[0]], [[0]]])
     np.testing.assert_array_equal(padded(TOKENIZER.tokenize(["", "mary x"])), [[0, 0], [4, 1]])

@@ -146,7 +146,7 @@ def test_samples_are_other_cuts_of_the_same_text(captions):
         assert tokenizer.detokenize(ids).numpy().tolist() == expected
         assert ids.to_list() != tokenizer.tokenize(text).to_list()
         assert ids[300].shape == 0
-    # An unknown character is in no piece.
+    # An unknown character is not part of a piece.
     assert 1 in ids[302]
     assert tokenizer.sample([b"\xff two"]).nrows() == 1
 
@@ -159,11 +159,11 @@ def test_alpha_makes_the_best_cut_more_likely(captions):
         drawn = tokenizer.sample(corpus, alpha).to_list()
         return sum(one == other for one, other in zip(drawn, best.to_list(), strict=True))
 
-    # All cuts alike are near to single characters; a large alpha takes the best, but for ties.
+    # Uniform segmentations are close to single characters. A large alpha selects the best one.
     assert same(0.0) < 30 < same(1.0) < 290 < same(100.0)
     lengths = [len(tokenizer.sample(corpus, alpha).flat_values) for alpha in (0.0, 0.5)]
     assert lengths[0] > lengths[1] > len(best.flat_values)
-    # Sampling leaves the tokenizer as it was.
+    # Sampling does not change the tokenizer.
     assert tokenizer.tokenize(corpus).to_list() == best.to_list()
 
 
