@@ -1,22 +1,23 @@
-"""Turn links between words into weights between tokens."""
+"""Weights between tokens, from links between words."""
 
 import tensorflow as tf
 
 from kerasnmt.text import Tokenizer
 
-# The characters that Python's `str.strip` removes, and "▁", the sign of a space.
+# Characters that Python's `str.strip` removes, and "▁", which stands for a space.
 _BARE = r"[▁\p{Z}\s\x{85}\x{1c}-\x{1f}\x{0b}]*"
 
 
 def alignment_matrix(
     source_words: tf.Tensor, target_words: tf.Tensor, links: tf.Tensor
 ) -> tf.Tensor:
-    """Return the attention weights of target tokens that follow the links between words.
+    """Return the attention weights that correspond to links between words.
 
     Args:
-        source_words: The word of each source token, int32 `[source_length]`, see `words_of`.
-        target_words: The word of each target token, int32 `[target_length]`.
-        links: Pairs of a source and a target word, int32 `[links, 2]`.
+        source_words: Index of the word of each source token, int32 `[source_length]`, from
+            `words_of`.
+        target_words: Index of the word of each target token, int32 `[target_length]`.
+        links: Pairs of a source word and a target word, int32 `[links, 2]`.
 
     Returns:
         Float32 `[target_length, source_length]`. A row is uniform over the tokens of the linked
@@ -35,11 +36,11 @@ def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
     This is `kerasnmt.text.word_indices` in TensorFlow ops.
 
     Args:
-        tokenizer: Tokenizer that made the ids.
-        ids: Int32 `[length]`; the last one is the end token.
+        tokenizer: Tokenizer of the ids.
+        ids: Int32 `[length]`. The last id is the end token.
 
     Returns:
-        Int32 `[length]`, counted from 0; -1 for the end token and single spaces.
+        Int32 `[length]`, counted from 0, or -1 for the end token and single spaces.
     """
     tokens = tokenizer.tokens(ids[:-1])
     if tokenizer.kind == "words":

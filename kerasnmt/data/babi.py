@@ -7,12 +7,12 @@ from kerasnmt.data.lines import checked_lines
 
 
 class StoryQuestion(NamedTuple):
-    """A question about a story.
+    """Question about a story.
 
     Attributes:
-        story: The sentences before the question, oldest first; other questions are left out.
-        question: The question.
-        answer: One word, or several joined by commas.
+        story: Sentences before the question, oldest first, without other questions.
+        question: Text of the question.
+        answer: One word, or several words joined by commas.
         supporting: Indices of the sentences of `story` that support the answer, counted from 0, in
             the order of the file.
     """
@@ -24,7 +24,7 @@ class StoryQuestion(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The sentences, the question and the answer, to train a tokenizer."""
+        """Sentences, question and answer, to train a tokenizer."""
         return (*self.story, self.question, self.answer)
 
 
@@ -32,44 +32,44 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
     """Read a file of the bAbI tasks.
 
     Each line is `ID sentence` or `ID question TAB answer TAB supporting IDs`. IDs count the lines
-    of a story from 1; a new story starts with ID 1. The supporting IDs, zero or more, are separated
-    by spaces, and refer to sentences before the question. Spaces around a sentence, a question or
-    an answer are removed.
+    of a story from 1; a new story starts with the ID 1. Supporting IDs are separated by spaces, and
+    refer to sentences before the question; there may be none. Spaces around a sentence, a question
+    or an answer are removed.
 
     Source: Weston et al. (2015), "Towards AI-complete question answering: a set of prerequisite toy
     tasks".
 
     Args:
-        path: Path of UTF-8 text; gzip if the name ends in ".gz".
+        path: Path of UTF-8 text, or of gzip if the name ends with ".gz".
 
     Returns:
         The questions, in order.
 
     Raises:
         ValueError: If the file is missing, empty, damaged or not UTF-8, has no question, or has a
-            line of neither form, with an ID out of order, or with a supporting ID of no earlier
-            sentence. The error names the line.
+            line of another form, with an ID out of order, or with a supporting ID that is not an
+            earlier sentence. The error names the line.
     """
     questions: list[StoryQuestion] = []
     story: list[str] = []
-    places: dict[int, int] = {}  # of the story's sentences, by ID
+    places: dict[int, int] = {}  # indices of the story's sentences, by ID
     last = 0
     for number, line in enumerate(checked_lines(path), start=1):
-        received = f"Received: path={str(path)!r}, line {number}."
+        where = f"path={str(path)!r}, line {number}."
         columns = line.decode().rstrip("\r\n").split("\t")
         written, _, text = columns[0].partition(" ")
         text = text.strip()
         if not _is_id(written) or not text or len(columns) not in (1, 3):
             raise ValueError(
-                "Expected `ID sentence` or `ID question TAB answer TAB supporting IDs`, found a "
-                f"line of neither form. {received}"
+                "Expected `ID sentence` or `ID question TAB answer TAB supporting IDs`. "
+                f"Received: a line of another form, {where}"
             )
         line_id = int(written)
         if line_id == 1:
             story, places = [], {}
         elif line_id != last + 1:
             raise ValueError(
-                f"Expected the ID {last + 1}, or 1 for a new story, found {line_id}. {received}"
+                f"Expected the ID {last + 1}, or 1 for a new story. Received: {line_id}, {where}"
             )
         last = line_id
         if len(columns) == 1:
@@ -78,20 +78,20 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
             continue
         answer, supporting = columns[1].strip(), columns[2].split()
         if not answer:
-            raise ValueError(f"Expected an answer after the question, found none. {received}")
+            raise ValueError(f"Expected an answer after the question. Received: none, {where}")
         for one in supporting:
             if not _is_id(one) or int(one) not in places:
                 raise ValueError(
-                    "Expected supporting IDs of sentences of the story before the question, found "
-                    f"{one!r}. {received}"
+                    "Expected supporting IDs of sentences of the story before the question. "
+                    f"Received: {one!r}, {where}"
                 )
         questions.append(
             StoryQuestion(tuple(story), text, answer, tuple(places[int(one)] for one in supporting))
         )
     if not questions:
         raise ValueError(
-            "Expected at least one line `ID question TAB answer TAB supporting IDs`, found none. "
-            f"Received: path={str(path)!r}."
+            "Expected at least one line `ID question TAB answer TAB supporting IDs`. "
+            f"Received: path={str(path)!r}, which has none."
         )
     return questions
 

@@ -12,8 +12,7 @@ class BatchStatistics:
 
     Attributes:
         batches: Number of batches.
-        sentences: Number of pairs, without rows of padding. The difference from the cardinality of
-            the pairs is the number that `batches` left out.
+        sentences: Number of pairs, without rows of padding. `batches` has dropped the other pairs.
         source_tokens: Number of source tokens, including end tokens, without padding.
         target_tokens: Number of target tokens, including end tokens, without padding.
         source_padding: Fraction of the source positions that are padding, from 0 to 1.
@@ -61,8 +60,8 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
         target_tokens += int((targets != 0).sum())
     if not shapes:
         raise ValueError(
-            "Expected at least one batch. Received: an empty dataset. All pairs were left out: is "
-            "each longer than max_length, or empty on one side?"
+            "Expected at least one batch. Received: an empty dataset. All pairs were dropped, "
+            "because they are longer than max_length or empty on one side."
         )
     sizes = list(shapes.items())
     return BatchStatistics(

@@ -16,7 +16,7 @@ from kerasnmt.text.rows import rows
 from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
 
-# Trainings with different seeds share no order of an epoch.
+# Distance between the seeds of two trainings, so that no epochs of theirs have the same order.
 _SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
     "Expected a tf.data.Dataset of (source, target) string scalars, as from read_parallel, tuples "
@@ -49,87 +49,97 @@ def batches(
 ) -> tf.data.Dataset:
     """Tokenize pairs of sentences, and batch pairs of similar lengths for `fit`.
 
-    Both sides of a batch are padded to one bucket width: the length of the longer side, rounded up
-    to one of a few widths (8, 9, … 20, 21, 23, … growing by 1/20). So there is little padding, and
-    XLA compiles a bounded number of shapes. If one side of a pair is more than three times as long
-    as the other, each side is padded to a power of two instead. With contexts the widths grow by
-    1/10 (8, 10, 12, …), because each combination of two widths is a bucket. On the image captions
-    of Multi30k, with 8,000 pieces, this makes 30 shapes, and 6% of the target positions are padding
-    (52% in batches of 64 in the order of the corpus). With `few_shapes=False` the pairs of up to 16
-    batches of one width are sorted by the target's length, then the source's, and each side of a
-    batch is as wide as its longest sentence: 167 shapes, and 2% of the target positions are padding
-    (4% of the source positions, instead of 9%).
+    By default, both sides of a batch are padded to the same bucket width: the length of the longer
+    side, rounded up to one of a few widths (8, 9, … 20, 21, 23, …, which grow by 1/20). So there is
+    little padding, and XLA compiles few shapes. If one side of a pair is more than three times as
+    long as the other, each side is padded to a power of two instead. With contexts, the widths grow
+    by 1/10 (8, 10, 12, …), because each combination of two widths is a bucket.
 
-    The dataset is lazy: if all pairs are left out, this shows only when the dataset is used
-    (`describe_batches` reports it). With shuffling, batches of all widths are mixed over the epoch,
-    and each epoch has another order; with `few_shapes=False` this holds for corpora of up to a few
-    hundred batches.
+    With `few_shapes=False`, the pairs of up to 16 batches of one width are sorted by length, and
+    each side of a batch is as wide as its longest sentence. For the image captions of Multi30k,
+    with 8,000 pieces:
+
+    | batches | shapes | padding of targets | padding of sources |
+    |---|---|---|---|
+    | 64 sentences, in the order of the corpus | | 52% | |
+    | `few_shapes=True` | 30 | 6% | 9% |
+    | `few_shapes=False` | 167 | 2% | 4% |
+
+    The dataset is lazy. So there is no error if all pairs are dropped; `describe_batches` reports
+    this. With shuffling, batches of all widths are mixed over the epoch, and each epoch has another
+    order. With `few_shapes=False`, batches are mixed only within a few hundred batches.
 
     ```python
     model.fit(batches(pairs, tokenizer, tokens_per_batch=4096, seed=1, cache=True))
     ```
 
     Args:
-        pairs: A dataset of `(source, target)` string scalars, as `read_parallel` returns; an
-            iterable of tuples of `str` that begin with both, as `builtin_corpus` returns; a tuple
-            of two columns, `(sources, targets)`, such as lists or pandas Series; an array or a
-            tensor of strings `[n, 2]`; a pandas DataFrame; an iterable of dicts; or a function that
-            returns one of these. The function is called again for each epoch, and its pairs are
-            read one by one.
+        pairs: Pairs in one of these forms: a dataset of `(source, target)` string scalars, such as
+            that of `read_parallel`; an iterable of tuples of `str` that begin with source and
+            target, such as that of `builtin_corpus`; a tuple of two columns, `(sources, targets)`,
+            such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a pandas
+            DataFrame; an iterable of dicts; or a function that returns one of these. The function
+            is called in each epoch, and its pairs are read one by one.
         source_tokenizer: Tokenizer of the sources.
-        target_tokenizer: Tokenizer of the targets; None for `source_tokenizer`.
-        alignments: For guided attention, the links (source word, target word) of each pair, with
-            words counted from 0. They are in the order of the pairs, so do not shuffle the pairs
-            beforehand.
-        contexts: For models that read a context, the context of each pair, in the same order: a
+        target_tokenizer: Tokenizer of the targets, or None for `source_tokenizer`.
+        alignments: Links (source word, target word) of each pair, for guided attention. Words are
+            counted from 0. The links are in the order of the pairs, so do not shuffle the pairs
+            first.
+        contexts: Context of each pair, for models that read a context, in the order of the pairs: a
             dataset of string scalars, or a list, an array or another iterable of `str`. A context
-            may be empty, and is padded to its own width.
-        tokens_per_batch: Maximum number of positions of the longest side of a batch. The number of
-            sentences follows from it, and is at least 1.
-        batch_size: Fixed number of sentences of a batch, instead of `tokens_per_batch`.
+            may be empty. It is padded to its own width.
+        tokens_per_batch: Maximum number of positions of the longest side of a batch. It determines
+            the number of sentences, which is at least 1.
+        batch_size: Number of sentences of a batch, instead of `tokens_per_batch`.
         max_length: Maximum number of tokens of a side, and of a context, including the end token.
-            Pairs with more tokens or an empty side are left out.
-        shuffle: Whether to shuffle. Otherwise pairs of one width keep their order, if `few_shapes`.
+            Pairs with more tokens or an empty side are dropped.
+        shuffle: Whether to shuffle. If False and with `few_shapes`, pairs of one width keep their
+            order.
         shuffle_buffer: Number of tokenized pairs that are shuffled together in memory.
         seed: Seed of the whole sequence of epochs.
         cache: Whether to keep all ids in memory, and tokenize only in the first epoch.
-        few_shapes: Whether batches have few shapes. Use it with XLA, which compiles each shape: on
-            a GPU, with JAX and with `jit_compile=True`. Elsewhere False saves more time, by less
-            padding; it holds up to 512 batches, and 16 of each width, in memory.
-        fill: Whether to pad the same batches further, to few shapes: widths that grow by 1/4
-            (8, 10, 13, 17, …), and rows of padding, so that all batches of a width have equally
-            many rows. Rows of padding do not change losses, weights or perplexity. Use it with JAX,
-            which compiles each shape for seconds.
+        few_shapes: Whether batches have few shapes. Use True if XLA compiles each shape: on a GPU,
+            with JAX and with `jit_compile=True`. Otherwise, False is faster because there is less
+            padding. It keeps up to 512 batches in memory, and 16 of each width.
+        fill: Whether to pad the batches further, to even fewer shapes: to widths that grow by 1/4
+            (8, 10, 13, 17, …), and with rows of padding to the same number of rows for all batches
+            of a width. Rows of padding do not change losses, weights or perplexity. Use it with
+            JAX, where compiling a shape takes seconds.
         extended_vocabulary: Whether words outside the vocabulary have extended ids in each pair and
-            its context, for models that copy; see `Tokenizer.tokenize_source`. Both sides need one
-            tokenizer.
+            its context, for models that copy; see `Tokenizer.tokenize_source`. Both sides must have
+            the same tokenizer.
         subword_sampling: Alpha of `SentencePieceTokenizer.sample`, which splits each sentence into
-            other pieces in each epoch; None for the best pieces. It excludes `cache` and
+            other pieces in each epoch, or None for the best pieces. It excludes `cache` and
             `extended_vocabulary`.
-        first_epoch: None for the batches of one epoch, in another order in each pass. A number,
-            from 0, gives the endless batches of this epoch and all later ones. The order of each
-            epoch depends only on `seed` and its number, so that interrupted training can resume:
-            `batches(…, seed=1, first_epoch=3).skip(120)`.
+        first_epoch: None for the batches of one epoch, with another order in each pass. A number,
+            counted from 0, gives an infinite dataset, which starts with this epoch. The order of
+            each epoch depends only on `seed` and the number of the epoch. So interrupted training
+            can resume: `batches(…, seed=1, first_epoch=3).skip(120)`.
         source_key: Column of a DataFrame, or key of dicts, with the sources.
         target_key: Column or key with the targets.
 
     Returns:
-        A dataset of `(inputs, targets, sample_weight)`, right-padded with 0: `inputs` is
-        `{"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}`,
-        where sources end with the end token and `target_ids` start with the start token; `targets`,
-        int32 `[batch, target_length]`, are `target_ids` shifted by one and end with the end token;
-        `sample_weight`, float32 of the same shape, is 1 for tokens and 0 for padding. With
-        `alignments`, `inputs` also has `alignments`, float32
-        `[batch, target_length, source_length]`: each row is uniform over the tokens of the linked
-        words, 0 without a link. With `extended_vocabulary`, `inputs` also has
-        `extended_source_ids`, int32 `[batch, source_length]`: `source_ids`, but unknown words have
-        ids from the vocabulary size on. `targets` have these ids too; `target_ids` have the unknown
-        id there. With `contexts`, `inputs` has `context_ids`, and with both options
-        `extended_context_ids`.
+        A dataset of `(inputs, targets, sample_weight)`, right-padded with 0.
+
+        - `inputs` is a dict of `source_ids`, int32 `[batch, source_length]`, which end with the end
+          token, and `target_ids`, int32 `[batch, target_length]`, which start with the start token.
+        - `targets`, int32 `[batch, target_length]`, are `target_ids` shifted by one position, and
+          end with the end token.
+        - `sample_weight`, float32 `[batch, target_length]`, is 1 for tokens and 0 for padding.
+
+        Some options add entries to `inputs`:
+
+        - `alignments` adds `alignments`, float32 `[batch, target_length, source_length]`. Each row
+          is uniform over the tokens of the linked words, or 0 without a link.
+        - `extended_vocabulary` adds `extended_source_ids`, int32 `[batch, source_length]`, the
+          `source_ids` with extended ids for unknown words. `targets` have extended ids too;
+          `target_ids` have the unknown id.
+        - `contexts` adds `context_ids`, int32 `[batch, context_length]` and, with
+          `extended_vocabulary`, `extended_context_ids`.
 
     Raises:
         ValueError: If `pairs` are not pairs of strings, the number of `alignments` or `contexts`
-            differs from that of the pairs, a size is out of range, `extended_vocabulary` is used
+            differs from the number of pairs, a size is out of range, `extended_vocabulary` is used
             with two tokenizers, or `subword_sampling` with an option that it excludes.
     """
     pairs = _as_dataset(pairs, source_key, target_key)
@@ -141,7 +151,8 @@ def batches(
     if subword_sampling is not None and (cache or extended_vocabulary):
         raise ValueError(
             "Expected cache=False and extended_vocabulary=False with subword_sampling, which "
-            f"splits a sentence anew each time. Received: {cache=}, {extended_vocabulary=}."
+            "splits a sentence into other pieces each time. "
+            f"Received: {cache=}, {extended_vocabulary=}."
         )
     tokenizers = source_tokenizer, target_tokenizer or source_tokenizer
     if extended_vocabulary:
@@ -152,7 +163,7 @@ def batches(
         max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
     )
     ids = _examples(pairs, alignments, contexts).batch(1024).map(to_ids, tf.data.AUTOTUNE).unbatch()
-    ids = ids.map(lambda pair: pair)  # from ragged tensors of one dimension to plain ones
+    ids = ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain tensors
     if cache:
         ids = ids.cache()
 
@@ -169,13 +180,13 @@ def batches(
             windows = windows.map(filling.fill)
         windows = windows.map(partial(_for_fit, tokenizers[1].vocabulary_size))
         if shuffle:
-            # Batches of a window are in order, and the rests of the buckets come at the end of the
-            # epoch, shortest first: shuffle these too.
+            # Shuffle the batches too: those of a window are sorted, and the remainders of the
+            # buckets come at the end of the epoch, shortest first.
             windows = windows.shuffle(buckets.mixed, seed, reshuffle_each_iteration=again)
         return windows
 
     def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
-        # This sets the seed of this function's graph only: global seeds outside have no effect.
+        # This sets the seed of this function's graph only, so that global seeds have no effect.
         tf.compat.v1.set_random_seed(1)
         return epoch(_SEEDS_APART * (seed or 0) + number)
 
@@ -191,7 +202,7 @@ def _examples(
     alignments: Sequence[Iterable[tuple[int, int]]] | None,
     contexts: tf.data.Dataset | Iterable[str] | None,
 ) -> tf.data.Dataset:
-    """Return a dataset of dicts: each pair with its links and its context."""
+    """Return a dataset of dicts with a pair, its links and its context."""
     examples = {"pair": pairs}
     if alignments is not None:
         examples["links"] = _links(pairs, alignments)
@@ -205,7 +216,7 @@ def _to_ids(
 ) -> dict[str, tf.RaggedTensor]:
     """Turn a chunk of pairs into ids `[chunk, (length)]` with the end token.
 
-    Pairs with an empty or a long side are left out.
+    Pairs with an empty or a long side are dropped.
     """
     source, target = example["pair"]
     encoded = codec.encode_source(source, example.get("context"), alpha=alpha)
@@ -244,7 +255,7 @@ def _check_one_tokenizer(source_tokenizer: Tokenizer, target_tokenizer: Tokenize
         received = [f"{tokenizer.kind} of {tokenizer.vocabulary_size} ids" for tokenizer in sides]
         raise ValueError(
             "Expected one tokenizer for both sides with extended_vocabulary=True. Received: two, "
-            f"{' and '.join(received)}. Train one on the pairs, and leave out target_tokenizer."
+            f"{' and '.join(received)}. Train one on the pairs, and omit target_tokenizer."
         )
 
 
@@ -257,7 +268,7 @@ def _links(
         raise ValueError(
             "Expected as many alignments as pairs. "
             f"Received: {len(alignments)} alignments, {count if count >= 0 else 'unknown'} pairs. "
-            "(A filtered dataset has no known number; give the pairs as a list.)"
+            "If the number of pairs is unknown, as in a filtered dataset, pass the pairs as a list."
         )
     links = [[(int(one), int(other)) for one, other in some] for some in alignments]
     links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
@@ -292,7 +303,7 @@ def _as_dataset(pairs: Any, source_key: str, target_key: str) -> tf.data.Dataset
 
 
 def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
-    """Return a dataset of the pairs of a function, and check the first one at once."""
+    """Return a dataset of the pairs of a function, and check the first pair immediately."""
     made = make_rows()
     if not isinstance(made, Iterable) or next(map(_pair, made), None) is None:
         raise ValueError(f"{_EXPECTED_PAIRS} Received: a function that returns {made!r:.200}.")
@@ -303,7 +314,7 @@ def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
 
 
 def _pair(row: Any) -> tuple[str, str]:
-    """Return source and target of a row that starts with them."""
+    """Return the source and the target, which are the first two entries of a row."""
     pair = row[:2] if isinstance(row, tuple | list) else ()
     if [*map(type, pair)] != [str, str]:
         raise ValueError(f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}.")

@@ -5,21 +5,21 @@ from typing import Any
 
 import tensorflow as tf
 
-# Number of batches whose pairs are sorted together, if many shapes are allowed.
+# Number of batches whose pairs are sorted together with `few_shapes=False`.
 _SORTED_TOGETHER = 16
 
 
 class Buckets:
     """Buckets of pairs with similar lengths, for padded batches.
 
-    A bucket has a width for each text of its pairs. One number encodes these widths; `sides`
+    A bucket has a width for each text of its pairs. One number encodes these widths, and `sides`
     decodes it.
 
     Args:
         max_length: Maximum number of tokens of a text.
         tokens_per_batch: Maximum number of positions of the widest side of a batch.
-        batch_size: Number of pairs of a batch; None to derive it from `tokens_per_batch`.
-        few_shapes: Whether each batch is as wide as its bucket; otherwise each side is as wide as
+        batch_size: Number of pairs of a batch, or None to derive it from `tokens_per_batch`.
+        few_shapes: Whether each batch is as wide as its bucket. If False, each side is as wide as
             its longest text.
         with_contexts: Whether pairs have contexts.
     """
@@ -38,7 +38,7 @@ class Buckets:
         self.batch_size = batch_size
         self.few_shapes = few_shapes
         self.with_contexts = with_contexts
-        # With contexts the widths are fewer, because each combination of two widths is a bucket.
+        # With contexts, there are fewer widths, because each combination of two widths is a bucket.
         least, parts = (2, 10) if with_contexts else (1, 20)
         self.widths = tf.constant(growing_widths(max_length, least, parts))
 
@@ -48,7 +48,7 @@ class Buckets:
         return 64 if self.few_shapes else 32 * _SORTED_TOGETHER
 
     def batches(self, pairs: tf.data.Dataset) -> tf.data.Dataset:
-        """Return a dataset of padded batches, each as soon as it is full.
+        """Return a dataset of padded batches. It yields each batch as soon as the batch is full.
 
         Args:
             pairs: Dataset of dicts of int32 `[length]`, with `source_ids` and `targets`, and
@@ -56,7 +56,7 @@ class Buckets:
                 `alignments`, `[target_length, source_length]`.
 
         Returns:
-            A dataset of the same dicts, in which each tensor has a first axis of rows.
+            A dataset of the same dicts, where each tensor has a first axis of rows.
         """
         return pairs.group_by_window(self._bucket_of, self._pad, window_size_func=self._window_size)
 
@@ -117,7 +117,7 @@ def _shapes(names: Iterable[str], source: Any, target: Any, context: Any) -> dic
 
 
 def _by_lengths(pairs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Sort padded pairs by the targets' lengths, then by the sources'."""
+    """Sort padded pairs by the length of the target, then by the length of the source."""
     keys = _lengths(pairs["targets"]) * (tf.shape(pairs["source_ids"])[1] + 1)
     order = tf.argsort(keys + _lengths(pairs["source_ids"]), stable=True)
     return {name: tf.gather(values, order) for name, values in pairs.items()}

@@ -1,4 +1,4 @@
-"""Batches of images and ids of captions."""
+"""Batches of images and of ids of captions."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ def caption_batches(
 ) -> tf.data.Dataset:
     """Tokenize captions, and batch them with their images for `fit`.
 
-    All images are in memory, with their dtype.
+    All images are kept in memory, with their dtype.
 
     ```python
     pairs = [(scene.image, scene.captions["en"].text) for scene in builtin_scenes(6000)]
@@ -33,25 +33,27 @@ def caption_batches(
     ```
 
     Args:
-        pairs: Tuples that start with an image, uint8 or float from 0 to 255 `[height, width,
-            channels]`, and its caption. All images have one shape. An image with several captions
-            appears with each of them.
+        pairs: Tuples that start with an image, uint8 or float from 0 to 255
+            `[height, width, channels]`, and its caption. All images have the same shape. If an
+            image has several captions, there is a tuple for each of them.
         tokenizer: Tokenizer of the captions.
         batch_size: Number of images in a batch.
-        shuffle: Whether to shuffle, anew in each epoch.
+        shuffle: Whether to shuffle in each epoch.
         seed: Seed of the whole sequence of epochs.
 
     Returns:
-        A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
-        `{"images": [batch, height, width, channels], "target_ids": int32 [batch, target_length]}`;
-        `target_ids` start with the start token; `targets`, int32 `[batch, target_length]`, are
-        `target_ids` shifted by one and end with the end token; both are right-padded with 0 to the
-        longest of the batch; `sample_weight`, float32 of the same shape, is 1 for tokens and 0 for
-        padding.
+        A dataset of `(inputs, targets, sample_weight)` with known cardinality, right-padded with 0
+        to the longest caption of the batch.
+
+        - `inputs` is a dict of `images`, `[batch, height, width, channels]`, and `target_ids`,
+          int32 `[batch, target_length]`, which start with the start token.
+        - `targets`, int32 `[batch, target_length]`, are `target_ids` shifted by one position, and
+          end with the end token.
+        - `sample_weight`, float32 `[batch, target_length]`, is 1 for tokens and 0 for padding.
 
     Raises:
-        ValueError: If there are no pairs, one has another form, the shapes of the images differ, or
-            `batch_size` is out of range.
+        ValueError: If there are no pairs, a pair has another form, the shapes of the images differ,
+            or `batch_size` is out of range.
     """
     check_size("batch_size", batch_size)
     images, captions = _columns(pairs)
@@ -80,8 +82,8 @@ def _columns(pairs: Sequence[tuple[np.ndarray, str]]) -> tuple[tf.Tensor, list[s
     shapes = sorted({tuple(image.shape) for image in images})
     if len(shapes) != 1:
         raise ValueError(
-            "Expected at least one pair, and images of one shape. Received: shapes "
-            f"{shapes}. Resize them, for example with tf.image.resize."
+            "Expected at least one pair, and images of the same shape. Received: shapes "
+            f"{shapes}. Resize the images, for example with tf.image.resize."
         )
     with tf.device("CPU"):
         return tf.constant(np.stack(images)), captions

@@ -10,29 +10,29 @@ def word_dropout(
 ) -> tf.data.Dataset:
     """Replace random words of sources and of decoder inputs by the unknown id.
 
-    Start, end and padding stay. So do the targets, `extended_source_ids` and all other tensors of a
-    batch: only the inputs change, not the answers.
+    Start, end and padding stay. The targets, `extended_source_ids` and all other tensors of a batch
+    do not change.
 
-    The words depend only on the seed and the number of the batch. So training that resumes at batch
-    k with `first_batch=k` drops the same words as without interruption. Each pass over the dataset
-    counts its batches from the start: to drop other words in each epoch, repeat the dataset first.
+    The dropped words depend only on the seed and the number of the batch. So training that resumes
+    at batch k with `first_batch=k` drops the same words as without interruption. Each pass over the
+    dataset counts its batches from the start. To drop other words in each epoch, repeat the dataset
+    first.
 
     ```python
     train = word_dropout(batches(pairs, tokenizer).repeat(), 0.1, seed=1)
     model.fit(train, steps_per_epoch=1000, epochs=10)
     ```
 
-    References:
-        Bowman et al., 2016, "Generating Sentences from a Continuous Space", section 3.1, for the
-        decoder's inputs; Gal and Ghahramani, 2016, "A Theoretically Grounded Application of Dropout
-        in Recurrent Neural Networks", section 4.2, for both sides (the paper drops word types, this
-        function single words).
+    Source: Bowman et al. (2016), "Generating sentences from a continuous space", section 3.1, for
+    the decoder's inputs; Gal and Ghahramani (2016), "A theoretically grounded application of
+    dropout in recurrent neural networks", section 4.2, for both sides. The second paper drops word
+    types; this function drops single words.
 
     Args:
-        dataset: Dataset of `(inputs, targets, sample_weight)`, as from `batches`.
+        dataset: Dataset of `(inputs, targets, sample_weight)` from `batches`.
         rate: Dropout rate of words, in [0, 1).
         seed: Seed of the dropped words.
-        first_batch: Number of the dataset's first batch.
+        first_batch: Number of the first batch of the dataset.
 
     Returns:
         A dataset with the same shapes.

@@ -4,19 +4,19 @@ import tensorflow as tf
 
 
 class Filling:
-    """Pad batches to a few shapes, as XLA compiles for each shape.
+    """Padding of batches to a few shapes, because XLA compiles for each shape.
 
-    Each axis but the first is padded to one of a few widths. Then all batches of one width get the
-    same number of rows, by rows of padding.
+    All axes except the first are padded to one of a few widths. Then rows of padding give all
+    batches of one width the same number of rows.
 
     Args:
-        widths: Widths, ascending. The last one is the maximum number of tokens of a text.
+        widths: Widths, ascending. The last width is the maximum number of tokens of a text.
         tokens_per_batch: Maximum number of positions of the widest side of a batch.
-        batch_size: Number of rows of a batch; None to derive it from `tokens_per_batch`.
+        batch_size: Number of rows of a batch, or None to derive it from `tokens_per_batch`.
     """
 
     def __init__(self, widths: list[int], tokens_per_batch: int, batch_size: int | None) -> None:
-        # Batches of a width can be as narrow as one position more than the width before it.
+        # The narrowest batch of a width is one position wider than the previous width.
         narrowest = [widths[0], *(width + 1 for width in widths[:-1])]
         rows = [batch_size or max(tokens_per_batch // width, 1) for width in narrowest]
         self.widths = tf.constant(widths)

@@ -1,4 +1,4 @@
-"""Sentence pairs that a training does not see."""
+"""Sentence pairs that are held out of training."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -9,19 +9,19 @@ _BLANK = 0
 
 
 def held_out(pairs: Iterable[tuple[bytes, bytes]], count: int) -> np.ndarray:
-    """Choose pairs to hold out of a training.
+    """Choose pairs to hold out of training.
 
-    All pairs with the same source are held out together or not at all, so the training sees no
-    held-out source. Pairs that are empty on a side are not held out. The choice looks random, but
+    All pairs with the same source are held out together, or none of them. So training sees no
+    source that is held out. Pairs with an empty side are not held out. The choice looks random, but
     depends only on the pairs: the same corpus always gives the same choice.
 
     Args:
-        pairs: The sources and the targets of a corpus.
-        count: Number of pairs to hold out. There are fewer if no group of pairs with the same
-            source is small enough.
+        pairs: Sources and targets of a corpus.
+        count: Number of pairs to hold out. Fewer are held out if all remaining groups of pairs with
+            the same source are too large.
 
     Returns:
-        Whether each pair is held out, bool `[pairs]`.
+        Boolean `[pairs]`, True for pairs that are held out.
     """
     numbers = np.fromiter(_numbers(pairs), "uint64")
     distinct, group_of, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
@@ -36,7 +36,7 @@ def held_out(pairs: Iterable[tuple[bytes, bytes]], count: int) -> np.ndarray:
 
 
 def _numbers(pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[int]:
-    """Yield a number for each source that looks random, and `_BLANK` for pairs to leave out."""
+    """Yield a random-looking number for each source, or `_BLANK` for pairs with an empty side."""
     for source, target in pairs:
         if source.strip() and target.strip():
             yield int.from_bytes(hashlib.blake2b(source, digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""The lines of text files, plain or compressed."""
+"""Lines of text files, plain or compressed."""
 
 import codecs
 import gzip
@@ -8,30 +8,30 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-# No sentence is this long: the file is something else, such as /dev/zero.
+# Maximum number of bytes of a line. A file with a longer line is not text, such as /dev/zero.
 _MOST_BYTES = 10_000_000
 
 
 def is_gzip(path: str | os.PathLike) -> bool:
-    """Return whether a file is compressed, by its name."""
+    """Return whether a file is compressed, which its name shows."""
     return Path(path).suffix == ".gz"
 
 
 def without_mark(text: bytes) -> bytes:
-    """Remove the byte order mark that some editors write first in a file."""
+    """Remove the byte order mark that some editors write at the start of a file."""
     return text.removeprefix(codecs.BOM_UTF8)
 
 
 def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
-    """Yield the lines of a file, and check that each is UTF-8 and that there is at least one.
+    """Yield the lines of a file, and check that there is at least one and that all are UTF-8.
 
-    A byte order mark is removed.
+    A byte order mark is removed. One line at a time is in memory.
 
     Args:
-        path: Path of the file; gzip if the name ends in ".gz".
+        path: Path of the file, which is gzip if the name ends with ".gz".
 
     Yields:
-        The lines with their ends; one at a time is in memory.
+        The lines with their ends.
 
     Raises:
         ValueError: If the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
@@ -70,10 +70,10 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
 def parallel_lines(
     source_path: str | os.PathLike, target_path: str | os.PathLike
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the pairs of lines of two files, without their ends.
+    """Yield the pairs of lines of two files, without line ends.
 
     Args:
-        source_path: Path of the sources, in the format of `checked_lines`.
+        source_path: Path of the sources; see `checked_lines`.
         target_path: Path of the targets.
 
     Yields:
@@ -99,10 +99,10 @@ def parallel_lines(
 
 
 def tsv_lines(path: str | os.PathLike) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the first two columns of a file of lines `source TAB target`.
+    """Yield the first two columns of a file with lines `source TAB target`.
 
     Args:
-        path: Path of the file, in the format of `checked_lines`.
+        path: Path of the file; see `checked_lines`.
 
     Yields:
         Source and target.
@@ -114,22 +114,22 @@ def tsv_lines(path: str | os.PathLike) -> Iterator[tuple[bytes, bytes]]:
     for number, line in enumerate(checked_lines(path), start=1):
         if b"\t" not in line:
             raise ValueError(
-                "Expected lines of source TAB target, found one without a tab. "
-                f"Received: path={str(path)!r}, line {number}."
+                "Expected lines of source TAB target. "
+                f"Received: path={str(path)!r}, whose line {number} has no tab."
             )
         source, target, *_ = _without_end(line).split(b"\t")
         yield source, target
 
 
 def _without_end(line: bytes) -> bytes:
-    """Remove the end of a line, and carriage returns, as TensorFlow does."""
+    """Remove the end of a line and carriage returns, like TensorFlow."""
     return line.removesuffix(b"\n").replace(b"\r", b"")
 
 
 def _check_not_padded(path: Path) -> None:
-    """Raise an error for zeros after the compressed data: Python skips them, TensorFlow fails.
+    """Check that no zeros follow the compressed data. Python skips them, but TensorFlow fails.
 
-    Valid data end with at most nine zeros, from the end of the text, a checksum and a size.
+    Valid data ends with at most nine zeros, from the end of the text, a checksum and a size.
     """
     with open(path, "rb") as file:
         file.seek(max(path.stat().st_size - 16, 0))

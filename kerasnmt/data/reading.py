@@ -1,7 +1,7 @@
 """Parallel text from files.
 
-Errors raised inside `tf.data` are unreadable. So plain Python checks each file once before a
-dataset reads it, with one line in memory at a time.
+Errors in `tf.data` are hard to read. So Python checks each file once before a dataset reads it,
+with one line in memory at a time.
 """
 
 import os
@@ -17,15 +17,16 @@ def read_parallel(
 ) -> tf.data.Dataset:
     """Read two files whose lines translate each other.
 
-    Lines end only at a line feed; the carriage returns of Windows files are removed. Blank lines
-    stay, and become empty strings.
+    Lines end only at a line feed. The carriage returns of Windows files are removed. Blank lines
+    become empty strings.
 
     Args:
-        source_path: Path of UTF-8 text, one sentence per line; gzip if the name ends in ".gz".
-        target_path: Path of the translations, in the same format, line by line.
+        source_path: Path of UTF-8 text with one sentence per line, or of gzip if the name ends with
+            ".gz".
+        target_path: Path of the translations, line by line, in the same format.
 
     Returns:
-        A dataset of `(source, target)`, both string scalars, of known cardinality.
+        A dataset of `(source, target)` string scalars with known cardinality.
 
     Raises:
         ValueError: If a file is missing, empty, damaged or not UTF-8, or the files have different
@@ -37,15 +38,15 @@ def read_parallel(
 
 
 def read_tsv(path: str | os.PathLike) -> tf.data.Dataset:
-    """Read a file of lines `source TAB target`; further columns are ignored.
+    """Read a file with lines `source TAB target`. Other columns are ignored.
 
     Lines end as in `read_parallel`.
 
     Args:
-        path: Path of UTF-8 text; gzip if the name ends in ".gz".
+        path: Path of UTF-8 text, or of gzip if the name ends with ".gz".
 
     Returns:
-        A dataset of `(source, target)`, both string scalars, of known cardinality.
+        A dataset of `(source, target)` string scalars with known cardinality.
 
     Raises:
         ValueError: If the file is missing, empty, damaged or not UTF-8, or a line has no tab. The
@@ -68,5 +69,5 @@ def _dataset(path: str | os.PathLike) -> tf.data.Dataset:
 
 
 def _without_mark(line: tf.Tensor) -> tf.Tensor:
-    """Remove a byte order mark, as `checked_lines` does."""
+    """Remove a byte order mark, like `checked_lines`."""
     return tf.strings.regex_replace(line, "^\ufeff", "")

@@ -15,11 +15,11 @@ def batches_of_rows(
         count: Number of rows.
         gather: Function from the numbers of the rows of a batch, int64 `[batch]`, to the batch.
         batch_size: Number of rows of a batch.
-        shuffle: Whether to shuffle, anew in each epoch.
+        shuffle: Whether to shuffle in each epoch.
         seed: Seed of the whole sequence of epochs.
 
     Returns:
-        A dataset of known cardinality.
+        A dataset with known cardinality.
     """
     rows = tf.data.Dataset.range(count)
     if shuffle:

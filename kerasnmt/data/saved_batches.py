@@ -1,4 +1,4 @@
-"""Batches read from a file, for training on any backend."""
+"""Batches from a file, for training on any backend."""
 
 import os
 import zipfile
@@ -7,14 +7,14 @@ from typing import Any
 import keras
 import numpy as np
 
-# Errors raised for a file that is missing, damaged or of another kind.
+# Errors for a file that is missing, damaged or of another kind.
 _UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError, KeyError)
 
 
 class SavedBatches(keras.utils.PyDataset):
-    """The batches of a file that `save_batches` wrote, for `fit` and `evaluate`.
+    """Batches of a file that `save_batches` wrote, for `fit` and `evaluate`.
 
-    It needs only NumPy and Keras, on any backend. Batches are read when they are needed, so the
+    They need only NumPy and Keras, on any backend. Batches are read when they are needed, so the
     file may be larger than memory.
 
     ```python
@@ -27,9 +27,10 @@ class SavedBatches(keras.utils.PyDataset):
 
     Args:
         path: Path of the file.
-        shuffle: Whether to shuffle the order of the batches in each epoch, not their contents.
-            Otherwise they keep the order of the file, but one is moved to the second place.
-        seed: Seed of the orders of all epochs.
+        shuffle: Whether to shuffle the order of the batches in each epoch. Their contents stay. If
+            False, the batches keep the order of the file, but one of them moves to the second
+            place.
+        seed: Seed of the whole sequence of epochs.
         **kwargs: Arguments of `keras.utils.PyDataset`: `workers`, `max_queue_size`.
 
     Raises:
@@ -55,7 +56,7 @@ class SavedBatches(keras.utils.PyDataset):
             count = len(self._shapes["targets"])
         except _UNREADABLE as error:
             raise ValueError(
-                "Expected a file of batches, written by kerasnmt.data.save_batches. "
+                "Expected a file of batches that kerasnmt.data.save_batches wrote. "
                 f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."
             ) from error
         self._shuffle = shuffle
@@ -68,7 +69,7 @@ class SavedBatches(keras.utils.PyDataset):
         return len(self._order)
 
     def __getitem__(self, index: int) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-        """Return the batch `(inputs, targets, sample_weight)` at an index of this epoch."""
+        """Return a batch `(inputs, targets, sample_weight)` of this epoch."""
         number = self._order[index]
         batch = {name: self._arrays[f"{name}/{number}"] for name in self._shapes}
         targets, weight = batch.pop("targets"), batch.pop("sample_weight")
@@ -82,7 +83,7 @@ class SavedBatches(keras.utils.PyDataset):
         if self._shuffle:
             self._random.shuffle(self._order)
         # On TensorFlow, Keras infers from the first two batches which dimensions vary. So the
-        # second one is a batch that differs from the first in all dimensions that vary.
+        # second batch must differ from the first in all dimensions that vary.
         shapes = np.concatenate([array[self._order, 1:] for array in self._shapes.values()], axis=1)
         differs = shapes != shapes[0]
         second = int(np.argmax(differs[:, differs.any(axis=0)].all(axis=1)))

@@ -1,4 +1,4 @@
-"""Batches of ids saved to a file, for training without TensorFlow."""
+"""Saving of batches of ids to a file, for training without TensorFlow."""
 
 import os
 import zipfile
@@ -11,30 +11,30 @@ from kerasnmt.atomic_write import atomic_write
 
 
 def save_batches(dataset: Any, path: str | os.PathLike) -> None:
-    """Write batches to a file, whole or not at all.
+    """Write batches to a file, completely or not at all.
 
-    The text is tokenized, sorted and padded here once, with TensorFlow; `SavedBatches` reads the
-    file with only NumPy and Keras. One batch at a time is in memory.
+    TensorFlow tokenizes, sorts and pads the text once. `SavedBatches` reads the file with only
+    NumPy and Keras. One batch at a time is in memory.
 
     ```python
     save_batches(batches(pairs, tokenizer, seed=1), "train.npz")
     ```
 
     Args:
-        dataset: A finite `tf.data.Dataset` of `(inputs, targets, sample_weight)`, as from
-            `batches`. Its batches are written in their order.
-        path: Path of the file, which ends in `.npz`: an uncompressed NumPy archive. It has the
-            arrays `NAME/NUMBER`, for each batch the inputs by name, `targets` and `sample_weight`,
-            and `shapes/NAME`, int64 `[batches, rank]`.
+        dataset: A finite `tf.data.Dataset` of `(inputs, targets, sample_weight)` from `batches`.
+            The file keeps the order of its batches.
+        path: Path of the file, an uncompressed NumPy archive, which ends with `.npz`. It contains
+            arrays `NAME/NUMBER` for each batch, where the names are those of the inputs, `targets`
+            and `sample_weight`, and arrays `shapes/NAME`, int64 `[batches, rank]`.
 
     Raises:
-        ValueError: If the path does not end in `.npz`, or the dataset is empty or infinite.
+        ValueError: If the path does not end with `.npz`, or the dataset is empty or infinite.
     """
     if not os.fspath(path).endswith(".npz"):
-        raise ValueError(f"Expected a file name that ends in .npz. Received: path={str(path)!r}.")
+        raise ValueError(f"Expected a file name that ends with .npz. Received: path={str(path)!r}.")
     if dataset.cardinality() == -1:
         raise ValueError(
-            "Expected a finite dataset. Received: an infinite dataset. Remove the repeat()."
+            "Expected a finite dataset. Received: an infinite dataset. Remove repeat()."
         )
     shapes = defaultdict(list)
     with atomic_write(path) as temporary:

@@ -1,4 +1,4 @@
-"""The built-in scenes: colored shapes with captions in English and German, drawn on demand."""
+"""Built-in scenes, which are images of colored shapes with captions in English and German."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 # Cells on each side of the grid, and pixels on each side of a cell.
 GRID, CELL = 4, 16
 SPLITS = ("train", "validation", "test")
-# There are more, but drawing new ones would take longer and longer.
+# Maximum number of scenes. There are more, but it takes longer and longer to draw a new one.
 _MOST = 200_000
 
-# English color: the German stem, and red, green and blue.
+# English color: German stem, and values of red, green and blue.
 _COLOURS = {
     "red": ("rot", (215, 50, 45)),
     "green": ("grün", (60, 170, 75)),
@@ -22,7 +22,7 @@ _COLOURS = {
     "yellow": ("gelb", (235, 205, 60)),
     "purple": ("violett", (150, 65, 190)),
 }
-# English noun: the German one and its gender.
+# English noun: German noun and its gender.
 _SHAPES = {
     "circle": ("Kreis", "m"),
     "square": ("Quadrat", "n"),
@@ -30,14 +30,14 @@ _SHAPES = {
     "diamond": ("Raute", "f"),
     "cross": ("Kreuz", "n"),
 }
-# Article and ending of the color: of the subject, and after a preposition of place.
+# Article and ending of the color, for the subject and after a preposition of place.
 _NOMINATIVE = {"m": ("ein", "er"), "n": ("ein", "es"), "f": ("eine", "e")}
 _DATIVE = {"m": ("einem", "en"), "n": ("einem", "en"), "f": ("einer", "en")}
 _LEFT_OF, _ABOVE = ("left of", "links von"), ("above", "über")
 
 
 class SceneObject(NamedTuple):
-    """A shape in a cell of the grid.
+    """Shape in a cell of the grid.
 
     Attributes:
         colour: `"red"`, `"green"`, `"blue"`, `"yellow"` or `"purple"`.
@@ -53,12 +53,12 @@ class SceneObject(NamedTuple):
 
 
 class SceneCaption(NamedTuple):
-    """A caption and the objects that its words name.
+    """Caption, and the objects that its words name.
 
     Attributes:
-        text: The words, separated by single spaces.
-        named: For each word, the index of the object that it names, or None: colors and shapes name
-            objects, articles and relations do not.
+        text: Words, separated by single spaces.
+        named: Index of the object that each word names, or None. Colors and shapes name objects;
+            articles and relations do not.
     """
 
     text: str
@@ -66,12 +66,12 @@ class SceneCaption(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A picture of shapes.
+    """Image of shapes.
 
     Attributes:
         image: Uint8 `[64, 64, 3]`, red, green and blue.
-        captions: The captions in English, `"en"`, and German, `"de"`.
-        objects: The shapes, in the order of the captions.
+        captions: Captions in English, `"en"`, and German, `"de"`.
+        objects: Shapes, in the order of the captions.
     """
 
     image: np.ndarray
@@ -86,8 +86,8 @@ class Scene(NamedTuple):
             columns: Number of columns of regions.
 
         Returns:
-            Boolean `[objects, rows * columns]`, the top row of regions first; True if the center of
-            a region is in the object's cell.
+            Boolean `[objects, rows * columns]`, row by row from the top. True if the center of a
+            region is in the object's cell.
         """
         row, column = np.divmod(np.arange(rows * columns), columns)
         row, column = (row + 0.5) * GRID // rows, (column + 0.5) * GRID // columns
@@ -99,10 +99,10 @@ def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene
 
     Each shape is near the center of a cell of a 4-by-4 grid, on a dark, noisy background. All
     shapes of a scene are different. A scene has one correct caption. It starts with the first shape
-    in reading order, and relates it to the other shapes, in reading order: it is "left of" a shape
-    in the same row, and "above" any other shape. For example, "a red circle left of a blue square
-    and above a green cross", "ein roter Kreis links von einem blauen Quadrat und über einem grünen
-    Kreuz".
+    in reading order, and states its relations to the other shapes, in reading order: the first
+    shape is "left of" a shape in the same row, and "above" all others. For example: "a red circle
+    left of a blue square and above a green cross", "ein roter Kreis links von einem blauen Quadrat
+    und über einem grünen Kreuz".
 
     The same arguments always give the same scenes, and a smaller size gives the first scenes of a
     larger one. No arrangement of shapes occurs twice in a split, or in two splits, for any sizes
@@ -139,7 +139,7 @@ def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene
 
 
 def _split_of(key: str) -> str:
-    """Return the split of a scene, by its checksum."""
+    """Return the split of a scene, which depends on its checksum."""
     return {0: "validation", 1: "test"}.get(zlib.crc32(key.encode()) % 8, "train")
 
 
@@ -204,7 +204,7 @@ def _drawn(objects: tuple[SceneObject, ...], random: np.random.Generator) -> np.
 
 
 def _inside(shape: str, right: np.ndarray, down: np.ndarray) -> np.ndarray:
-    """Return which points are inside a shape that spans -1 to 1 around the origin."""
+    """Return a mask of the points inside a shape, which spans -1 to 1 on both axes."""
     across, along = np.abs(right), np.abs(down)
     if shape == "circle":
         return across**2 + along**2 <= 1

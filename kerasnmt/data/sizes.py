@@ -4,7 +4,7 @@
 def check_size(name: str, value: int, least: int = 1, most: int = 10**7) -> None:
     """Raise a `ValueError` unless a size, the argument `name`, is in range.
 
-    A batch of many millions is a mistake: TensorFlow would run out of memory and abort.
+    A maximum is needed: for a batch of many millions, TensorFlow would run out of memory and abort.
     """
     if not least <= value <= most:
         bound = f"least {least}" if value < least else f"most {most}"

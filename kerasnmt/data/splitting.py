@@ -6,9 +6,9 @@ import tensorflow as tf
 def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
     """Add rows of padding to batches, so that all devices get the same number of rows.
 
-    A `tf.distribute` strategy divides the rows of a batch, and Keras fails if one device gets fewer
-    rows than another. Rows of padding have no words, and do not change the losses, the weights or
-    the perplexity.
+    A `tf.distribute` strategy divides the rows of a batch, and Keras fails if the devices get
+    different numbers of rows. Rows of padding have no words, and do not change the losses, the
+    weights or the perplexity.
 
     ```python
     strategy = tf.distribute.MirroredStrategy()

@@ -25,7 +25,7 @@ def story_batches(
 ) -> tf.data.Dataset:
     """Tokenize questions about stories, and batch them for `fit`.
 
-    All ids are in memory, without padding.
+    All ids are kept in memory, without padding.
 
     ```python
     questions = read_babi("qa1_single-supporting-fact_train.txt")
@@ -39,24 +39,26 @@ def story_batches(
         questions: Result of `read_babi`, or tuples that start with the sentences of a story, a
             question and its answer.
         source_tokenizer: Tokenizer of sentences and questions.
-        target_tokenizer: Tokenizer that turns an answer into one id; None for
+        target_tokenizer: Tokenizer that turns an answer into one id, or None for
             `source_tokenizer`.
         batch_size: Number of questions in a batch.
-        max_sentences: Maximum number of sentences of a story, its last ones; 50 in the paper, None
-            for all.
-        shuffle: Whether to shuffle, anew in each epoch.
+        max_sentences: Maximum number of sentences of a story, 50 in the paper, or None for no
+            limit. A longer story is truncated to its last sentences.
+        shuffle: Whether to shuffle in each epoch.
         seed: Seed of the whole sequence of epochs.
 
     Returns:
-        A dataset of `(inputs, targets, sample_weight)` of known cardinality: `inputs` is
-        `{"story_ids": int32 [batch, sentences, words], "question_ids": int32 [batch, words]}`,
-        right-padded with 0 to the longest of the batch; `targets`, int32 `[batch]`, are the ids of
-        the answers, with the unknown id for answers outside the vocabulary; `sample_weight`,
-        float32 `[batch]`, is 1. (`split_evenly` adds rows of weight 0.)
+        A dataset of `(inputs, targets, sample_weight)` with known cardinality.
+
+        - `inputs` is a dict of `story_ids`, int32 `[batch, sentences, words]`, and `question_ids`,
+          int32 `[batch, words]`, right-padded with 0 to the longest text of the batch.
+        - `targets`, int32 `[batch]`, are the ids of the answers. Answers outside the vocabulary
+          have the unknown id.
+        - `sample_weight`, float32 `[batch]`, is 1. `split_evenly` adds rows with weight 0.
 
     Raises:
-        ValueError: If there are no questions, one has another form, an answer is not one word of
-            the tokenizer, or a size is out of range.
+        ValueError: If there are no questions, a question has another form, an answer is not one
+            word of the tokenizer, or a size is out of range.
     """
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
         if value is not None:
@@ -66,8 +68,8 @@ def story_batches(
     for answer, length in zip(answers, targets.row_lengths().numpy(), strict=True):
         if length != 1:
             raise ValueError(
-                "Expected answers of one word for the tokenizer, several joined by commas. "
-                f"Received: answer={answer!r}, which has {length}."
+                "Expected answers that are one word for the tokenizer, or several words joined by "
+                f"commas. Received: answer={answer!r}, which is {length} words."
             )
     targets = targets.flat_values
     sentences = tf.RaggedTensor.from_row_lengths(
@@ -94,10 +96,10 @@ def _columns(questions: Sequence[StoryQuestion]) -> list[list]:
         parts = question[:3] if isinstance(question, tuple | list) else ()
         if len(parts) != 3 or not all(isinstance(text, str) for text in parts[1:]):
             raise ValueError(
-                "Expected tuples of a story (a list of sentences), a question and an answer, as "
-                f"read_babi returns them. Received: {question!r:.200}."
+                "Expected tuples of a story (a list of sentences), a question and an answer, such "
+                f"as those of read_babi. Received: {question!r:.200}."
             )
         rows.append((as_texts(f"the story of question {number}", parts[0]), *parts[1:]))
     if not rows:
-        raise ValueError("Expected at least one question. Received: questions with none.")
+        raise ValueError("Expected at least one question. Received: no questions.")
     return [*map(list, zip(*rows, strict=True))]

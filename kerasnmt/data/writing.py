@@ -1,4 +1,4 @@
-"""Files of sentence pairs, as `reading` reads them."""
+"""Files of sentence pairs, in the formats of `reading`."""
 
 import gzip
 import os
@@ -13,9 +13,9 @@ def write_pairs(pairs: Iterable[tuple[bytes, bytes]], *paths: str | os.PathLike)
     """Write sentence pairs.
 
     Args:
-        pairs: Sources and targets, without tabs and ends of lines.
-        *paths: Path of a file of lines `source TAB target`, or paths of two files whose lines
-            translate each other. A file is compressed if its name ends in ".gz".
+        pairs: Sources and targets, without tabs and line ends.
+        *paths: Path of a file with lines `source TAB target`, or paths of two files whose lines
+            translate each other. A file is compressed if its name ends with ".gz".
     """
     with ExitStack() as stack:
         files = [stack.enter_context(_opened(path)) for path in paths]
@@ -29,7 +29,7 @@ def write_pairs(pairs: Iterable[tuple[bytes, bytes]], *paths: str | os.PathLike)
 def _opened(path: str | os.PathLike) -> Iterator[BinaryIO | gzip.GzipFile]:
     with open(path, "wb") as file:
         if is_gzip(path):
-            # Without a name and a time, so that equal pairs make equal files.
+            # There is no name and no time in the file, so that equal pairs give equal files.
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
                 yield compressed
         else:

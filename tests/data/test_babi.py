@@ -59,7 +59,7 @@ def test_line_ends_of_windows_and_no_last_one(tmp_path):
 
 
 def test_what_is_written_again_is_read_the_same(tmp_path):
-    """Each question with its own story, as a file of the tasks."""
+    """Write each question with its own story, in the format of the tasks."""
     lines = []
     for question in QUESTIONS:
         lines += [f"{place} {text}" for place, text in enumerate(question.story, 1)]
@@ -73,21 +73,27 @@ def test_what_is_written_again_is_read_the_same(tmp_path):
     ("content", "message"),
     [
         (b"1 One.\n2 M\xfcller.\n", "UTF-8 text. Received: path='.*', whose line 2 is not"),
-        ("1 One.\n\n", "a line of neither form. Received: path='.*', line 2"),
-        ("1 One.\nTwo.\n", "a line of neither form. Received: path='.*', line 2"),
-        ("1\n", "a line of neither form. Received: path='.*', line 1"),
-        ("1  \t\t\n", "a line of neither form. Received: path='.*', line 1"),
-        ("0 One.\n", "a line of neither form. Received: path='.*', line 1"),
-        ("1 One.\n2 Who?\tone\n", "a line of neither form. Received: path='.*', line 2"),
-        ("1 One.\n2 Who?\tone\t1\t1\n", "a line of neither form. Received: path='.*', line 2"),
-        ("1 One.\n3 Two.\n", "the ID 2, or 1 for a new story, found 3. Received: .*, line 2"),
-        ("2 Two.\n", "the ID 1, or 1 for a new story, found 2. Received: .*, line 1"),
+        ("1 One.\n\n", "Received: a line of another form, path='.*', line 2"),
+        ("1 One.\nTwo.\n", "Received: a line of another form, path='.*', line 2"),
+        ("1\n", "Received: a line of another form, path='.*', line 1"),
+        ("1  \t\t\n", "Received: a line of another form, path='.*', line 1"),
+        ("0 One.\n", "Received: a line of another form, path='.*', line 1"),
+        (
+            "1 One.\n2 Who?\tone\n",
+            "Received: a line of another form, path='.*', line 2",
+        ),
+        (
+            "1 One.\n2 Who?\tone\t1\t1\n",
+            "Received: a line of another form, path='.*', line 2",
+        ),
+        ("1 One.\n3 Two.\n", "the ID 2, or 1 for a new story. Received: 3, .*, line 2"),
+        ("2 Two.\n", "the ID 1, or 1 for a new story. Received: 2, .*, line 1"),
         ("1 One.\n2 Who?\t \t1\n", "an answer after the question.*, line 2"),
-        ("1 One.\n2 Who?\tone\t3\n", "supporting IDs of .*, found '3'. Received: .*, line 2"),
-        ("1 One.\n2 Who?\tone\t1,1\n", "found '1,1'. Received: path='.*', line 2"),
-        # Neither a question nor a sentence of the story before, nor one that comes later.
-        ("1 One.\n2 Who?\tone\t1\n3 Who?\tone\t2\n", "found '2'. Received: path='.*', line 3"),
-        ("1 One.\n2 Two.\n1 Uno.\n2 Who?\tuno\t2\n", "found '2'. Received: path='.*', line 4"),
+        ("1 One.\n2 Who?\tone\t3\n", "supporting IDs of .*. Received: '3', .*, line 2"),
+        ("1 One.\n2 Who?\tone\t1,1\n", "Received: '1,1', path='.*', line 2"),
+        # Not a question, a sentence of the previous story, or a later sentence.
+        ("1 One.\n2 Who?\tone\t1\n3 Who?\tone\t2\n", "Received: '2', path='.*', line 3"),
+        ("1 One.\n2 Two.\n1 Uno.\n2 Who?\tuno\t2\n", "Received: '2', path='.*', line 4"),
         ("1 One.\n2 Two.\n", "at least one line `ID question TAB answer.*path='.*a.txt'"),
         ("", "at least one line. Received: path='.*', which is empty"),
     ],

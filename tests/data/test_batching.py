@@ -29,7 +29,7 @@ def dataset_of(pairs):
 
 
 def random_pairs(count, seed=0):
-    """Pairs of 3 to 40 letters, the second side within a fifth of the first in length."""
+    """Pairs of 3 to 40 letters, whose lengths differ by at most a fifth."""
     draw = random.Random(seed)
     for _ in range(count):
         length = round(draw.triangular(3, 40, 12))
@@ -42,7 +42,7 @@ FEW_OR_MANY_SHAPES = pytest.mark.parametrize("few_shapes", [True, False])
 
 
 class Epoch(list):
-    """The batches of an epoch, in numpy, which can be gone through as a dataset of them."""
+    """The batches of an epoch in NumPy, which can be iterated like the dataset."""
 
     def as_numpy_iterator(self):
         return iter(self)
@@ -50,7 +50,7 @@ class Epoch(list):
 
 @pytest.fixture(scope="module")
 def epoch_of():
-    """The first epoch of batches of `PAIRS`, by their options; made when it is first asked for."""
+    """Return the first epoch of batches of `PAIRS` with these options, cached."""
 
     @functools.cache
     def epoch_of(**options):
@@ -61,7 +61,7 @@ def epoch_of():
 
 
 def text_of(dataset):
-    """Every pair of a dataset of batches, in order, read back from its ids."""
+    """Return all pairs of a dataset of batches, in order, decoded from their ids."""
     for inputs, targets, _ in dataset:
         for source, target in zip(np.array(inputs["source_ids"]), np.array(targets), strict=True):
             yield (
@@ -157,7 +157,7 @@ def test_pairs_too_long_or_empty_are_left_out():
 
 
 def test_widths():
-    """The sources' and targets' numbers of letters (a token fewer than with the end token)."""
+    """The numbers of letters of sources and targets, without the end token."""
     widths_of_lengths = {
         (1, 1): (8, 8),
         (7, 4): (8, 8),
@@ -283,7 +283,7 @@ def test_epochs_go_on_at_any_place(few_shapes):
 
     # Enough pairs of a width to sort them before the epoch's end.
     pairs = [pair for pair in PAIRS if max(map(len, pair)) < 10][:100]
-    # Three widths; a fraction of a batch may be left of each.
+    # Three widths, each of which can have an incomplete batch.
     widths = Counter(max(8, *(len(side) + 1 for side in pair)) for pair in pairs)
     steps = sum(-(-number // 2) for number in widths.values())
     whole = list(dataset(0).take(4 * steps).as_numpy_iterator())
@@ -321,7 +321,7 @@ def test_sentences_are_cut_anew_in_each_epoch():
     message = r"with subword_sampling, .*\. Received: cache=True, extended_vocabulary=False\.$"
     with pytest.raises(ValueError, match=message):
         batches(pairs, tokenizer, subword_sampling=0.2, cache=True)
-    with pytest.raises(ValueError, match="of kind 'words', which has only one way"):
+    with pytest.raises(ValueError, match="of kind 'words', which splits a text in only one way"):
         batches(pairs, WordTokenizer.train(pairs, 100), subword_sampling=0.2)
 
 
@@ -442,7 +442,7 @@ def test_pairs_however_a_user_holds_them(pairs, options):
 def test_two_lists_that_could_be_columns_or_pairs_are_refused():
     for pairs in (COLUMNS, [["a", "0"], ["b", "1"]], (("a", "0"), ("b", "1"))):
         with pytest.raises(
-            ValueError, match=r"two columns or two pairs\. Give two columns as a tup"
+            ValueError, match=r"two columns or two pairs\. Pass two columns as a tup"
         ):
             batches(pairs, LETTERS, DIGITS)
     assert len(list(batches([("a", "0"), ("b", "1")], LETTERS, DIGITS, batch_size=1))) == 2
@@ -505,7 +505,7 @@ def test_alignments_stay_with_their_pairs(few_shapes):
         for pair, matrix in zip(text_of(single), inputs["alignments"].numpy(), strict=True):
             assert bool(matrix.any()) == of_pair[pair]
             if matrix.any():
-                # All characters are one word, and look evenly at the one of the source.
+                # All characters are one word, with equal weights of the source word.
                 lengths = len(pair[1]), len(pair[0])
                 np.testing.assert_allclose(matrix[: lengths[0], : lengths[1]], 1 / lengths[1])
                 assert matrix.sum() == pytest.approx(lengths[0])
@@ -576,7 +576,7 @@ def test_contexts_by_hand():
     np.testing.assert_array_equal(targets, [[8, 6, 3] + [0] * 5])
     # The empty context has an end; the one of 12 words and an end is too long.
     np.testing.assert_array_equal(others["context_ids"], [[3] + [0] * 7])
-    # Of one size the batches are by words of the longest side, which is the context's.
+    # With one size, the number of words in a batch depends on the longest side, the context.
     lengths = tf.data.Dataset.from_tensor_slices(["a"] * 40 + ["a " * 11] * 20)
     dataset = batches([("a", "b")] * 60, words, contexts=lengths, tokens_per_batch=96, **options)
     shapes = [tuple(inputs["context_ids"].shape) for inputs, *_ in dataset]
@@ -625,7 +625,7 @@ def test_contexts_that_do_not_fit():
     [pytest.param(True, marks=pytest.mark.thorough("pads whole batches of many shapes")), False],
 )
 def test_an_extended_vocabulary_stays_with_its_pairs(few_shapes):
-    """With alignments, buckets, pairs left out, shuffling and a cache; against batches without."""
+    """Alignments, buckets, dropped pairs, shuffling and a cache do not change the ids."""
     draw = random.Random(2)
     vocabulary = ["a", "b", "x", "y", "z", "é"]
     texts = [" ".join(draw.choices(vocabulary, k=draw.randrange(25))) for _ in range(400)]
@@ -664,7 +664,8 @@ def test_an_extended_vocabulary_stays_with_its_pairs(few_shapes):
 
 def test_an_extended_vocabulary_is_of_one_tokenizer():
     with pytest.raises(
-        ValueError, match=r"one tokenizer for both .* Received: two, characters of 14 ids and .* 14"
+        ValueError,
+        match=r"one tokenizer for both sides .* Received: two, characters of 14 ids and .* 14",
     ):
         batches(dataset_of(PAIRS[:2]), LETTERS, DIGITS, extended_vocabulary=True)
     inputs, *_ = batches(PAIRS[:2], LETTERS, LETTERS, extended_vocabulary=True).element_spec

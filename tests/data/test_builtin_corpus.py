@@ -1,4 +1,4 @@
-"""The built-in corpus as a whole: splits, sizes, names, alignments, and how hard it is."""
+"""The built-in corpus: splits, sizes, names, alignments, and difficulty."""
 
 import hashlib
 import os
@@ -193,5 +193,5 @@ def test_unknown_split():
 
 @pytest.mark.parametrize("size", [0, -3])
 def test_size_below_one(size):
-    with pytest.raises(ValueError, match=f"Received: size={size}. Choose 1 or more"):
+    with pytest.raises(ValueError, match=rf"at least 1 pair\. Received: size={size}\."):
         builtin_corpus(size)

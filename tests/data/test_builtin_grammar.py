@@ -1,4 +1,4 @@
-"""Hand-written English, German and alignments for every feature of the built-in grammar."""
+"""Hand-written sentences and alignments for every feature of the built-in grammar."""
 
 from random import Random
 
@@ -384,7 +384,7 @@ def test_weak_and_irregular_verbs_are_read():
 
 
 def test_one_english_sentence_has_one_translation(monkeypatch):
-    # With few words of each kind the same English sentence comes up again and again.
+    # With few words of each kind, the same English sentence occurs repeatedly.
     for table in (NOUNS, ADJECTIVES, VERBS, TIMES, ADVERBS):
         for kind, entries in table.items():
             monkeypatch.setitem(table, kind, entries[:1])

@@ -52,7 +52,7 @@ def test_images_stay_with_their_captions():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([], r"at least one pair, and images of one shape. Received: shapes \[\]"),
+        ([], r"at least one pair, and images of the same shape. Received: shapes \[\]"),
         ([("a", "b")], r"an array \[height, width, channels\], and a caption. Received: \('a'"),
         ([*PAIRS, (IMAGES[0, :1], "a")], r"Received: shapes \[\(1, 2, 3\), \(2, 2, 3\)\]"),
     ],

@@ -42,7 +42,7 @@ def test_only_words_of_the_inputs_become_unknown(dataset):
     # 3,600 words a side: within 3 deviations of a fifth.
     for found in shares.values():
         assert np.mean(np.concatenate(found)) == pytest.approx(0.2, abs=0.02)
-    # The sides have draws of their own, and so have rows and batches.
+    # Sides, rows and batches have different random numbers.
     source, target = (np.concatenate(shares[name]) for name in shares)
     assert np.mean(source == target) < 0.8
     assert np.mean(source[:600] == source[600:1200]) < 0.8
@@ -52,13 +52,13 @@ def test_only_words_of_the_inputs_become_unknown(dataset):
 def test_the_same_seed_and_number_drop_the_same(dataset):
     first = in_numpy(word_dropout(dataset, 0.5, seed=1))
     assert_equal(in_numpy(word_dropout(dataset, 0.5, seed=1)), first)
-    # After an interruption at batch 4, in the second of two epochs.
+    # Interrupted at batch 4 of the second of two epochs.
     both = in_numpy(word_dropout(dataset.repeat(2), 0.5, seed=1))
     rest = word_dropout(dataset.repeat(2).skip(4), 0.5, seed=1, first_batch=4)
     assert_equal(in_numpy(rest), both[4:])
     other = in_numpy(word_dropout(dataset, 0.5, seed=2))
     assert np.any(other[0][0]["source_ids"] != first[0][0]["source_ids"])
-    # Repeated first, the second epoch has other words than the first.
+    # With `repeat` first, the second epoch has other words than the first.
     assert np.any(both[6][0]["source_ids"] != both[0][0]["source_ids"])
 
 

@@ -13,7 +13,7 @@ def tokenizer():
 
 
 def pairs_in(dataset):
-    """The ids of each row that is no padding, without padding, in order."""
+    """Return the ids of each row that is not padding, in order, without padding."""
     for inputs, targets, weights in dataset.as_numpy_iterator():
         np.testing.assert_array_equal(weights, targets != 0)
         for row in zip(inputs["source_ids"], inputs["target_ids"], targets, strict=True):

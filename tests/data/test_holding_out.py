@@ -24,7 +24,7 @@ def test_the_same_pairs_give_the_same_choice_in_any_order():
     np.testing.assert_array_equal(held_out(pairs[::-1], 50), held[::-1])
     # The choice is spread over the corpus.
     assert all(10 < part.sum() < 40 for part in np.split(held, 2))
-    # A larger one has all of a smaller one.
+    # A larger choice contains a smaller one.
     assert (held_out(pairs, 60) >= held).all()
 
 

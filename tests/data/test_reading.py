@@ -50,7 +50,7 @@ def test_lines_come_without_a_byte_order_mark(tmp_path, name):
 
 
 def test_a_gzip_file_that_is_padded_with_zeros_is_refused(tmp_path):
-    """Python skips them; TensorFlow would fail in the middle of a training."""
+    """Python skips the zeros, but TensorFlow would fail during training."""
     path = write(tmp_path / "a.en.gz", "one\n")
     whole = path.read_bytes()
     path.write_bytes(whole + bytes(512))
@@ -98,7 +98,9 @@ def test_different_numbers_of_lines_are_refused_with_both(tmp_path):
 
 def test_a_tsv_line_without_a_tab_is_named(tmp_path):
     path = write(tmp_path / "a.tsv", "one\teins\ntwo zwei\nthree\tdrei\n")
-    with pytest.raises(ValueError, match=r"one without a tab\. Received: path='.*', line 2\."):
+    with pytest.raises(
+        ValueError, match=r"source TAB target\. Received: path='.*', whose line 2 has no tab\."
+    ):
         read_tsv(path)
 
 

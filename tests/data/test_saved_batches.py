@@ -15,7 +15,7 @@ from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from kerasnmt.zoo import luong_dot_lstm
 
 TOKENIZER = CharacterTokenizer("abcdefgh ")
-# All different, and the shortest first, so that the first batches have one width.
+# All pairs differ. The shortest come first, so that the first batches have the same width.
 WORDS = [x + y + z for x in "abcdefgh" for y in "abcde" for z in "abcde"]
 PAIRS = [(word + "abc" * (n // 50), word + "c" * (n // 25)) for n, word in enumerate(WORDS)]
 
@@ -34,7 +34,7 @@ def path(dataset, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
-    """A dataset of four batches of two shapes, and where they are saved."""
+    """A dataset of four batches with two shapes, and the path of their file."""
     dataset = batches(PAIRS[84:116], TOKENIZER, batch_size=8, shuffle=False)
     path = tmp_path_factory.mktemp("saved") / "few.npz"
     save_batches(dataset, path)
@@ -42,7 +42,7 @@ def few(tmp_path_factory):
 
 
 def as_text(batch):
-    """A batch, with dtypes and shapes, as something that can be compared and sorted."""
+    """Return a batch, with dtypes and shapes, as a value that can be compared and sorted."""
     inputs, targets, weight = batch
     arrays = {**inputs, "targets": targets, "sample_weight": weight}
     return repr([(k, v.dtype, v.shape, v.tolist()) for k, v in sorted(arrays.items())])
@@ -59,7 +59,7 @@ def assert_same(dataset, path):
 def test_the_batches_of_the_dataset(dataset, path):
     expected, saved = assert_same(dataset, path)
     assert len(set(expected)) == len(expected) >= 25
-    # In the order of the file, but for the second place and the one that it took.
+    # In the order of the file, except for the second entry and the entry that it replaces.
     assert sum(one != other for one, other in zip(expected, saved, strict=True)) == 2
 
 
@@ -182,7 +182,7 @@ def test_whole_or_not_at_all(dataset, tmp_path):
 
 
 def test_what_cannot_be_saved(dataset, tmp_path):
-    with pytest.raises(ValueError, match=r"ends in \.npz\. Received: path='train\.h5'"):
+    with pytest.raises(ValueError, match=r"ends with \.npz\. Received: path='train\.h5'"):
         save_batches(dataset, "train.h5")
     with pytest.raises(ValueError, match=r"Received: an infinite dataset"):
         save_batches(dataset.repeat(), tmp_path / "train.npz")
@@ -195,5 +195,5 @@ def test_what_cannot_be_read(tmp_path):
     np.save(files["npy.npy"], np.zeros(3))
     np.savez(files["other.npz"], a=np.zeros(3))
     for name, path in files.items():
-        with pytest.raises(ValueError, match=rf"save_batches\. Received: path='.*{name}'"):
+        with pytest.raises(ValueError, match=rf"save_batches wrote\. Received: path='.*{name}'"):
             SavedBatches(path)

@@ -1,4 +1,4 @@
-"""The built-in scenes: what is drawn is where the captions and the gold positions say."""
+"""The built-in scenes are drawn as the captions and the gold positions describe."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_shapes_are_where_the_gold_says():
     for scene in builtin_scenes(60, seed=3):
         image = scene.image.astype(float)
         assert scene.image.shape == (64, 64, 3) and scene.image.dtype == np.uint8
-        # What is coloured has channels far apart, the noisy ground has not.
+        # Colored pixels have different channels, unlike the noisy background.
         coloured = np.ptp(image, axis=2) > 45
         cells = coloured.reshape(4, 16, 4, 16).any(axis=(1, 3))
         gold = scene.regions()

@@ -1,4 +1,4 @@
-"""The built-in corpus: unlimited English and German sentence pairs without downloads."""
+"""Built-in corpus of English and German sentence pairs, unlimited and without downloads."""
 
 from kerasnmt.data.builtin.corpus import SyntheticPair, builtin_corpus
 

@@ -1,4 +1,4 @@
-"""Verb groups and clauses: the same constituents in English and in German order."""
+"""Verb groups and clauses, with their constituents in English and in German order."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SEIN = (BE.target_present, BE.target_past)
 
 
 class VerbGroup(NamedTuple):
-    """The verbs of a clause.
+    """Verbs of a clause.
 
-    English has an `auxiliary`, which goes before the subject of a question and before "not", and
-    the `rest`. German has the `finite` verb, what closes a main clause (`final`), and the whole
-    group as it closes a subordinate clause (`last`).
+    English has an `auxiliary`, which stands before the subject of a question and before "not", and
+    the `rest`. German has the `finite` verb, the `final` verbs at the end of a main clause, and the
+    `last` verbs, the whole group at the end of a subordinate clause.
     """
 
     auxiliary: Words
@@ -31,14 +31,14 @@ class VerbGroup(NamedTuple):
 
 
 def _forms(table: tuple[Forms, Forms], tense: str) -> Forms:
-    """Return the forms of the `"present"` or the `"past"`."""
+    """Return the forms of the `"present"` or the `"past"` tense."""
     return table[("present", "past").index(tense)]
 
 
 def _finite(
     verb: Verb, tense: str, agreement: int, support: bool, key: object
 ) -> tuple[Words, Words]:
-    """Return the English auxiliary and rest of a finite verb; `support` adds "do"."""
+    """Return the English auxiliary and the rest of a finite verb. `support` adds "do"."""
     form = words(_forms((verb.present, verb.past), tense)[agreement], key)
     if verb.auxiliary:
         return form, ()
@@ -59,7 +59,7 @@ def verb_group(
     """Conjugate a verb.
 
     Args:
-        verb: The verb.
+        verb: Verb to conjugate.
         agreement: `FIRST`, `THIRD` or `PLURAL`.
         tense: `"present"`, `"past"`, `"perfect"`, `"pluperfect"` or a key of `MODALS`.
         passive: Whether the verb is in the passive (werden).
@@ -73,7 +73,7 @@ def verb_group(
     participle = words(verb.participle, key) + particle
     target_participle = words(verb.prefix + verb.target_participle, *whole)
 
-    # Nearly always a finite auxiliary, and an infinitive or participle that it governs.
+    # In the other cases, there is a finite auxiliary with an infinitive or a participle.
     time = "past" if tense in ("past", "pluperfect") else "present"
     to: Words = ()
     if tense in MODALS:
@@ -109,23 +109,23 @@ def verb_group(
 
 @dataclass(slots=True)
 class Clause:
-    """The constituents of a clause, with four ways to order them.
+    """Constituents of a clause, with four ways to order them.
 
     Attributes:
-        subject: The subject, in the nominative.
+        subject: Subject, in the nominative.
         agreement: Agreement of the verb: `FIRST`, `THIRD` or `PLURAL`.
         tense: See `verb_group`.
-        verb: The main verb.
+        verb: Main verb.
         passive: Whether the verb is in the passive.
-        front: First constituent: an adverbial, a conjunction, a question word, another clause.
-        negation: "not" and, unless German uses "kein", "nicht".
-        adverb: An adverb before the English verb ("often").
+        front: First constituent: an adverbial, a conjunction, a question word or another clause.
+        negation: "not" and "nicht", or "not" alone if German uses "kein".
+        adverb: Adverb before the English verb ("often").
         pronouns: Object pronouns.
         objects: Noun objects.
-        complements: Constituents after the German "nicht": manner, place, prepositional objects,
-            and predicates.
-        time: An adverbial that is last in English, and before the objects in German.
-        clauses: Relative and other clauses, at the very end in both languages.
+        complements: Constituents after the German "nicht": manner, place, prepositional objects and
+            predicates.
+        time: Adverbial at the end in English, and before the objects in German.
+        clauses: Relative and other clauses at the end in both languages.
     """
 
     subject: Phrase
@@ -143,7 +143,7 @@ class Clause:
     clauses: Phrase = NOTHING
 
     def statement(self) -> Phrase:
-        """Return a main clause: the German finite verb is second."""
+        """Return a main clause, where the German finite verb is second."""
         group = self._group()
         if self.front:
             target = (self.front.target, group.finite, self._after_verb())
@@ -152,13 +152,13 @@ class Clause:
         return self._phrase(group, False, *target, group.final)
 
     def question(self) -> Phrase:
-        """Return a question about anything but the subject; `front` is the question word."""
+        """Return a question, but not about the subject. `front` is the question word."""
         group = self._group(question=True)
         target = (self.front.target, group.finite, self._after_verb(), group.final)
         return self._phrase(group, True, *target)
 
     def subordinate(self) -> Phrase:
-        """Return a clause with a conjunction or relative pronoun: all German verbs are last."""
+        """Return a clause with a conjunction or relative pronoun. All German verbs are last."""
         group = self._group()
         target = (self.front.target, self.subject.target, self._middle(), group.last)
         return self._phrase(group, False, *target)
@@ -191,7 +191,7 @@ class Clause:
         )
 
     def _after_verb(self) -> Words:
-        """Return subject and middle after a German finite verb; object pronouns precede a noun."""
+        """Return the German subject and middle after a finite verb. Pronouns precede a noun."""
         subject, pronouns = self.subject.target, self.pronouns.target
         if subject and subject[0].text in SUBJECT_PRONOUNS:
             return subject + self._middle()

@@ -1,4 +1,4 @@
-"""Random constituents: noun phrases, names, pronouns, adverbials of time and place."""
+"""Random constituents: noun phrases, names, pronouns, and adverbials of time and place."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ DEFINITE = {"the": 5, "own": 2, "this": 1}
 class Constituents:
     """Random constituents from the lexicon and the names.
 
-    They use only `rng.random()`, whose values for a seed are the same in every version of Python.
+    The choices use only `rng.random()`, whose values for a seed are the same in every version of
+    Python.
 
     Args:
-        rng: Random numbers for all choices.
-        unseen: Whether names come from the unseen population, and are more frequent.
+        rng: Random number generator of all choices.
+        unseen: Whether names come from the unseen population and are more frequent.
     """
 
     def __init__(self, rng: Random, *, unseen: bool = False) -> None:
@@ -65,7 +66,7 @@ class Constituents:
             left -= weight
             if left < 0:
                 return item
-        return item  # reached only by rounding errors
+        return item  # only after rounding errors
 
     def _maybe(self, probability: float, make: Callable[..., Phrase], *args: object) -> Phrase:
         return make(*args) if self._chance(probability) else NOTHING
@@ -77,7 +78,7 @@ class Constituents:
     # --- Noun phrases ----------------------------------------------------------------------------
 
     def _name(self, kind: str) -> Phrase:
-        """Draw a name that is not in the sentence yet."""
+        """Draw a name that is not yet in the sentence."""
         while (name := draw_name(self._rng, kind, self._unseen)) in self._names:
             pass
         self._names.add(name)
@@ -97,10 +98,10 @@ class Constituents:
         """Draw a noun phrase with the given noun.
 
         Args:
-            noun: The noun.
+            noun: Noun of the phrase.
             case: `"nom"`, `"acc"` or `"dat"`.
-            determiners: The weights of the determiners, if not all of them fit.
-            negation: The key of a "not" that is part of the phrase in German (kein).
+            determiners: Weights of the determiners, if not all of them are possible.
+            negation: Key of a "not" that is a part of the phrase in German (kein).
         """
         plural = bool(noun.plural) and self._chance(0.28)
         if negation:
@@ -130,13 +131,13 @@ class Constituents:
         return Nominal(phrase, agreement, noun.gender, noun.kind, definite=definite)
 
     def _origin(self, noun: Noun) -> Phrase:
-        """Draw an attribute of a person: a friend of Miranda, a doctor from Kalonburg."""
+        """Draw an attribute of a person: (a friend) of Miranda, (a doctor) from Kalonburg."""
         if noun in lexicon.KIN:
             return linked("of", "von") + self._name(self._pick("mf"))
         return linked("from", "aus") + self._name("place")
 
     def _number(self) -> int:
-        """Draw a number from 2 on, most often a small one."""
+        """Draw a number of at least 2, usually a small one."""
         if self._chance(0.7):
             return self._between(2, 12)
         return self._between(13, 99) if self._chance(0.7) else self._between(100, 999)
@@ -167,7 +168,7 @@ class Constituents:
         return Nominal(phrase, PLURAL, kind="couple", definite=first.definite)
 
     def _object(self, kinds: Sequence[str], case: str, *, definite: bool) -> Nominal:
-        """Draw an object; a `definite` one can stay if the clause is negated."""
+        """Draw an object. A `definite` object is possible in a negated clause."""
         kind = self._pick(kinds)
         if kind == "person" and self._chance(self._name_rate):
             return self._person_name()
@@ -197,7 +198,7 @@ class Constituents:
         return prepositional(*(("into", "in") if into else ("to", "zu")), phrase)
 
     def _position(self, case: str) -> Phrase:
-        """Draw a position on or near furniture: a place (dative) or a direction (accusative)."""
+        """Draw a position on or near furniture, a place (dative) or a direction (accusative)."""
         noun = self._pick(NOUNS["furniture"])
         phrase = self._nominal(noun, case, DEFINITE).phrase
         source, target = self._pick(lexicon.POSITIONS)

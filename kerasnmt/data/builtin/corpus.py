@@ -1,4 +1,4 @@
-"""The built-in corpus: English and German sentences with their word alignments."""
+"""Built-in corpus of English and German sentences with word alignments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ SPLITS = ("train", "validation", "test", "unseen_names")
 
 
 class SyntheticPair(NamedTuple):
-    """A sentence pair with its gold alignment.
+    """Sentence pair with its gold alignment.
 
     Attributes:
-        source: The English sentence; words and punctuation are separated by single spaces.
-        target: Its German translation, in the same format.
-        alignment: 0-based (source word, target word) pairs of words that translate each other.
-        names: The made-up names in the order of the source; the target has the same ones.
+        source: English sentence, with words and punctuation separated by single spaces.
+        target: German translation, in the same format.
+        alignment: Pairs (source word, target word) of words that translate each other, counted from
+            0.
+        names: Made-up names in the order of the source. The target has the same names.
     """
 
     source: str
@@ -30,16 +31,16 @@ class SyntheticPair(NamedTuple):
 def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[SyntheticPair]:
     """Generate pairs of English sentences and their German translations.
 
-    The pairs come from a synchronous grammar written for this library. The same arguments give the
-    same pairs on every machine, and a smaller size gives the first pairs of a larger one. No
-    English sentence occurs twice in a split, or in two splits, for any sizes and seeds. Sentences
-    start in lower case: only names, German nouns and similar words are capitalized.
+    A synchronous grammar of this library generates the pairs. The same arguments give the same
+    pairs on every machine, and a smaller size gives the first pairs of a larger one. No English
+    sentence occurs twice in a split, or in two splits, for any sizes and seeds. Sentences start
+    with a lowercase letter; only names, German nouns and similar words are capitalized.
 
     Args:
         size: Number of pairs.
-        split: `"train"`, `"validation"` and `"test"` draw names from one population, most of them
-            rare; in `"unseen_names"` every sentence has a name, and no name occurs in the other
-            splits.
+        split: `"train"`, `"validation"`, `"test"` or `"unseen_names"`. The first three draw names
+            from the same population, and most names are rare. In `"unseen_names"`, every sentence
+            has a name, and no name occurs in the other splits.
         seed: Seed of the corpus.
 
     Returns:
@@ -54,9 +55,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
             f"{', '.join(SPLITS)}."
         )
     if size < 1:
-        raise ValueError(
-            f"Expected a positive number of pairs. Received: size={size}. Choose 1 or more."
-        )
+        raise ValueError(f"Expected at least 1 pair. Received: size={size}.")
     grammar = Grammar(Random(seed), unseen=split == "unseen_names")
     pairs: dict[str, SyntheticPair] = {}
     while len(pairs) < size:
@@ -69,7 +68,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
 
 
 def _split_of(source: str, unseen: bool, names: tuple[str, ...]) -> str | None:
-    """Return the split of a sentence, by its names or else by its checksum."""
+    """Return the split of a sentence, which depends on its names or on its checksum."""
     if unseen:
         return "unseen_names" if names else None
     return {0: "validation", 1: "test"}.get(zlib.crc32(source.encode()) % 8, "train")

@@ -1,26 +1,26 @@
-"""Lexicon entries: words of both languages, and the format of the table rows.
+"""Lexicon entries, which are words of both languages, and the format of the tables.
 
 Tables are strings with rows separated by `;`. Irregular English forms follow a slash.
 
-- Nouns: `english[/plural] German gender plural`. Gender `mn` marks masculine nouns that take their
-  plural form in the accusative and dative too (der Junge, den Jungen). A plural `-` marks a mass
-  noun. Places end with their English and German preposition, as in "in the house".
+- Nouns: `english[/plural] German gender plural`. The gender `mn` marks masculine nouns that have
+  their plural form in the accusative and dative too (der Junge, den Jungen). The plural `-` marks a
+  mass noun. A place ends with its English and German preposition, as in "in the house".
 - Adjectives: `english german[/stem before an ending]`.
-- Verbs: `english[/past/participle] infinitive [present past participle] [sein]`. The four German
-  forms are those of "er" (present, past) and the infinitive and participle without a separable
-  prefix, which ends with `|`; weak verbs have only the infinitive. An English particle is joined
-  by `_`. `sein` marks the auxiliary of the perfect.
+- Verbs: `english[/past/participle] infinitive [present past participle] [sein]`. The German present
+  and past are the forms of "er". A separable prefix ends with `|` in the infinitive; the other
+  forms are without it. Weak verbs have only the infinitive. `_` joins an English particle to its
+  verb. `sein` marks the auxiliary of the perfect.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-Forms = tuple[str, str, str]  # of a verb: for I, for he, for they
+Forms = tuple[str, str, str]  # forms of a verb for I, he and they
 
 
 class Noun(NamedTuple):
-    """A noun of both languages; `plural` and `target_plural` are empty for mass nouns."""
+    """Noun in both languages. `plural` and `target_plural` are empty for mass nouns."""
 
     kind: str
     source: str
@@ -33,7 +33,7 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective; German endings are appended to `stem`."""
+    """Adjective in both languages. German endings are appended to `stem`."""
 
     source: str
     target: str
@@ -41,7 +41,7 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb of both languages; the German prefix is the separable one."""
+    """Verb in both languages. The German prefix is a separable prefix."""
 
     base: str
     present: Forms
@@ -58,7 +58,7 @@ class Verb(NamedTuple):
 
 
 class Modal(NamedTuple):
-    """A modal: the English and the German finite verb before an infinitive."""
+    """Modal verb: the English and the German finite verb before an infinitive."""
 
     source: Verb
     tense: str
@@ -78,7 +78,7 @@ def _with_ed(word: str) -> str:
 
 
 def _weak_forms(infinitive: str) -> list[str]:
-    """Return the present and past of "er", and the participle, of a German weak verb."""
+    """Return the forms of a German weak verb: present and past of "er", and participle."""
     stem = infinitive.removesuffix("en")
     link = "e" if stem[-1] in "td" or stem.endswith(("fn", "chn")) else ""
     no_ge = infinitive.startswith(("be", "emp", "ent", "er", "ge", "ver", "zer"))
@@ -150,7 +150,7 @@ def phrases(table: str) -> list[tuple[str, ...]]:
 
 
 def modal(source: str, target: str) -> Modal:
-    """Return a modal of an English auxiliary and the German forms for ich, er and sie (plural)."""
+    """Return a modal from an English auxiliary and the German forms for ich, er and sie (they)."""
     form = (source,) * 3
     auxiliary = Verb(source, form, form, "", "", "", form, form, "", auxiliary=True)
     first, third, plural = target.split()

@@ -1,4 +1,4 @@
-"""Random sentences: the ways to join clauses, and their frequencies."""
+"""Random sentences, with the ways to join clauses and their frequencies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kerasnmt.data.builtin.nominals import Nominal, pronoun_for
 from kerasnmt.data.builtin.phrase import NOTHING, Phrase, Words, aligned, linked, words
 from kerasnmt.data.builtin.predicates import Predicates, frame_of
 
-MAX_LENGTH = 32  # words and punctuation marks, on either side
+MAX_LENGTH = 32  # maximum number of words and punctuation marks on each side
 
 
 class Sentence(NamedTuple):
-    """A sentence of both languages and the names in it, in the order of the English words."""
+    """Sentence in both languages, and its names in the order of the English words."""
 
     phrase: Phrase
     names: tuple[str, ...]
@@ -32,7 +32,7 @@ def _tidy(sentence: Words) -> Words:
 
 
 def _after_comma(clause: Phrase) -> Phrase:
-    """Add the comma before a German subordinate clause, linked to the English conjunction."""
+    """Add the comma before a German subordinate clause, which links to the conjunction."""
     return Phrase(clause.source, words(",", *clause.source[0].keys) + clause.target)
 
 
@@ -40,7 +40,7 @@ class Grammar(Predicates):
     """Random sentences; see `Constituents` for the arguments."""
 
     def sentence(self) -> Sentence:
-        """Make a sentence of at most `MAX_LENGTH` words on either side."""
+        """Make a sentence of at most `MAX_LENGTH` words on each side."""
         kinds = {
             self._simple: 8,
             self._subordinate_last: 5,
@@ -70,13 +70,13 @@ class Grammar(Predicates):
         adverb: float = 0.2,
         negation: float = 0.18,
     ) -> Clause:
-        """Make a clause; the numbers are the probabilities of optional constituents.
+        """Make a clause with random constituents.
 
         Args:
             frame: Time frame of the tenses, `"present"` or `"past"`.
-            subject: The subject; drawn if not given.
-            tense: The tense; drawn if not given.
-            front: Probability that the adverbial of time, if there is one, comes first.
+            subject: Subject, or None for a random one.
+            tense: Tense, or None for a random one.
+            front: Probability that an adverbial of time comes first.
             time: Probability of an adverbial of time.
             adverb: Probability of an adverb before the English verb.
             negation: Probability of "not".
@@ -100,14 +100,14 @@ class Grammar(Predicates):
         return clause
 
     def _when(self, tense: str) -> Phrase:
-        """Draw an adverbial of time that fits a tense: none for the perfect tenses."""
+        """Draw an adverbial of time for a tense. The perfect tenses have none."""
         if "perfect" in tense:
             return NOTHING
         frame = frame_of(tense)
         return self._time("future" if frame == "present" != tense else frame)
 
     def _simple_tense(self, frame: str, subject: Nominal) -> str:
-        """Draw any tense but the perfect, which does not fit "when" and similar words."""
+        """Draw a tense for clauses with "when" and similar words, which exclude the perfect."""
         return self._tense(frame, subject).replace("perfect", "present")
 
     def _frame(self) -> str:
@@ -180,7 +180,7 @@ class Grammar(Predicates):
         return main.statement() + linked(".", ".")
 
     def _follower(self, subject: Nominal, probability: float) -> Nominal:
-        """Draw the next subject: a pronoun for the first clause's subject, or another one."""
+        """Draw the next subject: a pronoun for the first clause's subject, or another subject."""
         if subject.definite and self._chance(probability):
             return pronoun_for(subject)
         return self._subject()

@@ -1,4 +1,4 @@
-"""The closed lexicon. See `entries` for the format of its tables."""
+"""Closed lexicon; see `entries` for the format of the tables."""
 
 from kerasnmt.data.builtin.entries import (
     Modal,
@@ -104,7 +104,7 @@ COMPARATIVES = adjectives("""
     happier glücklicher; faster schneller""")
 DEGREES = adjectives("very sehr; too zu; quite ziemlich; really wirklich")
 
-# --- Verbs: the keys name the constituents that fit them -----------------------------------------
+# --- Verbs: the keys name the constituents that the verbs take -----------------------------------
 
 _VERBS = {
     "animate": """
@@ -222,7 +222,7 @@ MONTHS = phrases("""
     January|Januar; February|Februar; March|März; April|April; May|Mai; June|Juni; July|Juli;
     August|August; September|September; October|Oktober; November|November; December|Dezember""")
 SPANS = phrases("days|Tagen; weeks|Wochen; months|Monaten; years|Jahren; hours|Stunden")
-# Adverbs before the English verb, by the tenses that they fit.
+# Adverbs before the English verb, by the tense.
 ADVERBS = {
     "present": phrases("often|oft; always|immer; never|nie; sometimes|manchmal; also|auch"),
     "past": phrases("often|oft; always|immer; never|nie; sometimes|manchmal"),
@@ -232,7 +232,7 @@ ADVERBS = {
 MANNERS = phrases("quickly|schnell; slowly|langsam; carefully|vorsichtig; alone|allein")
 # Dative for places, accusative for directions.
 POSITIONS = phrases("on|auf; under|unter; behind|hinter; beside|neben")
-# Conjunctions, with the German one in the present and in the past.
+# English conjunctions, and the German ones in the present and in the past.
 CONJUNCTIONS = phrases("""
     because|weil|weil; although|obwohl|obwohl; when|wenn|als; if|wenn|; while|während|während;
     before|bevor|bevor; after|nachdem|nachdem; so that|damit|damit""")

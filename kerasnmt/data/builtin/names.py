@@ -1,8 +1,8 @@
-"""Made-up names of people and places, made of syllables; effectively unlimited.
+"""Made-up names of people and places, which consist of syllables. Their number is not limited.
 
-A name has a rank, which determines its spelling. Low ranks are drawn more often, so a corpus has a
-few frequent names and very many rare ones. Names whose CRC-32 is divisible by 4 are the unseen
-population: no name is in both populations.
+The rank of a name determines its spelling. Low ranks are drawn more often, so a corpus has a few
+frequent names and very many rare ones. Names whose CRC-32 is divisible by 4 are the unseen
+population. No name is in both populations.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def is_unseen(name: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def spell(kind: str, rank: int, unseen: bool) -> str:
-    """Return the name of a rank: one to three syllables and an ending for the kind.
+    """Return the name of a rank, one to three syllables and an ending for the kind.
 
     Args:
         kind: `"f"` for a woman, `"m"` for a man, `"place"` for a place.
-        rank: A non-negative integer. Two ranks may share a name.
+        rank: A non-negative integer. Two ranks can have the same name.
         unseen: Whether the name is from the unseen population.
     """
     rng = Random(rank)
@@ -45,6 +45,6 @@ def spell(kind: str, rank: int, unseen: bool) -> str:
 
 
 def draw_name(rng: Random, kind: str, unseen: bool) -> str:
-    """Draw a name; the probability of rank r is about proportional to 1 / (r + 40)."""
+    """Draw a name. The probability of rank r is about proportional to 1 / (r + 40)."""
     rank = int(40 * ((1 + _RANKS / 40) ** rng.random() - 1))
     return spell(kind, rank, unseen)

@@ -8,11 +8,11 @@ from kerasnmt.data.builtin.entries import Adjective, Noun
 from kerasnmt.data.builtin.numerals import cardinal, ordinal
 from kerasnmt.data.builtin.phrase import Phrase, Words, aligned, linked, words
 
-FIRST, THIRD, PLURAL = range(3)  # agreement: also the place of the form in the verb tables
+FIRST, THIRD, PLURAL = range(3)  # agreement, and the index of the form in the verb tables
 
 
 def _cases(nominative: str, accusative: str, dative: str) -> dict[str, list[str]]:
-    """Read four forms per case: masculine, feminine, neuter, plural; `-` is the empty ending."""
+    """Read four forms of each case: masculine, feminine, neuter, plural. `-` is no ending."""
     rows = {"nom": nominative, "acc": accusative, "dat": dative}
     return {case: row.replace("-", "").split(" ") for case, row in rows.items()}
 
@@ -36,7 +36,7 @@ _CONTRACTIONS = {
 
 
 class Determiner(NamedTuple):
-    """English singular and plural; German stem, its endings and those of a following adjective."""
+    """English singular and plural; German stem, its endings, and the endings of an adjective."""
 
     source: str
     plural: str
@@ -68,7 +68,7 @@ DETERMINERS = {
         }.items()
     },
 }
-# Agreement, then English and German subject, accusative and dative ("you" is the polite form).
+# Agreement, and English and German subject, accusative and dative. "you" is the polite form.
 PRONOUNS: dict[str, tuple[int, str, str, str]] = {
     "I": (FIRST, "I ich", "me mich", "me mir"),
     "he": (THIRD, "he er", "him ihn", "him ihm"),
@@ -82,11 +82,11 @@ SUBJECT_PRONOUNS = {"ich", "er", "sie", "es", "wir", "Sie"}
 
 
 class Nominal(NamedTuple):
-    """A noun phrase, name or pronoun, with its agreement for verbs and relative pronouns.
+    """Noun phrase, name or pronoun, with its agreement for verbs and relative pronouns.
 
-    `kind` is the kind of the noun (`"person"`, `"animal"`, `"thing"`, …); `person` is the key in
-    `PRONOUNS` of a pronoun. A `definite` one can occur in a negated clause, and a pronoun can refer
-    to it.
+    `kind` is the kind of the noun (`"person"`, `"animal"`, `"thing"`, …). `person` is the key of a
+    pronoun in `PRONOUNS`. A `definite` nominal can occur in a negated clause, and a pronoun can
+    refer to it.
     """
 
     phrase: Phrase
@@ -103,7 +103,7 @@ def _column(gender: str, plural: bool) -> int:
 
 
 def inflect(noun: Noun, case: str, plural: bool) -> str:
-    """Decline a German noun: dative plurals end in -n, weak masculines take their plural form."""
+    """Decline a German noun. Dative plurals end with -n; weak masculines have their plural form."""
     if plural:
         add_n = case == "dat" and not noun.target_plural.endswith(("n", "s"))
         return noun.target_plural + "n" * add_n
@@ -124,14 +124,14 @@ def noun_phrase(
     """Return a noun with its determiner, number and adjective.
 
     Args:
-        noun: The noun.
-        determiner: A key of `DETERMINERS`; `""` for none.
+        noun: Noun of the phrase.
+        determiner: A key of `DETERMINERS`, or `""` for no determiner.
         case: `"nom"`, `"acc"` or `"dat"`.
         plural: Whether the noun is in the plural.
-        number: Number before the adjective, in digits from 100 on. It makes the phrase plural.
+        number: Number before the adjective, as in `amount`. It makes the phrase plural.
         adjective: Adjective before the noun, with its German ending.
-        degree: An adverb before the adjective ("very").
-        negation: The key of an English "not"; it and "a" (or no determiner) give German "kein".
+        degree: Adverb before the adjective ("very").
+        negation: Key of an English "not". With "a" or no determiner, it becomes the German "kein".
     """
     plural = plural or number is not None
     english = DETERMINERS[determiner]
@@ -154,7 +154,7 @@ def noun_phrase(
 
 
 def amount(number: int) -> Phrase:
-    """Return a number, below 100 in words, from 100 on in digits."""
+    """Return a number in words if it is below 100, or else in digits."""
     return linked(*(cardinal(number) if number < 100 else (str(number),) * 2))
 
 
@@ -167,7 +167,7 @@ def _with_an(phrase: Phrase) -> Phrase:
 
 
 def pronoun(person: str, case: str) -> Phrase:
-    """Return a personal pronoun, given by its English subject form."""
+    """Return the personal pronoun with this English subject form."""
     _, *forms = PRONOUNS[person]
     return aligned(*forms[("nom", "acc", "dat").index(case)].split())
 
@@ -188,7 +188,7 @@ def pronoun_for(nominal: Nominal) -> Nominal:
 def relative_pronoun(nominal: Nominal, case: str, source: str = "", target: str = "") -> Phrase:
     """Return the start of a relative clause: comma, preposition and pronoun.
 
-    English puts a comma only after a name; the German comma is linked to it or to the pronoun.
+    English has a comma only after a name. The German comma is linked to it, or to the pronoun.
     """
     if nominal.kind == "person":
         pronoun = "who" if case == "nom" else "whom"
@@ -201,9 +201,9 @@ def relative_pronoun(nominal: Nominal, case: str, source: str = "", target: str 
 
 
 def prepositional(source: str, target: str, phrase: Phrase) -> Phrase:
-    """Put an English and a German preposition before a phrase that is in the right case.
+    """Put an English and a German preposition before a phrase in the right case.
 
-    German contracts some prepositions with the article: in dem to im, zu der to zur.
+    German contracts some prepositions with the article: "in dem" becomes "im", "zu der" "zur".
     """
     head = linked(source, target)
     first, *rest = phrase.target
@@ -215,7 +215,7 @@ def prepositional(source: str, target: str, phrase: Phrase) -> Phrase:
 
 
 def date(day: int, month: tuple[str, ...], year: int | None = None) -> Phrase:
-    """Return a date: on the third of May 1987, am dritten Mai 1987."""
+    """Return a date, such as "on the third of May 1987" and "am dritten Mai 1987"."""
     source, target = ordinal(day)
     phrase = linked("on the", "am") + linked(source, target + "en")
     phrase += linked("of", "") + aligned(*month)

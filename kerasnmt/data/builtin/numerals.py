@@ -21,10 +21,10 @@ _ORDNUNGSZAHLEN = {1: "erst", 3: "dritt", 7: "siebt", 8: "acht"}
 
 
 def cardinal(number: int) -> tuple[str, str]:
-    """Return a number in English and German words: 24 gives twenty-four, vierundzwanzig."""
+    """Return a number in words of both languages: 24 is "twenty-four", "vierundzwanzig"."""
     if not 1 <= number <= 99:
         raise ValueError(
-            f"Expected a number from 1 to 99. Received: number={number}. Write others in digits."
+            f"Expected a number from 1 to 99. Received: number={number}. Write it in digits."
         )
     if number < 20:
         return _ONES[number - 1], _EINER[number - 1]
@@ -36,7 +36,7 @@ def cardinal(number: int) -> tuple[str, str]:
 
 
 def ordinal(number: int) -> tuple[str, str]:
-    """Return an ordinal in English and, without ending, in German: 3 gives third, dritt."""
+    """Return an ordinal in both languages, in German without ending: 3 is "third", "dritt"."""
     english, german = cardinal(number)
     head, dash, last = english.rpartition("-")
     if last in _ORDINALS:

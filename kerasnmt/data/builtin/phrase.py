@@ -1,4 +1,4 @@
-"""Bilingual phrases: English and German words with the links between them."""
+"""Bilingual phrases, which are English and German words with the links between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Word(NamedTuple):
-    """A word and its keys: English and German words with a common key translate each other."""
+    """Word with keys. English and German words with a common key translate each other."""
 
     text: str
     keys: frozenset[object]
@@ -18,14 +18,14 @@ Words = tuple[Word, ...]
 
 
 def words(text: str, *keys: object) -> Words:
-    """Split `text` at spaces; every word gets the same `keys`."""
+    """Split `text` at spaces. All words get the same `keys`."""
     common = frozenset(keys)
     return tuple(Word(word, common) for word in text.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """English (`source`) and German (`target`) words of one constituent; `+` joins two of them."""
+    """English (`source`) and German (`target`) words of one constituent. `+` joins two phrases."""
 
     source: Words = ()
     target: Words = ()
@@ -37,7 +37,7 @@ class Phrase:
         return bool(self.source or self.target)
 
     def links(self) -> tuple[tuple[int, int], ...]:
-        """Return the 0-based (source word, target word) pairs with a common key, in order."""
+        """Return the (source word, target word) pairs with a common key, counted from 0, sorted."""
         places = defaultdict(list)
         for place, word in enumerate(self.source):
             for key in word.keys:
@@ -58,13 +58,13 @@ NOTHING = Phrase()
 
 
 def linked(source: str, target: str) -> Phrase:
-    """Return a phrase in which every word of `source` is linked to every word of `target`."""
+    """Return a phrase where every word of `source` is linked to every word of `target`."""
     key = object()
     return Phrase(words(source, key), words(target, key))
 
 
 def aligned(source: str, target: str) -> Phrase:
-    """Return a phrase linked word by word, in order; `_` joins words linked to one word."""
+    """Return a phrase that is linked word by word. `_` joins words that are linked to one word."""
     phrase = NOTHING
     for pair in zip(source.split(), target.split(), strict=True):
         phrase += linked(*(words.replace("_", " ") for words in pair))

@@ -1,4 +1,4 @@
-"""Random predicates: verbs with objects and complements that fit the subject."""
+"""Random predicates, which are verbs with objects and complements that suit the subject."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def frame_of(tense: str) -> str:
 class Predicates(Constituents):
     """Random predicates that complete clauses.
 
-    Each method takes a clause with a subject, a tense and maybe a negation, and adds a verb with
+    Each method gets a clause with a subject, a tense and an optional negation, and adds a verb with
     its objects and complements.
     """
 
@@ -48,7 +48,7 @@ class Predicates(Constituents):
         return frame if frame == "past" or self._chance(0.7) else "perfect"
 
     def _complete(self, clause: Clause, subject: Nominal) -> None:
-        """Add a predicate that fits the subject."""
+        """Add a predicate that suits the subject."""
         if subject.kind in ("person", "couple"):
             return self._act(clause, subject)
         if subject.kind == "animal":
@@ -96,7 +96,7 @@ class Predicates(Constituents):
         clause.complements += self._maybe(0.25, self._place)
 
     def _add_object(self, clause: Clause, kinds: tuple[str, ...]) -> None:
-        """Add an accusative object; under "not" a definite one or, in German, one with "kein"."""
+        """Add an accusative object. With "not", it is definite or has "kein" in German."""
         if clause.negation and self._chance(0.5):
             key = object()
             noun = self._pick(NOUNS[self._pick(kinds)])
@@ -108,7 +108,7 @@ class Predicates(Constituents):
         clause.clauses = self._maybe(0.12, self._relative, nominal, frame_of(clause.tense))
 
     def _object_pronoun(self, subject: Nominal, case: str) -> Phrase:
-        """Draw a pronoun for another person than the subject."""
+        """Draw a pronoun for a person who is not the subject."""
         own = {"I": ("I", "we"), "we": ("I", "we"), "you": ("you",)}.get(subject.person, ())
         return self._pronoun(self._pick([p for p in PRONOUNS if p not in own]), case).phrase
 
@@ -168,7 +168,7 @@ class Predicates(Constituents):
     # --- To be -----------------------------------------------------------------------------------
 
     def _be(self, clause: Clause, complements: Phrase, modals: str = "will") -> None:
-        """Add "to be" and a predicate; a modal that is not in `modals` becomes a simple tense."""
+        """Add "to be" and a predicate. A modal that is not in `modals` becomes a simple tense."""
         clause.verb, clause.complements = BE, complements
         if clause.tense in MODALS and clause.tense not in modals.split():
             clause.tense = frame_of(clause.tense)
