@@ -1,7 +1,7 @@
-"""The zoo: every model of the library, by name.
+"""Zoo, with all models of the library by name.
 
-Each module registers its models, and every registered model is a name of this package.
-`__init__.pyi` shows them with their signatures and docstrings.
+Each module registers its models, and each registered model is a name of this package.
+`__init__.pyi` contains their signatures and docstrings.
 """
 
 from kerasnmt.zoo import (

@@ -1,4 +1,4 @@
-"""The zoo: every model of the library, by name."""
+"""Zoo, with all models of the library by name."""
 
 # Written by `python -m tests.zoo.stub`.
 
@@ -18,7 +18,7 @@ class _Constructor(Protocol[_Options, _Made]):
     def from_preset(self, preset: str | PathLike, *, load_weights: bool = True) -> _Made: ...
 
 def _with_presets(function: Callable[_Options, _Made]) -> _Constructor[_Options, _Made]:
-    """Add `from_preset` to a function that makes a model."""
+    """Add `from_preset` to a function that creates a model."""
 
 def from_preset(
     preset: str | PathLike,
@@ -35,28 +35,28 @@ def from_preset(
     Args:
         preset: A name of `list_presets`, a folder that `model.save_to_preset` wrote, or
             "hf://user/model"; see `get_preset`.
-        load_weights: Whether the model gets the trained weights; otherwise they are random.
+        load_weights: Whether the model gets the trained weights. If False, the weights are random.
 
     Returns:
-        The model with its tokenizers, not compiled, in float32.
+        The model with its tokenizers, in float32, not compiled.
 
     Raises:
-        ValueError: If there is no such preset, or a file of it is missing or damaged.
+        ValueError: If there is no such preset, or one of its files is missing or damaged.
     """
 
 def get_model(
     name: str,
     kind: type[Model] = Model,
 ) -> Callable[..., Model]:
-    """Return the function that makes a model.
+    """Return the function that creates a model.
 
     Args:
         name: A name of `list_models(kind)`.
-        kind: The class that the model must have; any class by default.
+        kind: Class of the model. By default, any class.
 
     Raises:
-        ValueError: If there is no such model (the message has the nearest name), or if it is of
-            another class.
+        ValueError: If there is no such model, or it has another class. The error suggests the
+            nearest name.
     """
 
 def get_preset(
@@ -66,15 +66,15 @@ def get_preset(
 
     Args:
         preset: A folder that `model.save_to_preset` wrote, a name of `list_presets`, or
-            "hf://user/model" for one on the Hugging Face Hub, which needs the package
-            `huggingface_hub`. The folder of a preset comes before a name.
+            "hf://user/model" for a preset on the Hugging Face Hub, which needs the package
+            `huggingface_hub`. A folder has precedence over a name.
 
     Returns:
         The preset.
 
     Raises:
-        ValueError: If there is no such preset (the message has the nearest name), the folder is no
-            preset, or the hub does not give it.
+        ValueError: If there is no such preset, the folder is not a preset, or the preset cannot be
+            downloaded. The error suggests the nearest name.
     """
 
 def list_models(
@@ -83,7 +83,7 @@ def list_models(
     """Return the sorted names of the models of the zoo.
 
     Args:
-        kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list its models only.
+        kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list only its models.
     """
 
 def list_presets() -> list[str]:
@@ -104,40 +104,43 @@ def bahdanau_gru(
 ) -> Seq2Seq:
     """RNNsearch: a bidirectional GRU encoder and a GRU decoder with additive attention.
 
-    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b) (appendix A.1.2).
+        e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
+
+    See appendix A.1.2 of the paper.
 
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
-    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
-    the next word.
+    The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
+    paper's equation has no b. A maxout layer over the previous word, the state and the context
+    predicts the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -153,40 +156,45 @@ def bahdanau_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch with LSTM cells, e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b) (appendix A.1.2).
+    """RNNsearch with LSTM cells.
+
+        e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
+
+    See appendix A.1.2 of the paper.
 
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
-    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
-    the next word.
+    The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
+    paper's equation has no b. A maxout layer over the previous word, the state and the context
+    predicts the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -202,43 +210,46 @@ def concat_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch that predicts words from the state alone, as many introductions simplify it.
+    """RNNsearch that predicts words from the state alone, a simplification in many introductions.
 
-    e_{t,i} = W2 tanh(W1 [h_i; s_{t-1}]), which is the additive score with W1 = [W, U]. The
-    vocabulary sees s_t only, in place of the maxout layer, so the context has to pass the cell.
+        e_{t,i} = W_2 tanh(W_1 [h_i; s_{t-1}])
+
+    This is the additive score with W_1 = [W, U]. The output projection reads s_t instead of a
+    maxout layer, so the context must pass the cell.
 
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
-    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
-    the next word.
+    The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
+    paper's equation has no b. A maxout layer over the previous word, the state and the context
+    predicts the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -253,28 +264,31 @@ def context_attention_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch that reads a context beside the source, such as a story beside a question.
+    """RNNsearch that reads a context in addition to the source, such as a story and a question.
 
-    p(w) = p_gen p_vocab(w) + p_source sum_{i: x_i = w} alpha_{t,i}
-    + p_context sum_{j: z_j = w} beta_{t,j}. The decoder attends to the source x and to the context
-    z with separate weights, and chooses between generating a word and copying one of either. The
-    encoding of the context depends on the source, see `kerasnmt.layers.ContextEncoder`. The inputs
-    are those of a pointer-generator, `context_ids` and `extended_context_ids`.
+        p(w) = p_gen p_vocab(w) + p_source sum_{i: x_i = w} alpha_{t,i}
+                                + p_context sum_{j: z_j = w} beta_{t,j}
 
-    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
-    learning as question answering", section 3, on the decoder of Bahdanau, Cho and Bengio (2015).
-    The paper's network also has self-attention in encoder and decoder, and fixed word vectors.
-    Stehnii (2018), "Neural attention", section "Attention over context", describes the idea.
+    The decoder attends to the source x and to the context z with separate weights. It chooses
+    between generating a word, copying a word of the source and copying a word of the context. The
+    annotations of the context depend on the source; see `kerasnmt.layers.ContextEncoder`. The
+    inputs are those of a pointer-generator, and `context_ids` and `extended_context_ids`.
+
+    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon", section 3,
+    with the decoder of Bahdanau, Cho and Bengio (2015). The paper's network also has self-attention
+    in encoder and decoder, and fixed word vectors. Stehnii (2018), "Neural attention", section
+    "Attention over context", describes the idea.
 
     Args:
-        source: A tokenizer of all texts, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id everywhere.
+        source: Tokenizer of all texts, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id in all texts.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the hidden
             layers of both attentions.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
         share_embeddings: Whether source, context and target use one embedding matrix.
@@ -283,7 +297,7 @@ def context_attention_gru(
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -299,43 +313,46 @@ def dense_scorer_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch with dense layers at every source position as its score, as tutorials build it.
+    """RNNsearch whose score consists of dense layers at every source position, as in tutorials.
 
-    e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c. Without the hidden layer the weights could not
-    depend on the decoder, see `kerasnmt.layers.TimeDistributedDenseScorer`.
+        e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c
+
+    Without the hidden layer, the attention weights could not depend on the decoder; see
+    `kerasnmt.layers.TimeDistributedDenseScorer`.
 
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
-    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
-    the next word.
+    The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
+    paper's equation has no b. A maxout layer over the previous word, the state and the context
+    predicts the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -351,36 +368,39 @@ def encoder_decoder_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """The RNN encoder-decoder: a thought vector, fed to the decoder at every word.
+    """RNN encoder-decoder, which feeds a thought vector to the decoder at every word.
 
-    c = tanh(V h_S), s_0 = c, s_t = cell([y_{t-1}; c], s_{t-1}). A maxout layer over the last word
-    and the state predicts the next word; in the paper it reads c as well, and s_0 = tanh(V' c).
+        c = tanh(V h_S),    s_0 = c,    s_t = cell([y_{t-1}; c], s_{t-1})
+
+    A maxout layer over the previous word and the state predicts the next word. In the paper, it
+    also reads c, and s_0 = tanh(V' c).
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
     statistical machine translation". The paper's sizes are embedding_dim=100, units=1000.
 
-    An encoder-decoder without attention.
+    Encoder-decoder without attention.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the states.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -398,34 +418,36 @@ def encoder_decoder_lstm(
 ) -> Seq2Seq:
     """Sequence to sequence learning: the decoder starts from the encoder's last state.
 
-    s_0 = h_1 of an encoder that reads from the last word to the first, s_t = cell(y_{t-1},
-    s_{t-1}). The state alone predicts the next word.
+        s_0 = h_1,    s_t = cell(y_{t-1}, s_{t-1})
+
+    The encoder reads from the last word to the first. The state alone predicts the next word.
 
     Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks".
     The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.
 
-    An encoder-decoder without attention.
+    Encoder-decoder without attention.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the states.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -441,49 +463,51 @@ def history_attention_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch that attends to its own earlier states as well.
+    """RNNsearch that also attends to its own earlier states.
 
-    e_{t,j} = v^T tanh(W s_j + U s_{t-1} + b) for all j < t, beside the same score, with weights of
-    its own, of the source. The cell and the maxout layer read both contexts. At the first word the
-    context of the history is zeros. Coverage is that of the source.
+        e_{t,j} = v^T tanh(W s_j + U s_{t-1} + b)    for all j < t
 
-    Source: Bahdanau, Cho and Bengio (2015) with the attention of Cheng, Dong and Lapata (2016),
-    "Long short-term memory-networks for machine reading", to a cell's earlier states, as a second
-    context of the decoder, as in Paulus, Xiong and Socher (2018), "A deep reinforced model for
-    abstractive summarization".
+    The attention to the source has the same kind of score, with its own weights. The cell and the
+    maxout layer read both contexts. At the first word, the context of the earlier states is zero.
+    Coverage applies to the source.
+
+    Source: Cheng, Dong and Lapata (2016), "Long short-term memory-networks for machine reading",
+    for the attention to earlier states; Paulus, Xiong and Socher (2018), "A deep reinforced model
+    for abstractive summarization", for their second context in a decoder.
 
     Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
-    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
-    the next word.
+    The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
+    paper's equation has no b. A maxout layer over the previous word, the state and the context
+    predicts the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -504,51 +528,57 @@ def luong_concat_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """Concat score, e_{t,i} = v^T tanh(W [s_t; h_i] + b) (section 3.1, without the b).
+    """Luong's model with LSTM cells and the concat score.
+
+        e_{t,i} = v^T tanh(W [s_t; h_i] + b)
+
+    See section 3.1 of the paper, where the score has no b.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -568,49 +598,55 @@ def luong_cosine_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """Cosine score, e_{t,i} = g cos(s_t, h_i) (Graves, Wayne and Danihelka 2014).
+    """Luong's model with LSTM cells and the cosine score.
+
+        e_{t,i} = g cos(s_t, h_i)
+
+    See Graves, Wayne and Danihelka (2014), "Neural Turing machines", equations 5 and 6.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -630,49 +666,55 @@ def luong_dot_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """Dot score, e_{t,i} = s_t^T h_i (section 3.1).
+    """Luong's model with LSTM cells and the dot score.
+
+        e_{t,i} = s_t^T h_i
+
+    See section 3.1 of the paper.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -693,51 +735,57 @@ def luong_general_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """General score, e_{t,i} = s_t^T W h_i (section 3.1), with GRU cells in place of the LSTM's.
+    """Luong's model with GRU cells and the general score.
+
+        e_{t,i} = s_t^T W h_i
+
+    See section 3.1 of the paper.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -758,51 +806,57 @@ def luong_general_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """General score, e_{t,i} = s_t^T W h_i (section 3.1).
+    """Luong's model with LSTM cells and the general score.
+
+        e_{t,i} = s_t^T W h_i
+
+    See section 3.1 of the paper.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -824,54 +878,58 @@ def luong_local_m_lstm(
     share_embeddings: bool = False,
     width: int = 10,
 ) -> Seq2Seq:
-    """General score in the monotonic window, e_{t,i} = s_t^T W h_i for |i - t| <= D (section 3.2).
+    """Luong's model with LSTM cells and the general score in a monotonic window, "local-m".
 
-    Positions t and i count from 0.
+        e_{t,i} = s_t^T W h_i    for |i - t| <= D
+
+    Positions t and i are counted from 0. See section 3.2 of the paper.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
-        width: D, the number of source words on each side of the window's middle.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
+        width: Number D of source words on each side of the window's center.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -893,55 +951,60 @@ def luong_local_p_lstm(
     share_embeddings: bool = False,
     width: int = 10,
 ) -> Seq2Seq:
-    """General score in the predictive window, e_{t,i} = s_t^T W h_i for |i - p_t| <= D.
+    """Luong's model with LSTM cells and the general score in a predictive window, "local-p".
 
-    p_t = S sigmoid(v^T tanh(W_p s_t)), and a Gaussian around p_t multiplies the weights
-    (section 3.2). Positions i count from 0.
+        e_{t,i} = s_t^T W h_i    for |i - p_t| <= D
+        p_t = S sigmoid(v^T tanh(W_p s_t))
+
+    A Gaussian around p_t multiplies the attention weights. Positions i are counted from 0. See
+    section 3.2 of the paper.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
-        width: D, the number of source words on each side of the window's middle.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
+        width: Number D of source words on each side of the window's center.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -962,50 +1025,56 @@ def luong_location_lstm(
     share_embeddings: bool = False,
     max_length: int = 100,
 ) -> Seq2Seq:
-    """Location score, e_t = W s_t, which reads the state alone (section 3.1, equation 8).
+    """Luong's model with LSTM cells and the location score, which reads only the state.
+
+        e_t = W s_t
+
+    See section 3.1 and equation 8 of the paper.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
-        max_length: The number of source positions that can be attended to; the rest of a longer
-            source is ignored.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
+        max_length: Number of source positions that can get attention. The rest of a longer source
+            is ignored.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1025,49 +1094,55 @@ def luong_scaled_dot_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """Scaled dot score, e_{t,i} = s_t^T h_i / sqrt(n) (Vaswani et al. 2017, section 3.2.1).
+    """Luong's model with LSTM cells and the scaled dot score.
+
+        e_{t,i} = s_t^T h_i / sqrt(n)
+
+    See Vaswani et al. (2017), "Attention is all you need", section 3.2.1.
 
     Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state and of the annotations.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
         num_layers: Number of layers of the encoder and of the decoder's cell, at least 1. Stacked
             layers use residual connections.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1083,41 +1158,42 @@ def memory_network(
     max_sentences: int = 50,
     random_noise: float = 0.1,
 ) -> MemoryNetwork:
-    """End-to-end memory network: a question is answered from a story, with one word.
+    """End-to-end memory network, which answers a question about a story with one word.
 
-    p_i = softmax(u^T m_i), o = sum_i p_i c_i, answer = softmax(W (o + u)). Each hop adds its output
-    o to the question u of the next hop. With `tying="adjacent"` and one tokenizer, W^T = C^K. The
-    default sizes are the paper's for all bAbI tasks together, where it trains with a linear start,
-    see `kerasnmt.training.LinearStart`.
+        p_i = softmax_i(u^T m_i),    o = sum_i p_i c_i,    answer = softmax(W (o + u))
 
-    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks". For one task
-    alone the paper uses embedding_dim=20.
+    Each hop adds its output o to the question u of the next hop. With `tying="adjacent"` and one
+    tokenizer, W^T = C^K. The default sizes are those of the paper for all bAbI tasks together. The
+    paper trains them with a linear start; see `kerasnmt.training.LinearStart`.
+
+    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks". For a single
+    task, the paper uses embedding_dim=20.
 
     Args:
-        source: A tokenizer of stories and questions, or the size of their vocabulary where only ids
-            are fed.
-        target: The same for the answers; an answer is one word. None shares the source's, as in
-            the paper.
+        source: Tokenizer of stories and questions, or the size of its vocabulary for a model that
+            takes only ids.
+        target: Tokenizer of the answers, where an answer is one word, or the size of its
+            vocabulary. None for that of the source, as in the paper.
         embedding_dim: Size of an encoded sentence.
         hops: Number of hops.
-        tying: "adjacent": the output embedding of a hop is the input embedding of the next;
-            "layerwise": all hops share their embeddings.
-        encoding: "position": the order of words in a sentence counts, with twice the paper's
-            encoding, as in its authors' code, see `kerasnmt.layers.PositionEncoding`;
-            "bag_of_words": it does not.
-        temporal_encoding: Whether the order of the sentences counts.
+        tying: "adjacent" if the output embedding of a hop is the input embedding of the next hop,
+            or "layerwise" if all hops share their embeddings.
+        encoding: "position" if the encoding of a sentence depends on the order of its words, or
+            "bag_of_words" if it does not. "position" has twice the scale of the paper, like the
+            authors' code; see `kerasnmt.layers.PositionEncoding`.
+        temporal_encoding: Whether the order of the sentences matters.
         max_sentences: Number of places in the memory, and of sentence ages in the temporal
-            encoding. A shorter story leaves places empty, see `kerasnmt.layers.MemoryHop`. With a
-            temporal encoding, only the last sentences of a longer story text are read. Choose the
-            length of the longest story, but not more than 50.
-        random_noise: Probability in training of an empty place after a sentence, which makes the
-            sentences before it older.
+            encoding. A shorter story leaves places empty; see `kerasnmt.layers.MemoryHop`. With a
+            temporal encoding, only the last sentences of a longer story are read. Use the length of
+            the longest story, but not more than 50.
+        random_noise: Probability of an empty place after a sentence in training, which makes the
+            earlier sentences older.
 
     Returns:
         A `MemoryNetwork`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1134,45 +1210,46 @@ def pointer_generator_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch that copies what it has no word for: `bahdanau_gru` with a pointer.
+    """RNNsearch that copies words: `bahdanau_gru` with a pointer.
 
-    p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}, with (p_gen, p_copy) =
-    softmax(W s_t), the two-way softmax of Stehnii (2018), "Neural attention", section "Pointer
-    networks".
+        p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}
+        (p_gen, p_copy) = softmax(W s_t)
 
-    Bahdanau's encoder-decoder, which copies from the source what it has no word for.
+    The gate is that of Stehnii (2018), "Neural attention", section "Pointer networks".
 
-    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
-    networks", on the model of Bahdanau, Cho and Bengio (2015). The paper's sizes are
-    embedding_dim=128, units=256. There the attention is asked with s_t, and two linear layers
-    predict the words.
+    Bahdanau's encoder-decoder, which copies words that are not in its vocabulary.
+
+    Source: See, Liu and Manning (2017), "Get to the point", with the model of Bahdanau, Cho and
+    Bengio (2015). The paper's sizes are embedding_dim=128, units=256. In the paper, the decoder
+    attends with s_t, and two linear layers predict the words.
 
     Args:
-        source: A tokenizer, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id on both sides.
+        source: Tokenizer of both sides, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id on both sides.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the hidden
-            layer of attention and pointer.
-        own_pointer: Whether the pointer has weights of its own, asked with s_t, as in Stehnii
-            (2018), "Neural attention", section "Pointer networks": alpha_{t,i} =
-            softmax_i(w^T tanh(W_x h_i + W_y s_t + b)), where the article has no bias b. By default
-            the attention is the pointer. Coverage stays with the attention.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+            layers of attention and pointer.
+        own_pointer: Whether the pointer is a separate attention with the query s_t, as in Stehnii
+            (2018), "Neural attention", section "Pointer networks", plus a bias b: softmax_i(w^T
+            tanh(W_x h_i + W_y s_t + b)). By default, the pointer is the decoder's attention.
+            Coverage applies to the decoder's attention.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1189,44 +1266,46 @@ def pointer_generator_lstm(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """The pointer-generator: `bahdanau_lstm` with a pointer.
+    """Pointer-generator: `bahdanau_lstm` with a pointer.
 
-    p(w) = p_gen p_vocab(w) + (1 - p_gen) sum_{i: x_i = w} alpha_{t,i}, with
-    p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b) (equations 8 and 9).
+        p(w) = p_gen p_vocab(w) + (1 - p_gen) sum_{i: x_i = w} alpha_{t,i}
+        p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b)
 
-    Bahdanau's encoder-decoder, which copies from the source what it has no word for.
+    See equations 8 and 9 of the paper.
 
-    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
-    networks", on the model of Bahdanau, Cho and Bengio (2015). The paper's sizes are
-    embedding_dim=128, units=256. There the attention is asked with s_t, and two linear layers
-    predict the words.
+    Bahdanau's encoder-decoder, which copies words that are not in its vocabulary.
+
+    Source: See, Liu and Manning (2017), "Get to the point", with the model of Bahdanau, Cho and
+    Bengio (2015). The paper's sizes are embedding_dim=128, units=256. In the paper, the decoder
+    attends with s_t, and two linear layers predict the words.
 
     Args:
-        source: A tokenizer, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id on both sides.
+        source: Tokenizer of both sides, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id on both sides.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's state, of each direction of the encoder, and of the hidden
-            layer of attention and pointer.
-        own_pointer: Whether the pointer has weights of its own, asked with s_t, as in Stehnii
-            (2018), "Neural attention", section "Pointer networks": alpha_{t,i} =
-            softmax_i(w^T tanh(W_x h_i + W_y s_t + b)), where the article has no bias b. By default
-            the attention is the pointer. Coverage stays with the attention.
-        coverage: Weight of the coverage loss: 0 for coverage without a loss, None for an attention
-            without coverage. Start small, for example with 0.1; See et al. (2017) add it, with
-            weight 1, to a trained model.
+            layers of attention and pointer.
+        own_pointer: Whether the pointer is a separate attention with the query s_t, as in Stehnii
+            (2018), "Neural attention", section "Pointer networks", plus a bias b: softmax_i(w^T
+            tanh(W_x h_i + W_y s_t + b)). By default, the pointer is the decoder's attention.
+            Coverage applies to the decoder's attention.
+        coverage: Weight of the coverage loss, or None for attention without coverage. 0 gives
+            coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning
+            (2017) use 1, but for a trained model.
         dropout: Dropout rate of the embedded words, of the inputs of the encoder's layers and of
             the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1241,37 +1320,39 @@ def pointer_network_lstm(
     state_dropout: float = 0.0,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """The pointer network: every word of the output is one of the source.
+    """Pointer network, where every word of the output is a word of the source.
 
-    p(w) = sum_{i: x_i = w} a_{t,i}, a_t = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b)): the decoder
-    reads the embedding of the word that it pointed at before, and ends by pointing at the source's
-    end token.
+        p(w) = sum_{i: x_i = w} a_{t,i},    a_{t,i} = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b))
 
-    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3, with a
-    bidirectional encoder and with the bias b, which the paper's equation does not have. Its sizes
-    are units=256 or 512.
+    The decoder reads the embedding of the word that it has predicted. It ends by pointing at the
+    end token of the source.
+
+    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3. The paper's
+    encoder is not bidirectional, and its equation has no bias b. Its sizes are units=256 or 512.
 
     Args:
-        source: A tokenizer, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id on both sides.
+        source: Tokenizer of both sides, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id on both sides.
         embedding_dim: Size of an embedded word.
-        units: Size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: Weight of the coverage loss, 0 for coverage without a loss: the pointer knows
-            where it pointed before, and the attentional state is fed to the decoder, see
-            `kerasnmt.layers.InputFeedingDecoderCell`. It suits orderings, which point at each word
-            once. None for the paper's pointer, which knows the word before and its own state.
+        units: Size of the decoder's state, of each direction of the encoder, and of the attention's
+            hidden layer.
+        coverage: Weight of the coverage loss, or None for the paper's pointer, which knows only the
+            previous word and its state. 0 gives coverage without a loss. With coverage, the pointer
+            knows its earlier positions, and the decoder uses input feeding; see
+            `kerasnmt.layers.InputFeedingDecoderCell`. Use it for orderings, which point at each
+            word once.
         dropout: Dropout rate of the embedded words and of the inputs of the encoder's layers.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
-        share_embeddings: Whether source and target use one embedding matrix, which needs one
-            tokenizer (or size) for both.
+        share_embeddings: Whether source and target use one embedding matrix. Both must have the
+            same tokenizer or size.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1290,37 +1371,42 @@ def show_attend_tell_lstm(
 ) -> CaptionModel:
     """Show, attend and tell: an LSTM decoder that attends to the regions of an image.
 
-    e_{t,i} = v^T tanh(W a_i + U h_{t-1} + b), z_t = beta_t sum_i alpha_{t,i} a_i with the gate
-    beta_t = sigmoid(f_beta(h_{t-1})), p(y_t) = softmax(L_o (E y_{t-1} + L_h h_t + L_z z_t)): the
-    soft attention of the paper. Dense layers make the first states from the mean of the regions.
+        e_{t,i} = v^T tanh(W a_i + U h_{t-1} + b),    alpha_t = softmax(e_t)
+        z_t = beta_t sum_i alpha_{t,i} a_i,    beta_t = sigmoid(f_beta(h_{t-1}))
+        p(y_t) = softmax(L_o (E y_{t-1} + L_h h_t + L_z z_t))
+
+    This is the soft attention of the paper. Dense layers compute the first states from the mean of
+    the regions.
 
     Source: Xu et al. (2015), "Show, attend and tell", sections 3.1 and 4.2. The paper's encoder is
     a pretrained VGG network, whose weights are not trained, and it has no positions.
 
     Args:
-        target: A tokenizer of captions, or the size of their vocabulary where only ids are fed.
-        backbone: The model that reads an image, for example one of `keras.applications`, see
-            `kerasnmt.layers.ImageEncoder`. None for a small stack of convolutions, which is trained
-            with the decoder.
-        image_size: Height and width of the images of the small backbone; a multiple of 2 to the
+        target: Tokenizer of the captions, or the size of their vocabulary for a model that takes
+            only ids.
+        backbone: Model that reads an image, for example one of `keras.applications`, or None for a
+            small stack of convolutions, which is trained with the decoder. See
+            `kerasnmt.layers.ImageEncoder`.
+        image_size: Height and width of the images for the small backbone, a multiple of 2 to the
             power of the number of `filters`.
-        filters: Numbers of features of its convolutions. Each convolution halves height and width.
-        positions: Whether a learned vector for its place is added to each region. Without it "left
+        filters: Numbers of features of the convolutions of the small backbone. Each convolution
+            halves height and width.
+        positions: Whether a learned position embedding is added to each region. Without it, "left
             of" is hard to learn.
         embedding_dim: Size of an embedded word.
         units: Size of the decoder's states and of the attention's hidden layer.
         doubly_stochastic: Weight lambda of the penalty that makes the model attend to all regions,
-            see `kerasnmt.layers.DoublyStochastic`; 0 for none. The authors' code uses 1 for
-            hundreds of regions. With few words it blurs the attention.
+            or 0 for none; see `kerasnmt.layers.DoublyStochastic`. The authors' code uses 1 for
+            hundreds of regions. With few words, the penalty blurs the attention.
         dropout: Dropout rate of the embedded words and of the readout.
-        state_dropout: Dropout rate of the recurrent states, with one mask for all steps, see
+        state_dropout: Dropout rate of the recurrent states, with one mask for all steps; see
             `kerasnmt.layers.StateDropout`.
 
     Returns:
         A `CaptionModel`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1340,42 +1426,47 @@ def transformer_base(
     tie_embeddings: bool = True,
     share_embeddings: bool | None = None,
 ) -> Seq2Seq:
-    """The Transformer in the paper's base size (table 3), for millions of sentence pairs.
+    """Transformer in the paper's base size (table 3), for millions of sentence pairs.
 
-    The paper warms up for 4,000 steps: `learning_rate_schedule: inverse_sqrt` in a recipe.
+    The paper uses a warm-up of 4,000 steps, with `learning_rate_schedule: inverse_sqrt` in a
+    recipe.
 
-    The Transformer: attention in place of recurrence.
+    Transformer, with attention instead of recurrence.
 
-    Every word attends to all words of its sentence by softmax(Q K^T / sqrt(d)) V with several
-    heads, and those of the decoder attend to the source as well. There is no recurrence, so all
-    words of a target are trained on at once. The output has a bias, which the paper's does not.
-    Training needs a warm-up of the learning rate: in a recipe `warmup_steps`, with
+        attention(Q, K, V) = softmax(Q K^T / sqrt(d)) V
+
+    Every word of the source attends to all words of the source, with several heads. Every word of
+    the target attends to the previous words and to the source. There is no recurrence, so training
+    computes all words of a target at once. Unlike the paper, the output has a bias. Training needs
+    a warm-up of the learning rate: `warmup_steps` in a recipe, with
     `learning_rate_schedule: inverse_sqrt` or `cosine`.
 
     Source: Vaswani et al. (2017), "Attention is all you need".
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
-        units: Size of embedded words and of the output of every layer; even.
-        num_heads: Number of heads of each attention, which share the units.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
+        units: Size of embedded words and of the output of every layer. It must be even.
+        num_heads: Number of heads of each attention. It must divide `units`.
         hidden_units: Size of the hidden layer of the feed-forward blocks.
         encoder_layers: Number of layers of the encoder.
         decoder_layers: Number of layers of the decoder.
         dropout: Dropout rate of the embedded words and of the output of every sublayer.
         attention_dropout: Dropout rate of the attention weights.
-        pre_norm: Whether features are normalized before each sublayer; the paper does it after.
-        max_positions: None for sinusoidal positions, which have no end. A number for this many
-            learned positions; no longer text can be read or written.
+        pre_norm: Whether features are normalized before each sublayer, not after it as in the
+            paper.
+        max_positions: Number of learned positions, which limits the length of texts, or None for
+            sinusoidal positions, which have no limit.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix; None to share it if
+        share_embeddings: Whether source and target use one embedding matrix. None shares it if
             `target` is None or the source's tokenizer.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """
 
 @_with_presets
@@ -1395,41 +1486,45 @@ def transformer_tiny(
     tie_embeddings: bool = True,
     share_embeddings: bool | None = None,
 ) -> Seq2Seq:
-    """The Transformer in a size for some ten thousand sentence pairs.
+    """Transformer in a size for tens of thousands of sentence pairs.
 
-    The sizes are those of Wu et al. (2021), "Good for misconceived reasons", for Multi30k.
-    Features are normalized before each sublayer.
+    The sizes are those of Wu et al. (2021), "Good for misconceived reasons", for Multi30k. Features
+    are normalized before each sublayer.
 
-    The Transformer: attention in place of recurrence.
+    Transformer, with attention instead of recurrence.
 
-    Every word attends to all words of its sentence by softmax(Q K^T / sqrt(d)) V with several
-    heads, and those of the decoder attend to the source as well. There is no recurrence, so all
-    words of a target are trained on at once. The output has a bias, which the paper's does not.
-    Training needs a warm-up of the learning rate: in a recipe `warmup_steps`, with
+        attention(Q, K, V) = softmax(Q K^T / sqrt(d)) V
+
+    Every word of the source attends to all words of the source, with several heads. Every word of
+    the target attends to the previous words and to the source. There is no recurrence, so training
+    computes all words of a target at once. Unlike the paper, the output has a bias. Training needs
+    a warm-up of the learning rate: `warmup_steps` in a recipe, with
     `learning_rate_schedule: inverse_sqrt` or `cosine`.
 
     Source: Vaswani et al. (2017), "Attention is all you need".
 
     Args:
-        source: A tokenizer, or the size of the source vocabulary where only ids are fed.
-        target: The same for the target; None shares the source's.
-        units: Size of embedded words and of the output of every layer; even.
-        num_heads: Number of heads of each attention, which share the units.
+        source: Tokenizer of the source, or the size of its vocabulary for a model that takes only
+            ids.
+        target: Tokenizer of the target, or the size of its vocabulary. None for that of the source.
+        units: Size of embedded words and of the output of every layer. It must be even.
+        num_heads: Number of heads of each attention. It must divide `units`.
         hidden_units: Size of the hidden layer of the feed-forward blocks.
         encoder_layers: Number of layers of the encoder.
         decoder_layers: Number of layers of the decoder.
         dropout: Dropout rate of the embedded words and of the output of every sublayer.
         attention_dropout: Dropout rate of the attention weights.
-        pre_norm: Whether features are normalized before each sublayer; the paper does it after.
-        max_positions: None for sinusoidal positions, which have no end. A number for this many
-            learned positions; no longer text can be read or written.
+        pre_norm: Whether features are normalized before each sublayer, not after it as in the
+            paper.
+        max_positions: Number of learned positions, which limits the length of texts, or None for
+            sinusoidal positions, which have no limit.
         tie_embeddings: Whether the output projection uses the target embeddings as its weights.
-        share_embeddings: Whether source and target use one embedding matrix; None to share it if
+        share_embeddings: Whether source and target use one embedding matrix. None shares it if
             `target` is None or the source's tokenizer.
 
     Returns:
         A `Seq2Seq`, not compiled.
 
     Raises:
-        ValueError: If an argument is out of its range, or arguments do not fit together.
+        ValueError: If an argument is out of range, or arguments contradict each other.
     """

@@ -1,26 +1,30 @@
-"""The arguments that several models of the zoo share, documented once."""
+"""Arguments that several models of the zoo share, documented once."""
 
-# What the section "Args" of a model says of an argument that its own docstring leaves out.
+# Description of each argument in the "Args" of models whose own docstring does not describe it.
 ARGUMENTS = {
-    "source": "A tokenizer, or the size of the source vocabulary where only ids are fed.",
-    "target": "The same for the target; None shares the source's.",
+    "source": "Tokenizer of the source, or the size of its vocabulary for a model that takes only "
+    "ids.",
+    "target": "Tokenizer of the target, or the size of its vocabulary. None for that of the "
+    "source.",
     "cell": "Class of the recurrent cells, `kerasnmt.layers.GRUCell` or `LSTMCell`.",
     "readout": "Layer that turns word, state and context into the generator's features.",
-    "embedding_scale": "The embeddings start uniform in [-embedding_scale, embedding_scale].",
-    "gate": "Of a pointer-generator, the gate between generating and copying.",
-    "pointer": "Of a pointer-generator, an attention to point with; None for the decoder's own.",
+    "embedding_scale": "Bound of the first embeddings, which are uniform in [-embedding_scale, "
+    "embedding_scale].",
+    "gate": "Gate of a pointer-generator, which chooses between generating and copying.",
+    "pointer": "Pointer of a pointer-generator, an attention layer, or None for the decoder's "
+    "attention.",
     "name": "Name of the model.",
     "embedding_dim": "Size of an embedded word.",
     "num_layers": "Number of layers of the encoder and of the decoder's cell, at least 1. Stacked "
     "layers use residual connections.",
-    "coverage": "Weight of the coverage loss: 0 for coverage without a loss, None for an attention "
-    "without coverage. Start small, for example with 0.1; See et al. (2017) add it, with weight 1, "
-    "to a trained model.",
+    "coverage": "Weight of the coverage loss, or None for attention without coverage. 0 gives "
+    "coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning (2017) "
+    "use 1, but for a trained model.",
     "dropout": "Dropout rate of the embedded words, of the inputs of the encoder's layers and of "
     "the readout.",
-    "state_dropout": "Dropout rate of the recurrent states, with one mask for all steps, see "
+    "state_dropout": "Dropout rate of the recurrent states, with one mask for all steps; see "
     "`kerasnmt.layers.StateDropout`.",
     "tie_embeddings": "Whether the output projection uses the target embeddings as its weights.",
-    "share_embeddings": "Whether source and target use one embedding matrix, which needs one "
-    "tokenizer (or size) for both.",
+    "share_embeddings": "Whether source and target use one embedding matrix. Both must have the "
+    "same tokenizer or size.",
 }

@@ -1,4 +1,4 @@
-"""What the models of the zoo are put together with."""
+"""Functions that assemble the models of the zoo."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
 from kerasnmt.zoo.registry import documented
 
-# Embeddings start uniform in [-scale, scale]. From Keras' own 0.05, next to nothing and no gradient
-# comes through two LSTM cells to a score, or to a readout of the state alone: such models learn
-# thousands of updates sooner from 0.6. Where a GRU cell and a maxout readout carry the words, small
-# embeddings learn as fast and align better.
+# Embeddings start uniform in [-scale, scale]. With 0.05, the scale of Keras, nearly no signal and
+# no gradient passes two LSTM cells to a score, or to a readout of the state alone. Such models
+# learn thousands of updates earlier with 0.6. With a GRU cell and a maxout readout, models with
+# small embeddings learn equally fast and align better.
 SMALL, LARGE = 0.05, 0.6
 
 
@@ -35,11 +35,11 @@ def recurrent_model(
     gate: keras.layers.Layer | None = None,
     pointer: keras.layers.Layer | None = None,
 ) -> Seq2Seq:
-    """Put a recurrent encoder and a recurrent decoder together.
+    """Return a model with a recurrent encoder and a recurrent decoder.
 
     Args:
-        encoder: Recurrent layers of the encoder, from the words up.
-        bridge: Layer that turns the encoder's last states into the decoder's first.
+        encoder: Recurrent layers of the encoder, from bottom to top.
+        bridge: Layer that computes the decoder's first states from the encoder's last states.
         decoder_cell: A decoder cell.
         residual: Whether the encoder's upper layers have residual connections.
     """
@@ -83,7 +83,7 @@ def word_embedding(size: int, embedding_dim: int, scale: float = SMALL) -> keras
 def source_embedding(
     source: Any, target: Any, shared: bool, embedding_dim: int, scale: float = SMALL
 ) -> keras.layers.Layer | None:
-    """Return the encoder's embedding, or None if it is the decoder's; refuse two vocabularies."""
+    """Return the encoder's embedding, or None if it is shared, which needs one vocabulary."""
     if shared:
         need_one_vocabulary("share_embeddings=True embeds both with one matrix", source, target)
         return None
@@ -92,24 +92,24 @@ def source_embedding(
 
 
 def vocabulary_projection(vocabulary_size: int, tied: bool) -> keras.layers.Layer:
-    """Return the output projection, with the target embeddings as its weights if it is tied."""
+    """Return the output projection. If it is tied, its weights are the target embeddings."""
     projection = layers.TiedVocabularyProjection if tied else layers.VocabularyProjection
     return projection(vocabulary_size, name="generator")
 
 
 def start_from_frequencies(generator: keras.layers.Layer, tokenizer: Any) -> None:
-    """Let a new model predict each id as often as its tokenizer saw it.
+    """Initialize the bias, so that a new model predicts each id with its frequency.
 
-    Otherwise the features learn the frequencies, long before the bias can: Adam moves all weights
-    alike, and a bias is only one of them. Bounded features, such as those of `AttentionalReadout`,
-    are then driven to their bounds, from which they hardly return.
+    Otherwise, the features learn the frequencies long before the bias, because Adam changes all
+    weights by about the same amount, and each id has many weights but only one bias. Bounded
+    features, such as those of `AttentionalReadout`, then saturate and hardly recover.
     """
     if tokenizer is not None and tokenizer.log_frequencies is not None:
         generator.bias.assign(tokenizer.log_frequencies)
 
 
 def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
-    """Return one cell, or several as one cell with residual connections."""
+    """Return one cell, or several cells as a stack with residual connections."""
     if num_layers == 1:
         return cell(units, name="cell")
     cells = [cell(units, name=f"cell_{number}") for number in range(num_layers)]
@@ -117,7 +117,7 @@ def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
 
 
 def fused_cell(cell: type, units: int) -> layers.FusedCell:
-    """Return the recurrent layer of Keras for this cell, as a cell."""
+    """Return the Keras layer that corresponds to this cell, as a cell."""
     fused: dict[type, Any] = {
         layers.GRUCell: keras.layers.GRU,
         layers.LSTMCell: keras.layers.LSTM,
@@ -128,7 +128,7 @@ def fused_cell(cell: type, units: int) -> layers.FusedCell:
 def layer_stack(
     layer: type, cell: type, units: int, num_layers: int, state_dropout: float
 ) -> list[keras.layers.Layer]:
-    """Return the layers of a recurrent encoder, from the words up, each around a cell."""
+    """Return the layers of a recurrent encoder, from bottom to top."""
     return [
         layer(cell(units, name="cell"), state_dropout, name=f"layer_{number}")
         for number in range(num_layers)
@@ -136,13 +136,13 @@ def layer_stack(
 
 
 def check_num_layers(num_layers: int, name: str = "num_layers") -> None:
-    """Refuse a stack without layers."""
+    """Check that there is at least one layer."""
     if num_layers < 1:
         raise ValueError(f"Expected {name} >= 1. Received: {name}={num_layers}")
 
 
 def coverage_layer(loss_weight: float | None) -> layers.Coverage | None:
-    """Return the coverage layer for the `coverage` of a model of the zoo."""
+    """Return the coverage layer for the argument `coverage` of a model."""
     return None if loss_weight is None else layers.Coverage(loss_weight, name="coverage")
 
 
@@ -150,7 +150,7 @@ def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, 
     """Return the sizes of source and target, and the tokenizer arguments of `Seq2Seq`.
 
     Raises:
-        ValueError: If a side is neither a tokenizer nor a size, or only one has a tokenizer.
+        ValueError: If a side is neither a tokenizer nor a size, or only one side has a tokenizer.
     """
     target = source if target is None else target
     if all(isinstance(side, int) and side > 4 for side in (source, target)):
@@ -166,13 +166,13 @@ def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, 
 
 
 def need_one_vocabulary(why: str, source: Any, target: Any) -> None:
-    """Refuse two vocabularies, for a model that copies or shares embeddings.
+    """Check that there is one vocabulary, for a model that copies or shares embeddings.
 
     Raises:
-        ValueError: If source and target have different vocabularies. The message repeats `why`.
+        ValueError: If source and target have different vocabularies. The message contains `why`.
     """
     if target not in (None, source):
         raise ValueError(
             f"Expected one tokenizer (or size) for both sides: {why}. Received: source={source!r}, "
-            f"target={target!r}. Train one tokenizer on both sides, and leave out the target."
+            f"target={target!r}. Train one tokenizer on both sides, and omit the target."
         )

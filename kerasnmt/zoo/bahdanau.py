@@ -32,18 +32,18 @@ def bahdanau(
 ) -> Seq2Seq:
     """Bahdanau's encoder-decoder, with attention before the recurrent cell.
 
-    The encoder is bidirectional. The decoder asks the attention with s_{t-1} and feeds the context
-    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b), where the
-    paper's equation has no b. A maxout layer over the last word, the state and the context predicts
-    the next word.
+    The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
+    c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
+    paper's equation has no b. A maxout layer over the previous word, the state and the context
+    predicts the next word.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000.
 
     Args:
-        score: The score; None for the additive score of the paper.
-        readout: Layer that turns word, state and context into features; None for maxout.
-        gate: Of a pointer-generator, the class of its gate.
+        score: A score, or None for the additive score of the paper.
+        readout: Layer that turns word, state and context into features, or None for maxout.
+        gate: Class of the gate of a pointer-generator.
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
     """
@@ -77,23 +77,32 @@ def bahdanau(
 def bahdanau_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
     """RNNsearch: a bidirectional GRU encoder and a GRU decoder with additive attention.
 
-    e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b) (appendix A.1.2).
+        e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
+
+    See appendix A.1.2 of the paper.
     """
     return bahdanau(source, target, layers.GRUCell, **options)
 
 
 @register(family=bahdanau)
 def bahdanau_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """RNNsearch with LSTM cells, e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b) (appendix A.1.2)."""
+    """RNNsearch with LSTM cells.
+
+        e_{t,i} = v^T tanh(W h_i + U s_{t-1} + b)
+
+    See appendix A.1.2 of the paper.
+    """
     return bahdanau(source, target, layers.LSTMCell, embedding_scale=assembly.LARGE, **options)
 
 
 @register(family=bahdanau)
 def concat_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """RNNsearch that predicts words from the state alone, as many introductions simplify it.
+    """RNNsearch that predicts words from the state alone, a simplification in many introductions.
 
-    e_{t,i} = W2 tanh(W1 [h_i; s_{t-1}]), which is the additive score with W1 = [W, U]. The
-    vocabulary sees s_t only, in place of the maxout layer, so the context has to pass the cell.
+        e_{t,i} = W_2 tanh(W_1 [h_i; s_{t-1}])
+
+    This is the additive score with W_1 = [W, U]. The output projection reads s_t instead of a
+    maxout layer, so the context must pass the cell.
     """
     return bahdanau(
         source,
@@ -107,10 +116,12 @@ def concat_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
 
 @register(family=bahdanau)
 def dense_scorer_gru(source: Any, target: Any = None, *, units: int, **options) -> Seq2Seq:
-    """RNNsearch with dense layers at every source position as its score, as tutorials build it.
+    """RNNsearch whose score consists of dense layers at every source position, as in tutorials.
 
-    e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c. Without the hidden layer the weights could not
-    depend on the decoder, see `kerasnmt.layers.TimeDistributedDenseScorer`.
+        e_{t,i} = v^T tanh(W [h_i; s_{t-1}] + b) + c
+
+    Without the hidden layer, the attention weights could not depend on the decoder; see
+    `kerasnmt.layers.TimeDistributedDenseScorer`.
     """
     score = layers.TimeDistributedDenseScorer(units, name="score")
     return bahdanau(source, target, layers.GRUCell, score, units=units, **options)
@@ -127,16 +138,17 @@ def history_attention_gru(
     state_dropout: float,
     **options,
 ) -> Seq2Seq:
-    """RNNsearch that attends to its own earlier states as well.
+    """RNNsearch that also attends to its own earlier states.
 
-    e_{t,j} = v^T tanh(W s_j + U s_{t-1} + b) for all j < t, beside the same score, with weights of
-    its own, of the source. The cell and the maxout layer read both contexts. At the first word the
-    context of the history is zeros. Coverage is that of the source.
+        e_{t,j} = v^T tanh(W s_j + U s_{t-1} + b)    for all j < t
 
-    Source: Bahdanau, Cho and Bengio (2015) with the attention of Cheng, Dong and Lapata (2016),
-    "Long short-term memory-networks for machine reading", to a cell's earlier states, as a second
-    context of the decoder, as in Paulus, Xiong and Socher (2018), "A deep reinforced model for
-    abstractive summarization".
+    The attention to the source has the same kind of score, with its own weights. The cell and the
+    maxout layer read both contexts. At the first word, the context of the earlier states is zero.
+    Coverage applies to the source.
+
+    Source: Cheng, Dong and Lapata (2016), "Long short-term memory-networks for machine reading",
+    for the attention to earlier states; Paulus, Xiong and Socher (2018), "A deep reinforced model
+    for abstractive summarization", for their second context in a decoder.
     """
     cell = layers.GRUCell
     return assembly.recurrent_model(

@@ -27,27 +27,32 @@ def show_attend_tell_lstm(
 ) -> CaptionModel:
     """Show, attend and tell: an LSTM decoder that attends to the regions of an image.
 
-    e_{t,i} = v^T tanh(W a_i + U h_{t-1} + b), z_t = beta_t sum_i alpha_{t,i} a_i with the gate
-    beta_t = sigmoid(f_beta(h_{t-1})), p(y_t) = softmax(L_o (E y_{t-1} + L_h h_t + L_z z_t)): the
-    soft attention of the paper. Dense layers make the first states from the mean of the regions.
+        e_{t,i} = v^T tanh(W a_i + U h_{t-1} + b),    alpha_t = softmax(e_t)
+        z_t = beta_t sum_i alpha_{t,i} a_i,    beta_t = sigmoid(f_beta(h_{t-1}))
+        p(y_t) = softmax(L_o (E y_{t-1} + L_h h_t + L_z z_t))
+
+    This is the soft attention of the paper. Dense layers compute the first states from the mean of
+    the regions.
 
     Source: Xu et al. (2015), "Show, attend and tell", sections 3.1 and 4.2. The paper's encoder is
     a pretrained VGG network, whose weights are not trained, and it has no positions.
 
     Args:
-        target: A tokenizer of captions, or the size of their vocabulary where only ids are fed.
-        backbone: The model that reads an image, for example one of `keras.applications`, see
-            `kerasnmt.layers.ImageEncoder`. None for a small stack of convolutions, which is trained
-            with the decoder.
-        image_size: Height and width of the images of the small backbone; a multiple of 2 to the
+        target: Tokenizer of the captions, or the size of their vocabulary for a model that takes
+            only ids.
+        backbone: Model that reads an image, for example one of `keras.applications`, or None for a
+            small stack of convolutions, which is trained with the decoder. See
+            `kerasnmt.layers.ImageEncoder`.
+        image_size: Height and width of the images for the small backbone, a multiple of 2 to the
             power of the number of `filters`.
-        filters: Numbers of features of its convolutions. Each convolution halves height and width.
-        positions: Whether a learned vector for its place is added to each region. Without it "left
+        filters: Numbers of features of the convolutions of the small backbone. Each convolution
+            halves height and width.
+        positions: Whether a learned position embedding is added to each region. Without it, "left
             of" is hard to learn.
         units: Size of the decoder's states and of the attention's hidden layer.
         doubly_stochastic: Weight lambda of the penalty that makes the model attend to all regions,
-            see `kerasnmt.layers.DoublyStochastic`; 0 for none. The authors' code uses 1 for
-            hundreds of regions. With few words it blurs the attention.
+            or 0 for none; see `kerasnmt.layers.DoublyStochastic`. The authors' code uses 1 for
+            hundreds of regions. With few words, the penalty blurs the attention.
         dropout: Dropout rate of the embedded words and of the readout.
     """
     _, size, tokenizers = assembly.sizes_and_tokenizers(target, None)
@@ -86,7 +91,7 @@ def show_attend_tell_lstm(
 
 
 def _small_backbone(image_size: int, filters: Sequence[int]) -> keras.Model:
-    """Return a stack of convolutions. Each one halves height and width."""
+    """Return a stack of convolutions, each of which halves height and width."""
     if not filters or image_size < 1 or image_size % 2 ** len(filters):
         raise ValueError(
             "Expected at least one filter, and an image_size that each filter can halve. "

@@ -1,4 +1,4 @@
-"""Models that read a second text beside the source."""
+"""Models that read a context in addition to the source."""
 
 from typing import Any
 
@@ -21,22 +21,25 @@ def context_attention_gru(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """RNNsearch that reads a context beside the source, such as a story beside a question.
+    """RNNsearch that reads a context in addition to the source, such as a story and a question.
 
-    p(w) = p_gen p_vocab(w) + p_source sum_{i: x_i = w} alpha_{t,i}
-    + p_context sum_{j: z_j = w} beta_{t,j}. The decoder attends to the source x and to the context
-    z with separate weights, and chooses between generating a word and copying one of either. The
-    encoding of the context depends on the source, see `kerasnmt.layers.ContextEncoder`. The inputs
-    are those of a pointer-generator, `context_ids` and `extended_context_ids`.
+        p(w) = p_gen p_vocab(w) + p_source sum_{i: x_i = w} alpha_{t,i}
+                                + p_context sum_{j: z_j = w} beta_{t,j}
 
-    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon: multitask
-    learning as question answering", section 3, on the decoder of Bahdanau, Cho and Bengio (2015).
-    The paper's network also has self-attention in encoder and decoder, and fixed word vectors.
-    Stehnii (2018), "Neural attention", section "Attention over context", describes the idea.
+    The decoder attends to the source x and to the context z with separate weights. It chooses
+    between generating a word, copying a word of the source and copying a word of the context. The
+    annotations of the context depend on the source; see `kerasnmt.layers.ContextEncoder`. The
+    inputs are those of a pointer-generator, and `context_ids` and `extended_context_ids`.
+
+    Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon", section 3,
+    with the decoder of Bahdanau, Cho and Bengio (2015). The paper's network also has self-attention
+    in encoder and decoder, and fixed word vectors. Stehnii (2018), "Neural attention", section
+    "Attention over context", describes the idea.
 
     Args:
-        source: A tokenizer of all texts, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id everywhere.
+        source: Tokenizer of all texts, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id in all texts.
         units: Size of the decoder's state, of each direction of the encoder, and of the hidden
             layers of both attentions.
         share_embeddings: Whether source, context and target use one embedding matrix.

@@ -1,4 +1,4 @@
-"""Models without attention: a thought vector holds the whole source."""
+"""Models without attention, where a thought vector represents the whole source."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def encoder_decoder(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """An encoder-decoder without attention.
+    """Encoder-decoder without attention.
 
     Args:
         feeds_thought_vector: Whether the decoder reads the thought vector at every word, as in Cho
@@ -32,7 +32,7 @@ def encoder_decoder(
         units: Size of the states.
     """
     assembly.check_num_layers(num_layers)
-    # Layers draw their seeds when they are made: another order gives other weights.
+    # Layers draw their seeds when they are created, so another order gives other weights.
     if feeds_thought_vector:
         stacked = assembly.cell_stack(cell, units, num_layers)
         encoder = assembly.layer_stack(layers.ForwardLayer, cell, units, num_layers, state_dropout)
@@ -64,10 +64,12 @@ def encoder_decoder(
 
 @register(family=encoder_decoder)
 def encoder_decoder_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """The RNN encoder-decoder: a thought vector, fed to the decoder at every word.
+    """RNN encoder-decoder, which feeds a thought vector to the decoder at every word.
 
-    c = tanh(V h_S), s_0 = c, s_t = cell([y_{t-1}; c], s_{t-1}). A maxout layer over the last word
-    and the state predicts the next word; in the paper it reads c as well, and s_0 = tanh(V' c).
+        c = tanh(V h_S),    s_0 = c,    s_t = cell([y_{t-1}; c], s_{t-1})
+
+    A maxout layer over the previous word and the state predicts the next word. In the paper, it
+    also reads c, and s_0 = tanh(V' c).
 
     Source: Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder for
     statistical machine translation". The paper's sizes are embedding_dim=100, units=1000.
@@ -79,8 +81,9 @@ def encoder_decoder_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
 def encoder_decoder_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
     """Sequence to sequence learning: the decoder starts from the encoder's last state.
 
-    s_0 = h_1 of an encoder that reads from the last word to the first, s_t = cell(y_{t-1},
-    s_{t-1}). The state alone predicts the next word.
+        s_0 = h_1,    s_t = cell(y_{t-1}, s_{t-1})
+
+    The encoder reads from the last word to the first. The state alone predicts the next word.
 
     Source: Sutskever, Vinyals and Le (2014), "Sequence to sequence learning with neural networks".
     The paper's sizes are embedding_dim=1000, units=1000, num_layers=4.

@@ -34,28 +34,29 @@ def luong(
 ) -> Seq2Seq:
     """Luong's encoder-decoder, with attention after the recurrent cell.
 
-    The decoder asks the attention with its new state s_t. The attentional state
-    tanh(W [c_t; s_t]), with the context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The
-    decoder starts from the encoder's last states.
+    The decoder attends with its new state s_t. The attentional vector tanh(W [c_t; s_t]), with the
+    context c_t = sum_i alpha_{t,i} h_i, predicts the next word. The decoder starts from the
+    encoder's last states.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation". The paper's sizes are embedding_dim=1000, units=1000, num_layers=4. Its encoder
-    reads forward only, as with `bidirectional=False`.
+    reads only forward, which is `bidirectional=False`.
 
     Args:
-        score: The score.
-        window: The window; None for global attention.
+        score: Score of the attention.
+        window: A window, or None for global attention.
         units: Size of the decoder's state and of the annotations.
-        encoder_units: Size of the annotations where it differs from `units`. A dense layer then
-            turns the encoder's last states into the decoder's first.
-        bidirectional: Whether the encoder reads in both directions. Each direction makes half of an
-            annotation, so the size of the annotations is even. This is the default because an
-            annotation then also depends on the words after its own; no measurement compares the
-            two. False for the paper's encoder, which reads forward only.
-        input_feeding: Whether the cell reads the attentional state of the word before. `coverage`
-            needs it.
-        fused: Whether the decoder's cell is a recurrent layer of Keras, which a GPU runs by cuDNN,
-            see `kerasnmt.layers.FusedCell`. Not with input feeding, state dropout or more layers.
+        encoder_units: Size of the annotations, if it differs from `units`. Then a dense layer turns
+            the encoder's last states into the decoder's first states.
+        bidirectional: Whether the encoder reads in both directions. This is the default, because an
+            annotation then also depends on later words; the two have not been compared. Each
+            direction computes half of an annotation, so the size of the annotations must be even.
+            False is the paper's encoder.
+        input_feeding: Whether the cell reads the attentional vector of the previous word.
+            `coverage` needs it.
+        fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
+            layers.
     """
     layer, directions = (
         (layers.BidirectionalLayer, 2) if bidirectional else (layers.ForwardLayer, 1)
@@ -95,17 +96,17 @@ def luong(
 
 
 def _annotation_units(units: int, encoder_units: int | None, directions: int) -> int:
-    """Return the size of the annotations; refuse one that the encoder's directions cannot share."""
+    """Return the size of the annotations, and check that the encoder's directions can share it."""
     key, size = ("units", units) if encoder_units is None else ("encoder_units", encoder_units)
     if size < 1 or size % directions:
-        halves = "even and above 0: each direction of the encoder has half"
+        halves = "even and above 0, because each direction of the encoder has half"
         expected = halves if directions == 2 else "above 0"
         raise ValueError(f"Expected {key} {expected}. Received: {key}={size}")
     return size
 
 
 def _check_fused(fused: bool, input_feeding: bool, num_layers: int, state_dropout: float) -> None:
-    """Refuse a fused cell with what runs step by step or needs a mask of the states."""
+    """Check that a fused cell has no options that run step by step or need a mask of states."""
     if fused and (input_feeding or num_layers > 1):
         raise ValueError(
             "Expected fused=False with input feeding or with several layers, which run step by "
@@ -113,46 +114,76 @@ def _check_fused(fused: bool, input_feeding: bool, num_layers: int, state_dropou
         )
     if fused and state_dropout:
         raise ValueError(
-            "Expected state_dropout=0 with fused=True, a cell that takes no masks of its states. "
+            "Expected state_dropout=0 with fused=True, because the cell takes no masks of states. "
             f"Received: fused=True, state_dropout={state_dropout}"
         )
 
 
 @register(family=luong, without=["encoder_units"])
 def luong_dot_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """Dot score, e_{t,i} = s_t^T h_i (section 3.1)."""
+    """Luong's model with LSTM cells and the dot score.
+
+        e_{t,i} = s_t^T h_i
+
+    See section 3.1 of the paper.
+    """
     return luong(source, target, layers.LSTMCell, layers.DotScore(name="score"), **options)
 
 
 @register(family=luong, without=["encoder_units"])
 def luong_scaled_dot_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """Scaled dot score, e_{t,i} = s_t^T h_i / sqrt(n) (Vaswani et al. 2017, section 3.2.1)."""
+    """Luong's model with LSTM cells and the scaled dot score.
+
+        e_{t,i} = s_t^T h_i / sqrt(n)
+
+    See Vaswani et al. (2017), "Attention is all you need", section 3.2.1.
+    """
     return luong(source, target, layers.LSTMCell, layers.ScaledDotScore(name="score"), **options)
 
 
 @register(family=luong, without=["encoder_units"])
 def luong_cosine_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """Cosine score, e_{t,i} = g cos(s_t, h_i) (Graves, Wayne and Danihelka 2014)."""
+    """Luong's model with LSTM cells and the cosine score.
+
+        e_{t,i} = g cos(s_t, h_i)
+
+    See Graves, Wayne and Danihelka (2014), "Neural Turing machines", equations 5 and 6.
+    """
     return luong(source, target, layers.LSTMCell, layers.CosineScore(name="score"), **options)
 
 
 @register(family=luong)
 def luong_general_lstm(source: Any, target: Any = None, *, units: int, **options) -> Seq2Seq:
-    """General score, e_{t,i} = s_t^T W h_i (section 3.1)."""
+    """Luong's model with LSTM cells and the general score.
+
+        e_{t,i} = s_t^T W h_i
+
+    See section 3.1 of the paper.
+    """
     score = layers.GeneralScore(units, name="score")
     return luong(source, target, layers.LSTMCell, score, units=units, **options)
 
 
 @register(family=luong)
 def luong_general_gru(source: Any, target: Any = None, *, units: int, **options) -> Seq2Seq:
-    """General score, e_{t,i} = s_t^T W h_i (section 3.1), with GRU cells in place of the LSTM's."""
+    """Luong's model with GRU cells and the general score.
+
+        e_{t,i} = s_t^T W h_i
+
+    See section 3.1 of the paper.
+    """
     score = layers.GeneralScore(units, name="score")
     return luong(source, target, layers.GRUCell, score, units=units, **options)
 
 
 @register(family=luong)
 def luong_concat_lstm(source: Any, target: Any = None, *, units: int, **options) -> Seq2Seq:
-    """Concat score, e_{t,i} = v^T tanh(W [s_t; h_i] + b) (section 3.1, without the b)."""
+    """Luong's model with LSTM cells and the concat score.
+
+        e_{t,i} = v^T tanh(W [s_t; h_i] + b)
+
+    See section 3.1 of the paper, where the score has no b.
+    """
     score = layers.AdditiveScore(units, name="score")
     return luong(source, target, layers.LSTMCell, score, units=units, **options)
 
@@ -161,11 +192,15 @@ def luong_concat_lstm(source: Any, target: Any = None, *, units: int, **options)
 def luong_location_lstm(
     source: Any, target: Any = None, *, max_length: int = 100, **options
 ) -> Seq2Seq:
-    """Location score, e_t = W s_t, which reads the state alone (section 3.1, equation 8).
+    """Luong's model with LSTM cells and the location score, which reads only the state.
+
+        e_t = W s_t
+
+    See section 3.1 and equation 8 of the paper.
 
     Args:
-        max_length: The number of source positions that can be attended to; the rest of a longer
-            source is ignored.
+        max_length: Number of source positions that can get attention. The rest of a longer source
+            is ignored.
     """
     score = layers.LocationScore(max_length, name="score")
     return luong(source, target, layers.LSTMCell, score, **options)
@@ -175,12 +210,14 @@ def luong_location_lstm(
 def luong_local_m_lstm(
     source: Any, target: Any = None, *, units: int, width: int = 10, **options
 ) -> Seq2Seq:
-    """General score in the monotonic window, e_{t,i} = s_t^T W h_i for |i - t| <= D (section 3.2).
+    """Luong's model with LSTM cells and the general score in a monotonic window, "local-m".
 
-    Positions t and i count from 0.
+        e_{t,i} = s_t^T W h_i    for |i - t| <= D
+
+    Positions t and i are counted from 0. See section 3.2 of the paper.
 
     Args:
-        width: D, the number of source words on each side of the window's middle.
+        width: Number D of source words on each side of the window's center.
     """
     score = layers.GeneralScore(units, name="score")
     window = layers.LocalMonotonicWindow(width, name="window")
@@ -191,13 +228,16 @@ def luong_local_m_lstm(
 def luong_local_p_lstm(
     source: Any, target: Any = None, *, units: int, width: int = 10, **options
 ) -> Seq2Seq:
-    """General score in the predictive window, e_{t,i} = s_t^T W h_i for |i - p_t| <= D.
+    """Luong's model with LSTM cells and the general score in a predictive window, "local-p".
 
-    p_t = S sigmoid(v^T tanh(W_p s_t)), and a Gaussian around p_t multiplies the weights
-    (section 3.2). Positions i count from 0.
+        e_{t,i} = s_t^T W h_i    for |i - p_t| <= D
+        p_t = S sigmoid(v^T tanh(W_p s_t))
+
+    A Gaussian around p_t multiplies the attention weights. Positions i are counted from 0. See
+    section 3.2 of the paper.
 
     Args:
-        width: D, the number of source words on each side of the window's middle.
+        width: Number D of source words on each side of the window's center.
     """
     score = layers.GeneralScore(units, name="score")
     window = layers.LocalPredictiveWindow(units, width, name="window")

@@ -9,7 +9,7 @@ from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.zoo import assembly
 from kerasnmt.zoo.registry import register
 
-# Twice the paper's encoding, as in its authors' code: see the layer.
+# The position encoding has twice the scale of the paper, like the authors' code; see the layer.
 _ENCODINGS = {
     "position": partial(layers.PositionEncoding, scale=2.0),
     "bag_of_words": layers.BagOfWords,
@@ -30,35 +30,36 @@ def memory_network(
     max_sentences: int = 50,
     random_noise: float = 0.1,
 ) -> MemoryNetwork:
-    """End-to-end memory network: a question is answered from a story, with one word.
+    """End-to-end memory network, which answers a question about a story with one word.
 
-    p_i = softmax(u^T m_i), o = sum_i p_i c_i, answer = softmax(W (o + u)). Each hop adds its output
-    o to the question u of the next hop. With `tying="adjacent"` and one tokenizer, W^T = C^K. The
-    default sizes are the paper's for all bAbI tasks together, where it trains with a linear start,
-    see `kerasnmt.training.LinearStart`.
+        p_i = softmax_i(u^T m_i),    o = sum_i p_i c_i,    answer = softmax(W (o + u))
 
-    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks". For one task
-    alone the paper uses embedding_dim=20.
+    Each hop adds its output o to the question u of the next hop. With `tying="adjacent"` and one
+    tokenizer, W^T = C^K. The default sizes are those of the paper for all bAbI tasks together. The
+    paper trains them with a linear start; see `kerasnmt.training.LinearStart`.
+
+    Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks". For a single
+    task, the paper uses embedding_dim=20.
 
     Args:
-        source: A tokenizer of stories and questions, or the size of their vocabulary where only ids
-            are fed.
-        target: The same for the answers; an answer is one word. None shares the source's, as in
-            the paper.
+        source: Tokenizer of stories and questions, or the size of its vocabulary for a model that
+            takes only ids.
+        target: Tokenizer of the answers, where an answer is one word, or the size of its
+            vocabulary. None for that of the source, as in the paper.
         embedding_dim: Size of an encoded sentence.
         hops: Number of hops.
-        tying: "adjacent": the output embedding of a hop is the input embedding of the next;
-            "layerwise": all hops share their embeddings.
-        encoding: "position": the order of words in a sentence counts, with twice the paper's
-            encoding, as in its authors' code, see `kerasnmt.layers.PositionEncoding`;
-            "bag_of_words": it does not.
-        temporal_encoding: Whether the order of the sentences counts.
+        tying: "adjacent" if the output embedding of a hop is the input embedding of the next hop,
+            or "layerwise" if all hops share their embeddings.
+        encoding: "position" if the encoding of a sentence depends on the order of its words, or
+            "bag_of_words" if it does not. "position" has twice the scale of the paper, like the
+            authors' code; see `kerasnmt.layers.PositionEncoding`.
+        temporal_encoding: Whether the order of the sentences matters.
         max_sentences: Number of places in the memory, and of sentence ages in the temporal
-            encoding. A shorter story leaves places empty, see `kerasnmt.layers.MemoryHop`. With a
-            temporal encoding, only the last sentences of a longer story text are read. Choose the
-            length of the longest story, but not more than 50.
-        random_noise: Probability in training of an empty place after a sentence, which makes the
-            sentences before it older.
+            encoding. A shorter story leaves places empty; see `kerasnmt.layers.MemoryHop`. With a
+            temporal encoding, only the last sentences of a longer story are read. Use the length of
+            the longest story, but not more than 50.
+        random_noise: Probability of an empty place after a sentence in training, which makes the
+            earlier sentences older.
     """
     source_size, target_size, tokenizers = assembly.sizes_and_tokenizers(source, target)
     tied = tying == "adjacent" and target in (None, source)
@@ -81,7 +82,7 @@ def memory_network(
 
 
 def _choice(key: str, name: str, known: dict[str, Any]) -> Any:
-    """Return the value of a name; refuse an unknown name of this argument."""
+    """Return the value of a name, and check that the name is known."""
     if name not in known:
         raise ValueError(unknown_name_message(name, list(known), key))
     return known[name]

@@ -29,23 +29,23 @@ def pointer_generator(
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """Bahdanau's encoder-decoder, which copies from the source what it has no word for.
+    """Bahdanau's encoder-decoder, which copies words that are not in its vocabulary.
 
-    Source: See, Liu and Manning (2017), "Get to the point: summarization with pointer-generator
-    networks", on the model of Bahdanau, Cho and Bengio (2015). The paper's sizes are
-    embedding_dim=128, units=256. There the attention is asked with s_t, and two linear layers
-    predict the words.
+    Source: See, Liu and Manning (2017), "Get to the point", with the model of Bahdanau, Cho and
+    Bengio (2015). The paper's sizes are embedding_dim=128, units=256. In the paper, the decoder
+    attends with s_t, and two linear layers predict the words.
 
     Args:
-        source: A tokenizer, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id on both sides.
+        source: Tokenizer of both sides, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id on both sides.
         gate: Class of the gate, `kerasnmt.layers.SoftmaxGate` or `SigmoidGate`.
         units: Size of the decoder's state, of each direction of the encoder, and of the hidden
-            layer of attention and pointer.
-        own_pointer: Whether the pointer has weights of its own, asked with s_t, as in Stehnii
-            (2018), "Neural attention", section "Pointer networks": alpha_{t,i} =
-            softmax_i(w^T tanh(W_x h_i + W_y s_t + b)), where the article has no bias b. By default
-            the attention is the pointer. Coverage stays with the attention.
+            layers of attention and pointer.
+        own_pointer: Whether the pointer is a separate attention with the query s_t, as in Stehnii
+            (2018), "Neural attention", section "Pointer networks", plus a bias b: softmax_i(w^T
+            tanh(W_x h_i + W_y s_t + b)). By default, the pointer is the decoder's attention.
+            Coverage applies to the decoder's attention.
     """
     assembly.need_one_vocabulary(COPIES.format(name), source, target)
     return bahdanau(
@@ -68,21 +68,24 @@ def pointer_generator(
 
 @register(family=pointer_generator)
 def pointer_generator_gru(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """RNNsearch that copies what it has no word for: `bahdanau_gru` with a pointer.
+    """RNNsearch that copies words: `bahdanau_gru` with a pointer.
 
-    p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}, with (p_gen, p_copy) =
-    softmax(W s_t), the two-way softmax of Stehnii (2018), "Neural attention", section "Pointer
-    networks".
+        p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}
+        (p_gen, p_copy) = softmax(W s_t)
+
+    The gate is that of Stehnii (2018), "Neural attention", section "Pointer networks".
     """
     return pointer_generator(source, target, layers.GRUCell, layers.SoftmaxGate, **options)
 
 
 @register(family=pointer_generator)
 def pointer_generator_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """The pointer-generator: `bahdanau_lstm` with a pointer.
+    """Pointer-generator: `bahdanau_lstm` with a pointer.
 
-    p(w) = p_gen p_vocab(w) + (1 - p_gen) sum_{i: x_i = w} alpha_{t,i}, with
-    p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b) (equations 8 and 9).
+        p(w) = p_gen p_vocab(w) + (1 - p_gen) sum_{i: x_i = w} alpha_{t,i}
+        p_gen = sigmoid(w_c c_t + w_s s_t + w_y y_{t-1} + b)
+
+    See equations 8 and 9 of the paper.
     """
     return pointer_generator(
         source, target, layers.LSTMCell, layers.SigmoidGate, assembly.LARGE, **options
@@ -101,25 +104,27 @@ def pointer_network_lstm(
     state_dropout: float = 0.0,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
-    """The pointer network: every word of the output is one of the source.
+    """Pointer network, where every word of the output is a word of the source.
 
-    p(w) = sum_{i: x_i = w} a_{t,i}, a_t = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b)): the decoder
-    reads the embedding of the word that it pointed at before, and ends by pointing at the source's
-    end token.
+        p(w) = sum_{i: x_i = w} a_{t,i},    a_{t,i} = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b))
 
-    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3, with a
-    bidirectional encoder and with the bias b, which the paper's equation does not have. Its sizes
-    are units=256 or 512.
+    The decoder reads the embedding of the word that it has predicted. It ends by pointing at the
+    end token of the source.
+
+    Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3. The paper's
+    encoder is not bidirectional, and its equation has no bias b. Its sizes are units=256 or 512.
 
     Args:
-        source: A tokenizer, or the size of the vocabulary where only ids are fed.
-        target: None, or the source's again: copied words have one id on both sides.
-        units: Size of the decoder's state, of each direction of the encoder, and of the
-            attention's hidden layer.
-        coverage: Weight of the coverage loss, 0 for coverage without a loss: the pointer knows
-            where it pointed before, and the attentional state is fed to the decoder, see
-            `kerasnmt.layers.InputFeedingDecoderCell`. It suits orderings, which point at each word
-            once. None for the paper's pointer, which knows the word before and its own state.
+        source: Tokenizer of both sides, or the size of its vocabulary for a model that takes only
+            ids.
+        target: None, or the same as `source`, because copied words need one id on both sides.
+        units: Size of the decoder's state, of each direction of the encoder, and of the attention's
+            hidden layer.
+        coverage: Weight of the coverage loss, or None for the paper's pointer, which knows only the
+            previous word and its state. 0 gives coverage without a loss. With coverage, the pointer
+            knows its earlier positions, and the decoder uses input feeding; see
+            `kerasnmt.layers.InputFeedingDecoderCell`. Use it for orderings, which point at each
+            word once.
         dropout: Dropout rate of the embedded words and of the inputs of the encoder's layers.
     """
     assembly.need_one_vocabulary(COPIES.format("pointer_network_lstm"), source, target)

@@ -1,4 +1,4 @@
-"""Trained models, by name, folder or URI."""
+"""Trained models by name, folder or URI."""
 
 import os
 
@@ -21,15 +21,15 @@ def get_preset(preset: str | os.PathLike) -> Preset:
 
     Args:
         preset: A folder that `model.save_to_preset` wrote, a name of `list_presets`, or
-            "hf://user/model" for one on the Hugging Face Hub, which needs the package
-            `huggingface_hub`. The folder of a preset comes before a name.
+            "hf://user/model" for a preset on the Hugging Face Hub, which needs the package
+            `huggingface_hub`. A folder has precedence over a name.
 
     Returns:
         The preset.
 
     Raises:
-        ValueError: If there is no such preset (the message has the nearest name), the folder is no
-            preset, or the hub does not give it.
+        ValueError: If there is no such preset, the folder is not a preset, or the preset cannot be
+            downloaded. The error suggests the nearest name.
     """
     place = os.fspath(preset)
     if "://" in place:
@@ -40,7 +40,7 @@ def get_preset(preset: str | os.PathLike) -> Preset:
     if os.path.exists(place) or os.sep in place or not shipped_presets():
         raise ValueError(
             "Expected the folder of a preset, with a config.json and a metadata.json. Received: "
-            f"{place}, which is none. `kerasnmt presets` lists names of presets."
+            f"{place}, which is not a preset. `kerasnmt presets` lists the names of presets."
         )
     raise ValueError(unknown_name_message(place, shipped_presets(), "preset"))
 
@@ -56,13 +56,13 @@ def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> kera
     Args:
         preset: A name of `list_presets`, a folder that `model.save_to_preset` wrote, or
             "hf://user/model"; see `get_preset`.
-        load_weights: Whether the model gets the trained weights; otherwise they are random.
+        load_weights: Whether the model gets the trained weights. If False, the weights are random.
 
     Returns:
-        The model with its tokenizers, not compiled, in float32.
+        The model with its tokenizers, in float32, not compiled.
 
     Raises:
-        ValueError: If there is no such preset, or a file of it is missing or damaged.
+        ValueError: If there is no such preset, or one of its files is missing or damaged.
     """
     return get_preset(preset).load(load_weights)
 
@@ -76,7 +76,7 @@ def _from_hub(uri: str) -> Preset:
         import huggingface_hub
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"Expected the package huggingface_hub, to load {uri}. Install it: "
+            f"Expected the package huggingface_hub to load {uri}. Install it: "
             "pip install huggingface_hub"
         ) from error
     try:
@@ -86,7 +86,7 @@ def _from_hub(uri: str) -> Preset:
             library_version=keras.__version__,
             allow_patterns=["*.json", "*.h5", "*.md"],
         )
-    except Exception as error:  # the package has many kinds, of networks and of the hub
+    except Exception as error:  # the package has many kinds of errors
         reason = " ".join(str(error).split())
         raise ValueError(
             f"{uri}: the preset cannot be downloaded: {type(error).__name__}: {reason:.300}"

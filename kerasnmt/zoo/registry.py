@@ -1,4 +1,4 @@
-"""The register of the zoo's models; it completes their signatures and docstrings."""
+"""Registry of the zoo's models, which completes their signatures and docstrings."""
 
 import functools
 import inspect
@@ -23,31 +23,33 @@ Returns:
     A `{}`, not compiled.
 
 Raises:
-    ValueError: If an argument is out of its range, or arguments do not fit together."""
+    ValueError: If an argument is out of range, or arguments contradict each other."""
 
 
 def register(
     family: Constructor | None = None, *, without: Sequence[str] = (), **defaults
 ) -> Callable[[Constructor], Constructor]:
-    """Put a model into the zoo, under the name of the function that makes it.
+    """Register a model of the zoo, with the name of the function that creates it.
 
-    A family is a function that makes similar models; a member says what sets it apart:
+    A family is a function that creates similar models. A member states only its differences:
 
-        @register(family=luong)
-        def luong_dot_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
-            "Dot score, e_{t,i} = s_t^T h_i."
-            return luong(source, target, layers.LSTMCell, layers.DotScore(name="score"), **options)
+    ```python
+    @register(family=luong)
+    def luong_dot_lstm(source: Any, target: Any = None, **options) -> Seq2Seq:
+        "Luong's model with LSTM cells and the dot score."
+        return luong(source, target, layers.LSTMCell, layers.DotScore(name="score"), **options)
+    ```
 
     The member takes the keyword-only arguments of its family, which its signature and docstring
-    show. The function receives all of them as `options`, and the member's name as `name`. It may
-    have keywords of its own, with a default, and may name keywords of the family that it uses
-    itself, without a default. The function gets an attribute `from_preset`, which loads a trained
-    model of this name.
+    show. The function gets all of them in `options`, and the name of the member as `name`. It may
+    have its own keywords, with a default. A keyword without a default is a keyword of the family
+    that the function itself uses. The function gets an attribute `from_preset`, which loads a
+    trained model of this name.
 
     Args:
-        family: The family of the model; None for a model without one.
+        family: Family of the model, or None for a model without a family.
         without: Keywords of the family that the member does not take.
-        **defaults: Keywords of the family whose default differs for this member.
+        **defaults: Keywords of the family that have another default for this member.
 
     Returns:
         The decorator.
@@ -65,13 +67,13 @@ def register(
 
 
 def documented(function: Constructor, family: Constructor | None = None) -> Constructor:
-    """Complete the docstring of a function that makes a model, and return the function.
+    """Complete the docstring of a function that creates a model, and return the function.
 
-    Every argument gets an entry under "Args": the one of the function's own docstring, else the one
-    of its family's, else the one of `ARGUMENTS`. "Returns" and "Raises" are the same for all. The
-    text of the family follows the function's own.
+    The text of the family follows the text of the function. Each argument has an entry in "Args",
+    from the docstring of the function, from the docstring of its family or from `ARGUMENTS`, in
+    this order. "Returns" and "Raises" are the same for all models.
     """
-    if function.__doc__ is None:  # as with `python -OO`
+    if function.__doc__ is None:  # with `python -OO`
         return function
     wrapper = textwrap.TextWrapper(
         96, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False
@@ -107,7 +109,7 @@ def _signature(
 
 
 def _member(function: Constructor, signature: inspect.Signature) -> Constructor:
-    """Return the function with this signature, which calls it with every keyword."""
+    """Return the function with this signature, which passes all keywords to it."""
     name = function.__name__
 
     @functools.wraps(function)
@@ -145,21 +147,21 @@ def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:
     """Return the sorted names of the models of the zoo.
 
     Args:
-        kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list its models only.
+        kind: A class of `kerasnmt.models`, such as `Seq2Seq`, to list only its models.
     """
     return sorted(n for n, make in _CONSTRUCTORS.items() if issubclass(_kind(make), kind))
 
 
 def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Constructor:
-    """Return the function that makes a model.
+    """Return the function that creates a model.
 
     Args:
         name: A name of `list_models(kind)`.
-        kind: The class that the model must have; any class by default.
+        kind: Class of the model. By default, any class.
 
     Raises:
-        ValueError: If there is no such model (the message has the nearest name), or if it is of
-            another class.
+        ValueError: If there is no such model, or it has another class. The error suggests the
+            nearest name.
     """
     if name not in _CONSTRUCTORS:
         raise ValueError(unknown_name_message(name, list_models(kind), "model"))
@@ -172,5 +174,5 @@ def get_model(name: str, kind: type[keras.Model] = keras.Model) -> Constructor:
 
 
 def _kind(constructor: Constructor) -> type[keras.Model]:
-    """Return the class that a function returns, as its signature says."""
+    """Return the return type in the signature of a function."""
     return inspect.signature(constructor).return_annotation

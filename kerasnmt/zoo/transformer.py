@@ -1,4 +1,4 @@
-"""The Transformer."""
+"""Transformer."""
 
 from typing import Any
 
@@ -28,28 +28,31 @@ def transformer(
     tie_embeddings: bool = True,
     share_embeddings: bool | None = None,
 ) -> Seq2Seq:
-    """The Transformer: attention in place of recurrence.
+    """Transformer, with attention instead of recurrence.
 
-    Every word attends to all words of its sentence by softmax(Q K^T / sqrt(d)) V with several
-    heads, and those of the decoder attend to the source as well. There is no recurrence, so all
-    words of a target are trained on at once. The output has a bias, which the paper's does not.
-    Training needs a warm-up of the learning rate: in a recipe `warmup_steps`, with
+        attention(Q, K, V) = softmax(Q K^T / sqrt(d)) V
+
+    Every word of the source attends to all words of the source, with several heads. Every word of
+    the target attends to the previous words and to the source. There is no recurrence, so training
+    computes all words of a target at once. Unlike the paper, the output has a bias. Training needs
+    a warm-up of the learning rate: `warmup_steps` in a recipe, with
     `learning_rate_schedule: inverse_sqrt` or `cosine`.
 
     Source: Vaswani et al. (2017), "Attention is all you need".
 
     Args:
-        units: Size of embedded words and of the output of every layer; even.
-        num_heads: Number of heads of each attention, which share the units.
+        units: Size of embedded words and of the output of every layer. It must be even.
+        num_heads: Number of heads of each attention. It must divide `units`.
         hidden_units: Size of the hidden layer of the feed-forward blocks.
         encoder_layers: Number of layers of the encoder.
         decoder_layers: Number of layers of the decoder.
         dropout: Dropout rate of the embedded words and of the output of every sublayer.
         attention_dropout: Dropout rate of the attention weights.
-        pre_norm: Whether features are normalized before each sublayer; the paper does it after.
-        max_positions: None for sinusoidal positions, which have no end. A number for this many
-            learned positions; no longer text can be read or written.
-        share_embeddings: Whether source and target use one embedding matrix; None to share it if
+        pre_norm: Whether features are normalized before each sublayer, not after it as in the
+            paper.
+        max_positions: Number of learned positions, which limits the length of texts, or None for
+            sinusoidal positions, which have no limit.
+        share_embeddings: Whether source and target use one embedding matrix. None shares it if
             `target` is None or the source's tokenizer.
     """
     assembly.check_num_layers(encoder_layers, "encoder_layers")
@@ -57,7 +60,7 @@ def transformer(
     _, size, tokenizers = assembly.sizes_and_tokenizers(source, target)
     if share_embeddings is None:
         share_embeddings = target is None or (bool(tokenizers) and target is source)
-    # Words have a standard deviation of 1 once they are multiplied by the root of their size.
+    # Words have a standard deviation of 1 after the multiplication by the root of their size.
     scale = (3 / units) ** 0.5
 
     def self_attention(name: str, causal: bool) -> layers.MultiHeadSelfAttention:
@@ -68,7 +71,7 @@ def transformer(
         return [norm(dropout, name=f"around_{sublayer}") for sublayer in sublayers]
 
     def common_parts() -> dict[str, Any]:
-        """Return arguments that encoder and decoder both take, with layers of their own."""
+        """Return arguments that both encoder and decoder take, with new layers."""
         return {
             "positions": layers.SinusoidalPositions(name="positions")
             if max_positions is None
@@ -131,18 +134,19 @@ def transformer(
     pre_norm=True,
 )
 def transformer_tiny(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """The Transformer in a size for some ten thousand sentence pairs.
+    """Transformer in a size for tens of thousands of sentence pairs.
 
-    The sizes are those of Wu et al. (2021), "Good for misconceived reasons", for Multi30k.
-    Features are normalized before each sublayer.
+    The sizes are those of Wu et al. (2021), "Good for misconceived reasons", for Multi30k. Features
+    are normalized before each sublayer.
     """
     return transformer(source, target, **options)
 
 
 @register(family=transformer)
 def transformer_base(source: Any, target: Any = None, **options) -> Seq2Seq:
-    """The Transformer in the paper's base size (table 3), for millions of sentence pairs.
+    """Transformer in the paper's base size (table 3), for millions of sentence pairs.
 
-    The paper warms up for 4,000 steps: `learning_rate_schedule: inverse_sqrt` in a recipe.
+    The paper uses a warm-up of 4,000 steps, with `learning_rate_schedule: inverse_sqrt` in a
+    recipe.
     """
     return transformer(source, target, **options)

@@ -1,4 +1,4 @@
-"""Models of the zoo in a process with another backend of Keras, which cannot import TensorFlow."""
+"""Models of the zoo in a process with another backend of Keras and without TensorFlow."""
 
 import json
 import os
@@ -51,17 +51,17 @@ np.savez(sys.argv[2], **{key: ops.convert_to_numpy(value) for key, value in made
 
 
 def made_on(backend, folder, cases, trained=(), searched=()):
-    """What a backend makes of cases of `OPTIONS`, with the weights of `tiny_models.make`.
+    """Return the results of a backend for `OPTIONS`, with the weights of `tiny_models.make`.
 
     Args:
         backend: Name of the backend.
         folder: Folder for files.
         cases: Names of the cases.
-        trained: Those that train two epochs.
-        searched: Those that search.
+        trained: Cases that train for two epochs.
+        searched: Cases that search.
 
     Returns:
-        Arrays by "case/name".
+        A dict of arrays, with keys such as "case/name".
     """
     weights, models = {}, {}
     for case in cases:

@@ -13,7 +13,7 @@ from kerasnmt import zoo
 
 PATH = Path(zoo.__file__).with_suffix(".pyi")
 HEADER = '''\
-"""The zoo: every model of the library, by name."""
+"""Zoo, with all models of the library by name."""
 
 # Written by `python -m tests.zoo.stub`.
 
@@ -33,12 +33,12 @@ class _Constructor(Protocol[_Options, _Made]):
     def from_preset(self, preset: str | PathLike, *, load_weights: bool = True) -> _Made: ...
 
 def _with_presets(function: Callable[_Options, _Made]) -> _Constructor[_Options, _Made]:
-    """Add `from_preset` to a function that makes a model."""
+    """Add `from_preset` to a function that creates a model."""
 '''
 
 
 def text_of(annotation):
-    """An annotation without the names of modules."""
+    """Return an annotation without the names of modules."""
     text = getattr(annotation, "__forward_arg__", annotation)
     text = text if isinstance(text, str) else inspect.formatannotation(text)
     return re.sub(r"\b(?:[a-z_]\w*\.)+", "", text)

@@ -1,4 +1,4 @@
-"""What holds for every model of the zoo that translates: numbers, search and gradients."""
+"""Common properties of all models of the zoo that translate: numbers, search and gradients."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from tests.zoo.tiny_models import (
 
 pytestmark = pytest.mark.long("builds every model of the zoo, with its options")
 
-# Of all weights, with source 11 (13 where words are copied), target 13, and tiny sizes.
+# All weights, with source 11 (13 if words are copied), target 13, and tiny sizes.
 PARAMETERS = {
     "bahdanau_gru": 1067,
     "bahdanau_lstm": 1215,
@@ -130,7 +130,7 @@ def test_a_step_of_search_drops_nothing(name):
     ],
 )
 def test_products_of_a_search_step_are_of_matrices(case):
-    """Those of more axes are called Tensordot; each asks for its sizes by nine ops."""
+    """A product with more axes is a `Tensordot`, which needs nine ops for the shape."""
     model = shared(case)
     search = tf.function(
         lambda ids: model.search(ids, beam_size=2, max_length=3).ids, autograph=False
@@ -186,7 +186,7 @@ def test_search_in_a_batch_equals_search_alone(case):
         )
         np.testing.assert_array_equal(alone.ids[0], together.ids[row])
         np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
-    # The score is the log-probability that the whole pass gives.
+    # The score is the log-probability of a whole pass.
     best = together.ids[:, 0].numpy()
     target_ids = np.where(best, np.pad(best, ((0, 0), (1, 0)), constant_values=START_ID)[:, :6], 0)
     target_ids = np.where(target_ids < 13, target_ids, UNKNOWN_ID)
@@ -210,6 +210,6 @@ def test_every_weight_learns(case):
         assert gradient is not None, weight.path
         gradient = tf.convert_to_tensor(gradient).numpy()
         assert np.isfinite(gradient).all(), weight.path
-        # The softmax cancels one bias; where to look is no matter of the keys in another score.
+        # The softmax cancels this bias.
         if not weight.path.endswith("output_layer/bias"):
             assert np.abs(gradient).max() > 1e-8, weight.path

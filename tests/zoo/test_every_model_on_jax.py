@@ -1,4 +1,4 @@
-"""One of every part of the zoo on JAX, in a process where TensorFlow cannot be imported."""
+"""One model of every part of the zoo on JAX, in a process without TensorFlow."""
 
 from importlib.util import find_spec
 
@@ -25,7 +25,7 @@ SEARCHED = ["history_attention_gru coverage", "luong_local_p_lstm feeding covera
 
 @pytest.fixture(scope="module")
 def made(request, tmp_path_factory):
-    """What JAX makes of the selected cases; all tests of this file have one."""
+    """The results of JAX for the selected cases, which all tests of this file share."""
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
     tests = [test for test in request.session.items if test.path == request.path]

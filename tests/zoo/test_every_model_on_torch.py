@@ -1,4 +1,4 @@
-"""One of every part of the zoo on PyTorch: forward passes, and the refusal of text."""
+"""One model of every part of the zoo on PyTorch: forward passes, and errors for text."""
 
 import json
 import os
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.thorough("a further backend"),
     pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed"),
 ]
-# Each calls a method on text, which has to refuse.
+# Each calls a method on text, which must raise an error.
 REFUSED = {
     "translate": "model.translate(['a b'])",
     "score": "model.score(['a b'], ['b'])",
@@ -54,7 +54,7 @@ print(json.dumps(errors))
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """What PyTorch makes of all cases."""
+    """The results of PyTorch for all cases."""
     return made_on("torch", tmp_path_factory.mktemp("torch"), COMPILED)
 
 

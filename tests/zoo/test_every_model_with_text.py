@@ -1,4 +1,4 @@
-"""Every model of the zoo that translates is trained, saved and loaded."""
+"""Every model of the zoo that translates can be trained, saved and loaded."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""Members take the keywords of their family, in signature, docstring and call."""
+"""Members have the keywords of their family, in signature, docstring and call."""
 
 import inspect
 
@@ -20,7 +20,7 @@ def test_signatures():
     assert family["bidirectional"] is True and family["encoder_units"] is None
     assert keywords(zoo.luong_general_gru) == family
     assert list(keywords(zoo.luong_general_gru)) == list(family)
-    # What a member fixes is no keyword of it, and its own keywords follow.
+    # A member does not have the keywords that it sets. Its own keywords follow.
     dot = {name: family[name] for name in family if name != "encoder_units"}
     assert keywords(zoo.luong_dot_lstm) == dot
     location = {name: family[name] for name in family if name != "coverage"}
@@ -37,7 +37,7 @@ def test_signatures():
 def test_docstrings():
     text = zoo.luong_location_lstm.__doc__
     first, *_ = text.splitlines()
-    assert first.startswith("Location score, e_t = W s_t")
+    assert first.startswith("Luong's model with LSTM cells and the location score")
     order = [
         *("Luong's encoder-decoder", "Source: Luong", "Args:\n    source: ", "\n    units: "),
         *("\n    dropout: ", "\n    max_length: ", "Returns:\n", "Raises:\n"),

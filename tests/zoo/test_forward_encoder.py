@@ -1,4 +1,4 @@
-"""Luong's models with the paper's encoder, which reads forward only."""
+"""Luong's models with the paper's encoder, which only reads forward."""
 
 import keras
 import numpy as np

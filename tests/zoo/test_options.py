@@ -1,4 +1,4 @@
-"""Options of the zoo's models: their sizes, and those that do not fit."""
+"""Options of the zoo's models: sizes, and invalid combinations."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_encoder_units_without_halves(encoder_units):
 
 
 def test_encoder_units():
-    """The memory has their size; a dense layer makes the decoder's states of the encoder's."""
+    """The memory has this size. A dense layer computes the decoder's states from the encoder's."""
     sizes = {"embedding_dim": 3, "units": 4}
     same = zoo.luong_general_lstm(11, **sizes)
     assert zoo.luong_general_lstm(11, encoder_units=4, **sizes).count_params() == (

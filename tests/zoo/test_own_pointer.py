@@ -1,4 +1,4 @@
-"""The pointer-generator whose pointer has weights of its own."""
+"""The pointer-generator with a pointer that has separate weights."""
 
 import keras
 import numpy as np

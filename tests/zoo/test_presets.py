@@ -1,4 +1,4 @@
-"""The presets that come with the library, and how presets are found."""
+"""The presets of the library, and how presets are found."""
 
 import importlib.util
 import shutil
@@ -20,19 +20,19 @@ from kerasnmt.zoo import presets
 
 @pytest.fixture(scope="module")
 def tiny():
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return zoo.bahdanau_gru(CharacterTokenizer("abc"), units=4, embedding_dim=3)
 
 
 @pytest.fixture(scope="module")
 def folder(tiny, tmp_path_factory):
-    """Its preset, which no test changes."""
+    """Its preset, which tests must not change."""
     return tiny.save_to_preset(tmp_path_factory.mktemp("presets") / "tiny_abc", weights="float32")
 
 
 @pytest.fixture
 def shipped(folder, monkeypatch):
-    """The preset, as if it came with the library."""
+    """The preset, as if it were a preset of the library."""
     monkeypatch.setattr(preset_folders, "shipped_presets", lambda: {"tiny_abc": folder})
     monkeypatch.setattr(presets, "shipped_presets", lambda: {"tiny_abc": folder})
 
@@ -52,7 +52,7 @@ def test_by_name_and_by_folder(shipped, folder, tiny):
 
 
 def test_the_folder_of_a_preset_comes_before_a_name(shipped, folder, tmp_path, monkeypatch):
-    """Another folder does not hide a name."""
+    """A folder that is not a preset does not hide a name."""
     (tmp_path / "tiny_abc").mkdir()
     monkeypatch.chdir(tmp_path)
     assert zoo.get_preset("tiny_abc").folder == Path(folder)
@@ -64,7 +64,7 @@ def test_unknown_places(shipped, tmp_path):
     with pytest.raises(ValueError, match="unknown preset 'tiny_abd'; did you mean 'tiny_abc'"):
         zoo.from_preset("tiny_abd")
     with pytest.raises(
-        ValueError, match=rf"metadata\.json\. Received: {tmp_path}/x, which is none"
+        ValueError, match=rf"metadata\.json\. Received: {tmp_path}/x, which is not a preset"
     ):
         zoo.from_preset(tmp_path / "x")
 
@@ -79,7 +79,7 @@ def test_a_model_loads_its_own_presets_alone(folder):
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A stand-in for the package `huggingface_hub`; gives the function to set."""
+    """Mock of the package `huggingface_hub`; a function sets its download."""
 
     def install(download):
         module = types.ModuleType("huggingface_hub")
@@ -112,13 +112,13 @@ def test_a_hub_that_fails(hub, monkeypatch, tmp_path):
         with pytest.raises(ValueError, match=rf"of the form hf://user/model\. Received: {uri}"):
             zoo.from_preset(uri)
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ValueError, match="Expected the package huggingface_hub, to load hf://a/b"):
+    with pytest.raises(ValueError, match="Expected the package huggingface_hub to load hf://a/b"):
         zoo.from_preset("hf://a/b")
 
 
 @pytest.fixture(scope="module")
 def outputs():
-    """The function by which `zoo/make_preset.py` gets the outputs of a card's examples."""
+    """The function of `zoo/make_preset.py` that computes the outputs of a card's examples."""
     path = Path(kerasnmt.__file__).parents[1] / "zoo" / "make_preset.py"
     specification = importlib.util.spec_from_file_location("make_preset", path)
     module = importlib.util.module_from_spec(specification)

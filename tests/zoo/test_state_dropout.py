@@ -9,7 +9,7 @@ from keras import tree
 from kerasnmt import zoo
 from tests.zoo.tiny_models import OPTIONS, example, log_probabilities, make, shared
 
-# Where there are recurrent states, and masks for them.
+# Models with recurrent states, and masks for them.
 CASES = [case for case in OPTIONS if "fused" not in case and "transformer" not in case]
 # One of each decoder cell, and a stack.
 ALWAYS = [
@@ -38,11 +38,11 @@ def test_in_training_only(case):
     )
     assert np.isfinite(one).all()
     assert np.abs(one - expected).max() > 0.01 and np.abs(one - other).max() > 0.01
-    # Search takes the same states as without.
+    # Search uses the same states as without dropout.
     states, _ = model.encode(inputs)
     others, _ = plain.encode(inputs)
     tree.map_structure(np.testing.assert_array_equal, states, others)
-    # In training there is a mask for each cell of the decoder beside them.
+    # In training, there is also a mask for each cell of the decoder.
     cell = (model.decoder.decoder if hasattr(model.decoder, "gate") else model.decoder).cell
     training, _ = model.encode(inputs, training=True)
     assert len(training.cell) - len(states.cell) == len(cell.cell.mask_size) > 0
@@ -53,7 +53,7 @@ def test_in_training_only(case):
 def test_its_random_numbers_are_variables_of_the_model(name, rate):
     model = make(name, state_dropout=rate)
     generators = [v for v in model.variables if v.name == "seed_generator_state"]
-    # Of scheduled sampling, and of the encoder's layer and the decoder's cell.
+    # For scheduled sampling, and for the encoder's layer and the decoder's cell.
     assert len(generators) == (3 if rate else 1)
 
 

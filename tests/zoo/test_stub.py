@@ -1,4 +1,4 @@
-"""`kerasnmt/zoo/__init__.pyi` shows the models as they are."""
+"""`kerasnmt/zoo/__init__.pyi` matches the models."""
 
 import ast
 
@@ -8,7 +8,7 @@ from tests.zoo import stub
 
 def test_the_stub_is_in_step():
     written = stub.PATH.read_text(encoding="utf-8")
-    assert written == stub.stub(), "Write the stub anew with `python -m tests.zoo.stub`."
+    assert written == stub.stub(), "Rewrite the stub with `python -m tests.zoo.stub`."
 
 
 def test_the_stub_has_every_name_with_its_signature_and_docstring():

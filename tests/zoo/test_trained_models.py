@@ -1,4 +1,4 @@
-"""The folders of trained models: their recipes are valid, and their scripts do what they say."""
+"""The folders of trained models have valid recipes, and their scripts work."""
 
 import importlib.util
 import json
@@ -121,7 +121,7 @@ def test_distance_by_hand():
 
 
 def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
-    """Two tasks of a few questions, from reading the files to the results."""
+    """Run the script with two small tasks, from the files to the results."""
     (tmp_path / "data").mkdir()
     lines = []
     for place in ("kitchen", "garden", "office", "hallway", "kitchen"):
@@ -144,7 +144,7 @@ def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
     assert results["mean_test_error"] == sum(results["test_error"].values()) / 2 == 0.0
     (start,) = results["starts"]
     assert start["linear_epochs"] == 2 and len(start["history"]) == 22
-    # What is there is not trained again.
+    # Existing starts are not trained again.
     monkeypatch.setattr(reproduce, "train_start", None)
     reproduce.main()
     again = json.loads((output / "results.json").read_text(encoding="utf-8"))
@@ -184,7 +184,7 @@ def test_batches_of_any_questions():
     tokenizer = WordTokenizer(["ann", "left", "who", ".", "?"])
 
     def epoch(dataset):
-        """The lengths of the stories of each batch, in words."""
+        """Return the lengths of the stories of each batch, in words."""
         lengths = []
         for inputs, targets, weights in dataset:
             rows = len(targets)
@@ -214,7 +214,7 @@ def test_batches_of_any_questions():
 
 
 class OneWord(keras.Model):
-    """What the word before says, in the place of a model that takes long to trace."""
+    """Model that returns the previous word, instead of a model that takes long to trace."""
 
     def __init__(self, tokenizer=None, **sizes):
         super().__init__()
@@ -286,7 +286,7 @@ def test_starts_are_trained_until_one_is_good(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(reproduce, "error_of", error_of)
     monkeypatch.setattr(keras.saving, "load_model", load_model)
     output = tmp_path / "output"
-    # What was found for another task stays.
+    # The results of other tasks stay.
     reproduce.write_json(output / "results.json", {"tasks": {"6": {"test_error": 4.5}}})
     monkeypatch.setattr(sys, "argv", ["_", str(tmp_path), str(output), "--tasks", "1"])
     reproduce.main()
@@ -298,7 +298,7 @@ def test_starts_are_trained_until_one_is_good(tmp_path, monkeypatch, capsys):
         "model": "model",
         "tasks": {"1": {"test_error": 2.5, "parameters": 7, "chosen_start": 3}},
     }
-    # What is there is not trained again, and after a good one none is.
+    # Existing starts are not trained again, and no start follows a good one.
     found |= {1: (1.0, 0.1)}
     reproduce.main()
     assert trained == [1, 2, 3]
@@ -348,7 +348,7 @@ def test_captions_and_looks_are_measured():
         return [caption.text for caption in captions[:4]] + ["ein", captions[0].text]
 
     def attend(inputs):
-        """The colours look at their objects, the shapes beside them."""
+        """Return weights where colors look at their objects, but shapes look beside them."""
         weights = np.zeros((6, inputs["target_ids"].shape[1], 16))
         for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
             regions, before = scene.regions().argmax(axis=1), None

@@ -130,7 +130,7 @@ def test_tokenizers():
     words, characters = WordTokenizer(["a", "b"]), CharacterTokenizer("abc")
     shared = zoo.bahdanau_gru(words, **TINY)
     assert shared.source_tokenizer is shared.target_tokenizer is words
-    # Sharing a tokenizer ties nothing.
+    # A shared tokenizer does not tie weights.
     assert shared.encoder.embedding is not shared.decoder.embedding
     two = zoo.bahdanau_gru(words, characters, **TINY)
     assert (two.source_tokenizer, two.target_tokenizer) == (words, characters)
@@ -148,7 +148,7 @@ def test_tied_embeddings():
     model.compile("sgd", run_eagerly=True)
     losses = model.fit(inputs, np.array([[7, 8, 3]]), epochs=5, verbose=0).history["loss"]
     assert losses[-1] < losses[0]
-    # Id 12 is in no input: only the output moves its row.
+    # Id 12 is in no input, so only the output changes its row.
     assert np.abs(np.array(model.decoder.embedding.embeddings) - before)[12].max() > 0
 
 
@@ -173,6 +173,6 @@ def test_a_new_model_predicts_each_word_as_often_as_it_was_seen(tie_embeddings):
     options = {**TINY, "tie_embeddings": tie_embeddings}
     model = zoo.luong_dot_lstm(source, target, **{**options, "units": 4})
     np.testing.assert_array_equal(model.decoder.generator.bias, target.log_frequencies)
-    # Nothing is known of the frequencies here.
+    # There are no frequencies here.
     assert not np.any(zoo.bahdanau_gru(target, source, **options).decoder.generator.bias)
     assert not np.any(zoo.bahdanau_gru(6, **options).decoder.generator.bias)

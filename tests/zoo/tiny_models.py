@@ -107,7 +107,7 @@ def make(name, source=11, target=13, **options):
 
 @functools.cache
 def shared(case):
-    """A compiled model of `OPTIONS` for all tests that leave its weights as they are."""
+    """A compiled model of `OPTIONS`, for tests that do not change its weights."""
     name, options = OPTIONS[case]
     model = make(name, **options)
     model.compile(label_smoothing=0.1)
