@@ -1,6 +1,6 @@
-"""Attention figures and tables, word alignments and their error rate, IBM model 1, learning curves.
+"""Figures of attention and learning curves, word alignments, and IBM model 1.
 
-The inputs are NumPy arrays; the outputs are text, numbers and Matplotlib figures. Matplotlib is
+The inputs are NumPy arrays, and the outputs are text, numbers and Matplotlib figures. Matplotlib is
 imported when a figure is drawn.
 """
 

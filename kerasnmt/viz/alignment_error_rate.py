@@ -6,23 +6,23 @@ Links = Sequence[Iterable[tuple[int, int]]]
 
 
 def alignment_error_rate(predicted: Links, sure: Links, possible: Links | None = None) -> float:
-    """Return the alignment error rate of a corpus against a reference.
+    """Return the alignment error rate of a corpus with respect to a reference.
 
         AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 
-    for the predicted links A, the sure links S and the possible links P, which include S. The
-    counts are summed over all sentences.
+    A are the predicted links, S are the sure links, and P are the possible links, which include S.
+    The counts are summed over all sentences.
 
     Source: Och and Ney (2003), "A systematic comparison of various statistical alignment models".
 
     Args:
         predicted: Predicted links (source word, target word) of each sentence.
         sure: Sure links of each sentence in the reference.
-        possible: Further possible links of each sentence in the reference, or None for only the
-            sure ones.
+        possible: Other possible links of each sentence in the reference, or None if there are only
+            sure links.
 
     Returns:
-        A float from 0 (best) to 1.
+        The error rate, a float from 0 (best) to 1.
 
     Raises:
         ValueError: If the numbers of sentences differ, or there are no links.
@@ -30,8 +30,8 @@ def alignment_error_rate(predicted: Links, sure: Links, possible: Links | None =
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
         raise ValueError(
-            f"alignment_error_rate expects the same number of sentences throughout. Received: "
-            f"len(predicted)={len(predicted)}, len(sure)={len(sure)}, "
+            "Expected predicted, sure and possible links of the same number of sentences. "
+            f"Received: len(predicted)={len(predicted)}, len(sure)={len(sure)}, "
             f"len(possible)={len(possible)}"
         )
     agreed = counted = 0
@@ -40,7 +40,7 @@ def alignment_error_rate(predicted: Links, sure: Links, possible: Links | None =
         counted += len(a) + len(s)
     if not counted:
         raise ValueError(
-            f"alignment_error_rate expects at least one predicted or sure link. Received: "
-            f"{len(sure)} sentences without any"
+            "Expected at least one predicted or sure link. "
+            f"Received: {len(sure)} sentences without links"
         )
     return 1 - agreed / counted

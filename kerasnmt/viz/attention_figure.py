@@ -1,4 +1,4 @@
-"""The attention of one translation as a heat map."""
+"""Attention of one translation as a heat map."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-# All sizes are in inches, so that a label has the same room beside any number of tokens.
+# All sizes are in inches, so that labels have the same room for any number of tokens.
 _LARGEST_CELL, _SMALLEST_CELL = 0.46, 0.26
 _FEW_TOKENS_WIDTH = 6.0
 _BAR_WIDTH, _BAR_GAP = 0.12, 0.18
@@ -44,24 +44,26 @@ def attention_figure(
 ) -> Figure:
     """Draw attention weights, with one row per target token and one column per source token.
 
-    The figure grows with the number and the length of the tokens, so that labels neither overlap
-    nor are cut off.
+    The figure grows with the number and the length of the tokens. So labels do not overlap, and
+    they are complete.
 
     Args:
-        weights: Float `[target_length, source_length]`; colors span 0 to 1.
+        weights: Attention weights, float `[target_length, source_length]`. The colors span 0 to 1.
         source_tokens: Labels of the columns.
         target_tokens: Labels of the rows.
         title: Title of the figure.
-        generate_probability: For a pointer-generator, p_gen of each target token, float
-            `[target_length]`. It is drawn as another column on the right, in the same colors.
+        generate_probability: Probability p_gen of each target token for a pointer-generator, float
+            `[target_length]`, or None. It is drawn as another column on the right, in the same
+            colors.
         coverage: Total attention to each source token, such as `weights.sum(axis=0)`, float
-            `[source_length]`. It is drawn as bars below, with a line at 1, the coverage of a source
-            word that corresponds to one target word.
+            `[source_length]`, or None. It is drawn as bars below, with a line at 1, the coverage of
+            a source word that corresponds to one target word.
         source_label: Name of the horizontal axis.
         target_label: Name of the vertical axis.
 
     Returns:
-        A Matplotlib figure, outside pyplot's global state: `figure.savefig(path)` writes it.
+        A Matplotlib figure, which is not in the global state of pyplot. `figure.savefig(path)`
+        writes it.
 
     Raises:
         ValueError: If the shape of `weights`, `generate_probability` or `coverage` does not match
@@ -73,8 +75,8 @@ def attention_figure(
     rows, columns = len(target_tokens), len(source_tokens)
     if weights.shape != (rows, columns) or not weights.size:
         raise ValueError(
-            f"attention_figure expects weights of shape [target tokens, source tokens], at least "
-            f"one of each: here {(rows, columns)}. Received: weights.shape={weights.shape}"
+            "Expected weights of shape [target tokens, source tokens], at least one of each, here "
+            f"{(rows, columns)}. Received: weights.shape={weights.shape}"
         )
     probability = _of_tokens("generate_probability", generate_probability, "target", rows)
     covered = _of_tokens("coverage", coverage, "source", columns)
@@ -121,7 +123,7 @@ def _of_tokens(
     array = np.asarray(values, "float32")
     if array.shape != (tokens,):
         raise ValueError(
-            f"attention_figure expects a {name} for each {side} token: here {tokens}. "
+            f"Expected {name} for each {side} token, here {tokens}. "
             f"Received: {name}.shape={array.shape}"
         )
     return array

@@ -1,4 +1,4 @@
-"""The attention of every head of every layer, as a grid of heat maps."""
+"""Attention of every head of every layer, as a grid of heat maps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# In inches.
+# Sizes in inches.
 _CELL, _GAP, _MARGIN = 0.2, 0.3, 0.15
 
 
@@ -26,17 +26,17 @@ def attention_heads_figure(
     """Draw a heat map for each head of each layer, with one row per layer.
 
     Each map has one row per target token and one column per source token. The tokens are written
-    once, along the top and the left of the grid.
+    once, at the top and on the left of the grid.
 
     Args:
-        weights: Float `[layers, heads, target_length, source_length]`, such as one sentence of the
-            result of `model.attend_by_head`; colors span 0 to 1.
+        weights: Attention weights, float `[layers, heads, target_length, source_length]`, such as
+            one sentence from `model.attend_by_head`. The colors span 0 to 1.
         source_tokens: Labels of the columns.
         target_tokens: Labels of the rows.
         title: Title of the figure.
 
     Returns:
-        A Matplotlib figure, outside pyplot's global state: `figure.savefig(path)` writes it.
+        A Matplotlib figure; see `attention_figure`.
 
     Raises:
         ValueError: If the shape of `weights` does not match the tokens, or one of them is empty.
@@ -47,8 +47,8 @@ def attention_heads_figure(
     tokens = len(target_tokens), len(source_tokens)
     if weights.ndim != 4 or weights.shape[2:] != tokens or not weights.size:
         raise ValueError(
-            "attention_heads_figure expects weights of shape [layers, heads, target tokens, source "
-            f"tokens], at least one of each: here (…, {tokens[0]}, {tokens[1]}). "
+            "Expected weights of shape [layers, heads, target tokens, source tokens], at least one "
+            f"of each, here (…, {tokens[0]}, {tokens[1]}). "
             f"Received: weights.shape={weights.shape}"
         )
     layers, heads, rows, columns = weights.shape

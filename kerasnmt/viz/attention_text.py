@@ -1,4 +1,4 @@
-"""The attention of one translation as text."""
+"""Attention of one translation as text."""
 
 import shutil
 import unicodedata
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 _SHADES = (" ", "░", "▒", "▓", "█")
-_LEAST = (0.05, 0.25, 0.5, 0.75)  # the smallest weight of each shade but the first
+_LEAST = (0.05, 0.25, 0.5, 0.75)  # smallest weight of each shade except the first
 _GAP = "  "
 
 
@@ -19,10 +19,11 @@ def attention_text(
     generate_probability: Sequence[float] | np.ndarray | None = None,
     width: int | None = None,
 ) -> str:
-    """Draw attention weights as text: a row for each target token, a column for each source token.
+    """Draw attention weights as text, with one row per target token.
 
-    A cell is shaded by its weight: blank below 0.05, ░ from 0.05, ▒ from 0.25, ▓ from 0.5 and █
-    from 0.75. A table that is wider than the terminal is continued below.
+    There is one column per source token. The shade of a cell shows its weight: blank below 0.05, ░
+    from 0.05, ▒ from 0.25, ▓ from 0.5 and █ from 0.75. A table that is wider than the terminal
+    continues below.
 
     ```text
             two  dogs  run   .  </s>
@@ -34,12 +35,12 @@ def attention_text(
     ```
 
     Args:
-        weights: Float `[target_length, source_length]`.
+        weights: Attention weights, float `[target_length, source_length]`.
         source_tokens: Labels of the columns.
         target_tokens: Labels of the rows.
-        generate_probability: For a pointer-generator, p_gen of each target token, float
-            `[target_length]`, as a last column.
-        width: Number of characters of a line; None for the width of the terminal.
+        generate_probability: Probability p_gen of each target token for a pointer-generator, float
+            `[target_length]`, or None. It is the last column.
+        width: Number of characters in a line, or None for the width of the terminal.
 
     Returns:
         The lines, joined by line breaks.
@@ -63,7 +64,7 @@ def attention_text(
 
 
 def _pages(columns: Sequence[str], width: int) -> Iterator[slice]:
-    """Yield the columns that fit into a line, at least one at a time."""
+    """Yield the columns that fit into each line, at least one column per line."""
     start, taken = 0, 0
     for place, column in enumerate(columns):
         needed = len(_GAP) + _width(column)
@@ -75,18 +76,18 @@ def _pages(columns: Sequence[str], width: int) -> Iterator[slice]:
 
 
 def _shown(token: str) -> str:
-    """Return a token without characters that would break a line, and at least one wide."""
+    """Return a token without characters that break a line, with a width of at least 1."""
     return "".join(one if one.isprintable() else "�" for one in token) or " "
 
 
 def _aligned(names: Sequence[str]) -> list[str]:
-    """Pad names on the right to one width."""
+    """Pad names on the right to the same width."""
     widest = max(map(_width, names))
     return [name + " " * (widest - _width(name)) for name in names]
 
 
 def _width(text: str) -> int:
-    """Return the number of places that a terminal takes for a text."""
+    """Return the number of columns that a text takes in a terminal."""
     return sum(
         0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
         for one in text

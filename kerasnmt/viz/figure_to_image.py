@@ -14,10 +14,10 @@ def figure_to_image(figure: Figure) -> np.ndarray:
     """Convert a figure to an array, for image summaries of TensorBoard.
 
     Args:
-        figure: Any Matplotlib figure.
+        figure: A Matplotlib figure.
 
     Returns:
-        Uint8 `[height, width, 4]`: red, green, blue and alpha.
+        Uint8 `[height, width, 4]`, red, green, blue and alpha.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

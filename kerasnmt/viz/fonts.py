@@ -5,23 +5,23 @@ from collections.abc import Iterable
 
 
 def font_families(texts: Iterable[str]) -> list[str]:
-    """Return the font families that cover texts: the default one, then those for its gaps.
+    """Return the font families for texts: the default family, and others for missing characters.
 
-    Matplotlib falls back from family to family for each character, but only along such a list.
+    For each character, Matplotlib uses the first family of the list that has it.
 
     Args:
-        texts: The texts, in regular weight.
+        texts: Texts, in regular weight.
 
     Returns:
-        Names for the `fontfamily` of a text. A character that no installed font has is drawn as a
-        box.
+        Values for the `fontfamily` of a text. If no installed font has a character, Matplotlib
+        draws a box.
     """
     from matplotlib.font_manager import fontManager
 
     families = ["sans-serif"]
     missing = {ord(character) for text in texts for character in text} - _characters("sans-serif")
     for family in sorted(fontManager.get_font_names()) if missing else ():
-        # The last-resort font claims to have every character and draws boxes.
+        # The last-resort font claims to have every character, but draws boxes.
         if missing & _characters(family) and not family.startswith("Last Resort"):
             families.append(family)
             missing -= _characters(family)

@@ -1,4 +1,4 @@
-"""Parts of attention figures: colors, text, heat maps and the room for labels."""
+"""Parts of attention figures: colors, text, heat maps and room for labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INK = "#1f2933"
 
 
 def text_style(*texts: str | None) -> dict[str, Any]:
-    """Return Matplotlib options that write these texts unchanged, in any script."""
+    """Return Matplotlib options for drawing these texts unchanged, in any script."""
     return {
         "color": INK,
         "fontfamily": font_families(text or "" for text in texts),
@@ -49,11 +49,11 @@ def write_columns(
 
 
 def fit_to_labels(figure: Figure, boxes: Mapping[Axes, tuple[float, ...]], margin: float) -> None:
-    """Place axes, and size the figure so that it holds their labels.
+    """Place axes, and set the size of the figure so that their labels fit.
 
     Args:
         figure: Figure of the axes.
-        boxes: For each of the axes, its left and bottom edges, width and height, in inches.
+        boxes: Left and bottom edge, width and height of each of the axes, in inches.
         margin: Margin of the figure, in inches.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -64,7 +64,7 @@ def fit_to_labels(figure: Figure, boxes: Mapping[Axes, tuple[float, ...]], margi
         for axes, box in boxes.items():
             axes.set_position(np.add(box, (left, bottom, 0, 0)) / scale)
 
-    # Measure the labels once, then move everything to where it has room.
+    # Measure the labels once, and then move everything to a place with enough room.
     place(1, 1, 0, 0)
     box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
     place(box.width + 2 * margin, box.height + 2 * margin, margin - box.x0, margin - box.y0)

@@ -1,4 +1,4 @@
-"""IBM model 1: statistical word alignment, without a neural network."""
+"""IBM model 1, which aligns words statistically, without a neural network."""
 
 from __future__ import annotations
 
@@ -7,40 +7,38 @@ from typing import Self
 
 import numpy as np
 
-# Greater than any number of words, so that the id -1, an unseen word, is in no known pair.
+# The base exceeds any number of words, so that the id -1 of an unseen word is in no known pair.
 _BASE = 2**31
 
 
 class IBMModel1:
-    """Word translation probabilities t(target word | source word), learned by EM.
-
-    Every target word f_j comes from one source word or from the null word e_0; all positions are
-    equally likely:
+    """IBM model 1: word translation probabilities t(f | e), learned by EM.
 
         P(f | e) = prod_j 1 / (l + 1) sum_{i=0..l} t(f_j | e_i)
 
-    for l source words, without the factor for the target's length. EM starts from uniform t, counts
+    Each target word f_j comes from one of the l source words e_i, or from the null word e_0. All
+    positions are equally likely. The factor for the length of the target is omitted. EM starts from
+    uniform t, and each iteration counts pairs of words and computes t from the counts:
 
         c(f | e) = sum over sentences and positions of t(f | e) / sum_i t(f | e_i)
+        t(f | e) = c(f | e) / sum_f' c(f' | e)
 
-    and uses t(f | e) = c(f | e) / sum_f' c(f' | e) in the next iteration.
-
-    Source: Brown, Della Pietra, Della Pietra and Mercer (1993), "The mathematics of statistical
-    machine translation: parameter estimation", section 4.1.
+    Words are split by `str.split`.
 
     ```python
     model = IBMModel1().fit([("das Haus", "the house"), ("das Buch", "the book")])
     model.align("das Haus", "the house")  # [(0, 0), (1, 1)]
     ```
 
-    Words are split by `str.split`.
+    Source: Brown, Della Pietra, Della Pietra and Mercer (1993), "The mathematics of statistical
+    machine translation: parameter estimation", section 4.1.
 
     Args:
         iterations: Number of EM iterations, at least 1.
 
     Attributes:
-        log_likelihoods: After `fit`, the sum of log P(f | e) over all pairs at the start of each
-            iteration, a list of floats. EM never lowers it.
+        log_likelihoods: List of the sum of log P(f | e) over all pairs, at the start of each
+            iteration of `fit`. EM never lowers it.
 
     Raises:
         ValueError: If `iterations` is below 1.
@@ -48,18 +46,16 @@ class IBMModel1:
 
     def __init__(self, iterations: int = 10) -> None:
         if iterations < 1:
-            raise ValueError(
-                f"IBMModel1 expects iterations >= 1. Received: iterations={iterations}"
-            )
+            raise ValueError(f"Expected iterations >= 1. Received: iterations={iterations}")
         self.iterations = iterations
         self.log_likelihoods: list[float] = []
         self._pairs = self._t = np.zeros(0)
 
     def fit(self, pairs: Iterable[Sequence]) -> Self:
-        """Learn t from uniform probabilities, without the results of an earlier `fit`.
+        """Learn t from uniform probabilities. The results of an earlier `fit` are not used.
 
         Args:
-            pairs: Tuples that start with a source and a target, both `str`, as from
+            pairs: Tuples that start with a source and a target, both `str`, such as those of
                 `builtin_corpus`.
 
         Returns:
@@ -78,11 +74,11 @@ class IBMModel1:
             widths += [len(e)] * len(f)
         if not widths:
             raise ValueError(
-                "IBMModel1 expects pairs (source, target) with at least one target word. "
-                f"Received: {len(links)} pairs without any"
+                "Expected pairs (source, target) with at least one target word. "
+                f"Received: {len(links)} pairs without target words"
             )
-        # A link connects a source and a target position of a sentence; an entry of t is a pair of
-        # words. All links of the same two words share one entry.
+        # A link connects a source position and a target position of a sentence. An entry of t is a
+        # pair of words. All links of the same two words share one entry.
         self._source_ids, self._target_ids = source_ids, target_ids
         self._pairs, entry = np.unique(np.concatenate(links), return_inverse=True)
         place = np.repeat(np.arange(len(widths)), widths)
@@ -98,31 +94,31 @@ class IBMModel1:
         return self
 
     def probability(self, target: str, source: str | None) -> float:
-        """Return t(target | source) of two words; the source None is the null word.
+        """Return t(target | source) of two words. The source None is the null word.
 
-        It is 0 for words that never occurred in the same pair.
+        It is 0 if the words do not occur in the same pair.
 
         Raises:
-            ValueError: If the model is not fitted.
+            ValueError: If `fit` has not been called.
         """
         return float(self._probabilities([target], [source])[0, 0])
 
     def align(self, source: str, target: str) -> list[tuple[int, int]]:
         """Link each target word to its most probable source word.
 
-        A target word has no link if the null word is the most probable one, or if no pair of `fit`
-        has the target word. Source words that are in no pair of `fit` have no links.
+        A target word has no link if the null word is the most probable source word, or if no pair
+        of `fit` contains the target word. Source words that are in no pair of `fit` have no links.
 
         Args:
             source: A sentence.
             target: Its translation.
 
         Returns:
-            0-based links (source word, target word), at most one for each target word, ordered by
-            target word. The first source word wins a tie; the null word loses ties.
+            Links (source word, target word), counted from 0, at most one for each target word,
+            sorted by target word. In a tie, the first source word wins, and the null word loses.
 
         Raises:
-            ValueError: If the model is not fitted.
+            ValueError: If `fit` has not been called.
         """
         words = source.split()
         t = self._probabilities(target.split(), [*words, None])
@@ -133,8 +129,8 @@ class IBMModel1:
         """Look up t, float64 `[target words, source words]`."""
         if not len(self._pairs):
             raise ValueError(
-                "IBMModel1 expects to be fitted first. Received: a model without "
-                "pairs. Call fit(pairs) first."
+                "Expected a fitted IBMModel1. Received: a model without pairs. Call fit(pairs) "
+                "first."
             )
         f = np.array([self._target_ids.get(word, -1) for word in target], int)
         e = np.array([self._source_ids.get(word, -1) for word in source], int)
@@ -149,5 +145,5 @@ def _word_pairs(f: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 
 def _ids(words: Sequence[str | None], ids: dict[str | None, int]) -> np.ndarray:
-    """Return the ids of words; new words get the next ids."""
+    """Return the ids of words. New words get the next ids."""
     return np.array([ids.setdefault(word, len(ids)) for word in words], int)

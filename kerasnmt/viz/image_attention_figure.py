@@ -1,4 +1,4 @@
-"""The attention of a caption over its image, for each word."""
+"""Attention of each word of a caption to its image."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def image_attention_figure(
     *,
     marked: np.ndarray | None = None,
 ) -> Figure:
-    """Draw attention over an image: the image, then one panel for each word.
+    """Draw an image, and one panel for each word of its caption with the attention of the word.
 
-    The panel of a word brightens the regions that the word attends to. The largest weight is
-    written below the panel. The brightness is interpolated between the centers of regions.
+    In the panel of a word, regions that the word attends to are bright. The brightness is
+    interpolated between the centers of regions. The largest weight is written below the panel.
 
     Args:
         image: Uint8 `[height, width, 3]`, or `[height, width, 1]` for gray.
-        weights: Float `[words, regions]`, such as `model.attend(inputs)["weights"][0]`, the top row
-            of regions first.
+        weights: Attention weights, float `[words, regions]`, such as
+            `model.attend(inputs)["weights"][0]`. The regions are sorted row by row from the top.
         words: Titles of the panels.
-        grid: Rows and columns of the regions, a model's `encoder.grid`.
+        grid: Numbers of rows and columns of regions, such as `model.encoder.grid`.
         title: Title of the figure, such as the caption.
-        marked: Regions to frame in each word's panel, boolean `[words, regions]`, such as those of
-            the object that it names.
+        marked: Regions with a frame in each panel, boolean `[words, regions]`, such as those of the
+            object that the word names, or None.
 
     Returns:
-        A Matplotlib figure, see `attention_figure`.
+        A Matplotlib figure; see `attention_figure`.
 
     Raises:
         ValueError: If the shape of `image`, `weights` or `marked` does not match the words and the
@@ -89,13 +89,13 @@ def _check_shapes(
     for name, array in (("weights", weights), ("marked", marked)):
         if array is not None and (np.shape(array) != expected or not words):
             raise ValueError(
-                f"image_attention_figure expects {name} of shape [words, regions], at least one of "
-                f"each: here {expected}. Received: {name}.shape={np.shape(array)}"
+                f"Expected {name} of shape [words, regions], at least one of each, here "
+                f"{expected}. Received: {name}.shape={np.shape(array)}"
             )
     if image.ndim != 3 or image.shape[2] not in (1, 3):
         raise ValueError(
-            "image_attention_figure expects an image of shape [height, width, 3] or [height, "
-            f"width, 1]. Received: image.shape={image.shape}"
+            "Expected an image of shape [height, width, 3] or [height, width, 1]. "
+            f"Received: image.shape={image.shape}"
         )
 
 
@@ -114,7 +114,7 @@ def _light(axes: Axes, image: np.ndarray, weights: np.ndarray) -> None:
 
 
 def _frame(axes: Axes, marked: np.ndarray, height: int, width: int) -> None:
-    """Frame the marked regions, boolean `[rows, columns]`, of an image."""
+    """Draw a frame around the marked regions, boolean `[rows, columns]`, of an image."""
     from matplotlib.patches import Rectangle
 
     rows, columns = marked.shape

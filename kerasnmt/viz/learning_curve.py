@@ -16,13 +16,13 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
     """Draw the losses and the validation BLEU over the minutes of training.
 
     Args:
-        history: One dict per epoch, as in `results.json`: `seconds` from the start of training to
-            the end of the epoch; `loss`, `val_loss` and `val_bleu`, each absent or None if it was
-            not measured.
+        history: Dict of each epoch, such as `history` in `results.json`, with `seconds` from the
+            start of training to the end of the epoch, `loss`, `val_loss` and `val_bleu`. A value
+            that was not measured is absent or None.
 
     Returns:
-        A Matplotlib figure, outside pyplot's global state, with a panel for the losses and, if any
-        epoch has a BLEU score, a panel for BLEU.
+        A Matplotlib figure, with a panel for the losses and, if an epoch has a BLEU score, a panel
+        for BLEU; see `attention_figure`.
 
     Raises:
         ValueError: If `history` is empty.
@@ -30,7 +30,7 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
     from matplotlib.figure import Figure
 
     if not history:
-        raise ValueError("learning_curve_figure expects at least one epoch. Received: history=[]")
+        raise ValueError("Expected at least one epoch. Received: history=[]")
     panels = [("loss per token", {"loss": "training", "val_loss": "validation"})]
     if any(epoch.get("val_bleu") is not None for epoch in history):
         panels.append(("validation BLEU", {"val_bleu": "validation"}))

@@ -1,4 +1,4 @@
-"""The attention of a memory network's hops."""
+"""Attention of the hops of a memory network."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def memory_figure(
     """Draw the attention of a memory network, with one row per sentence and one column per hop.
 
     Args:
-        weights: Weights of one story, float `[hops, sentences]`, such as
-            `model.attend(inputs)[0, :, :len(sentences)]`; colors span 0 to 1.
+        weights: Attention weights of one story, float `[hops, sentences]`, such as
+            `model.attend(inputs)[0, :, :len(sentences)]`. The colors span 0 to 1.
         sentences: Labels of the rows, oldest first.
         title: Title of the figure, such as the question and its answer.
-        supporting: Indices, counted from 0, of the sentences that support the answer; a triangle
+        supporting: Indices of the sentences that support the answer, counted from 0. A triangle
             marks them.
 
     Returns:
-        A Matplotlib figure, see `attention_figure`.
+        A Matplotlib figure; see `attention_figure`.
 
     Raises:
         ValueError: If the shape of `weights` does not match the sentences, there are no sentences,
@@ -40,13 +40,12 @@ def memory_figure(
     weights = np.asarray(weights, "float32")
     if weights.ndim != 2 or weights.shape[1] != len(sentences) or not weights.size:
         raise ValueError(
-            "memory_figure expects weights of shape [hops, sentences], at least one of each: here "
+            "Expected weights of shape [hops, sentences], at least one of each, here "
             f"{len(sentences)} sentences. Received: weights.shape={weights.shape}"
         )
     if absent := [place for place in supporting if not 0 <= place < len(sentences)]:
         raise ValueError(
-            f"memory_figure expects supporting sentences from 0 to {len(sentences) - 1}. "
-            f"Received: {absent[0]}"
+            f"Expected supporting sentences from 0 to {len(sentences) - 1}. Received: {absent[0]}"
         )
     rows = [
         f"▸ {sentence}" if place in supporting else sentence

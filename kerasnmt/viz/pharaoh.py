@@ -1,4 +1,4 @@
-"""Word alignments in the Pharaoh format: `0-0 1-2`, a source and a target word by position."""
+"""Word alignments in the Pharaoh format, such as `0-0 1-2`."""
 
 import re
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ def format_pharaoh(links: Iterable[Link]) -> str:
     """Write links in the Pharaoh format.
 
     Args:
-        links: Pairs of 0-based positions, (source word, target word).
+        links: Pairs of positions (source word, target word), counted from 0.
 
     Returns:
-        One line, sorted by source, then target: `"0-0 1-2"`.
+        One line, such as `"0-0 1-2"`, sorted by source and target.
     """
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
@@ -24,11 +24,11 @@ def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
     """Read a line in the Pharaoh format.
 
     Args:
-        line: Items `i-j` for sure links, `ipj` for possible links.
+        line: Items `i-j` for sure links and `ipj` for possible links.
 
     Returns:
-        The sure links and the possible links, 0-based (source word, target word), in the order of
-        the line.
+        The sure links and the possible links (source word, target word), counted from 0, in the
+        order of the line.
 
     Raises:
         ValueError: If an item has another form.
@@ -39,8 +39,8 @@ def parse_pharaoh(line: str) -> tuple[list[Link], list[Link]]:
         match = _ITEM.fullmatch(item)
         if not match:
             raise ValueError(
-                f"parse_pharaoh expects items such as '0-0' (sure) or '0p0' (possible), "
-                f"source before target. Received: item={item!r}"
+                "Expected items such as '0-0' (sure) or '0p0' (possible), source before target. "
+                f"Received: item={item!r}"
             )
         source, kind, target = match.groups()
         (sure if kind == "-" else possible).append((int(source), int(target)))
@@ -51,7 +51,7 @@ def parse_pharaoh_lines(lines: Iterable[str], name: str) -> list[tuple[list[Link
     """Read the lines of a file in the Pharaoh format.
 
     Args:
-        lines: Lines of the file, one per sentence pair, see `parse_pharaoh`.
+        lines: Lines of the file, one for each sentence pair; see `parse_pharaoh`.
         name: Name of the file, for errors.
 
     Returns:

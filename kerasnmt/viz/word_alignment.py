@@ -12,18 +12,18 @@ def word_alignment(
 ) -> list[tuple[int, int]]:
     """Link each target word to the source word that it attends to most.
 
-    Pieces are first merged to words: the weights of a target word are the mean of those of its
-    pieces, and the weight of a source word is the sum of those of its pieces.
+    Pieces are merged into words first: the weights of a target word are the mean over its pieces,
+    and the weight of a source word is the sum over its pieces.
 
     Args:
         weights: Attention weights of tokens, float `[target_length, source_length]`.
-        source_word_indices: 0-based index of the word of each source token; -1 leaves the token out
-            (end token, padding, single space).
-        target_word_indices: 0-based index of the word of each target token, or -1.
+        source_word_indices: Index of the word of each source token, counted from 0, or -1 for
+            tokens that are not used, such as the end token, padding and single spaces.
+        target_word_indices: Index of the word of each target token, counted from 0, or -1.
 
     Returns:
-        0-based links (source word, target word), at most one for each target word, ordered by
-        target word. The first source word wins a tie. A target word without weight on any source
+        Links (source word, target word), counted from 0, at most one for each target word, sorted
+        by target word. The first source word wins a tie. A target word without weight on any source
         word has no link.
 
     Raises:
@@ -33,7 +33,7 @@ def word_alignment(
     source, target = np.asarray(source_word_indices, int), np.asarray(target_word_indices, int)
     if weights.shape != (len(target), len(source)):
         raise ValueError(
-            f"word_alignment expects weights of shape [target tokens, source tokens], here "
+            "Expected weights of shape [target tokens, source tokens], here "
             f"{(len(target), len(source))}. Received: weights.shape={weights.shape}"
         )
     links = []

@@ -42,7 +42,7 @@ def test_numbers_of_sentences_differ():
     with pytest.raises(ValueError) as caught:
         alignment_error_rate([[]], [[], []], [[]])
     assert str(caught.value) == (
-        "alignment_error_rate expects the same number of sentences throughout. Received: "
+        "Expected predicted, sure and possible links of the same number of sentences. Received: "
         "len(predicted)=1, len(sure)=2, len(possible)=1"
     )
 
@@ -51,6 +51,5 @@ def test_nothing_to_count():
     with pytest.raises(ValueError) as caught:
         alignment_error_rate([[], []], [[], []], [[(0, 0)], []])
     assert str(caught.value) == (
-        "alignment_error_rate expects at least one predicted or sure link. Received: "
-        "2 sentences without any"
+        "Expected at least one predicted or sure link. Received: 2 sentences without links"
     )

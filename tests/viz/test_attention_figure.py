@@ -106,8 +106,8 @@ def test_wrong_shape(shape, rows, columns):
     with pytest.raises(ValueError) as caught:
         attention_figure(np.zeros(shape), ["a"] * columns, ["b"] * rows)
     assert str(caught.value) == (
-        "attention_figure expects weights of shape [target tokens, source tokens], at least one of "
-        f"each: here {(rows, columns)}. Received: weights.shape={shape}"
+        "Expected weights of shape [target tokens, source tokens], at least one of each, here "
+        f"{(rows, columns)}. Received: weights.shape={shape}"
     )
 
 
@@ -194,7 +194,7 @@ class TestGenerateProbability:
         with pytest.raises(ValueError) as caught:
             self.draw(np.zeros(shape))
         assert str(caught.value) == (
-            "attention_figure expects a generate_probability for each target token: here 2. "
+            "Expected generate_probability for each target token, here 2. "
             f"Received: generate_probability.shape={shape}"
         )
 
@@ -260,5 +260,5 @@ def test_coverage_stands_below_its_words():
 
 
 def test_coverage_of_another_length():
-    with pytest.raises(ValueError, match=r"a coverage for each source token: here 2\. .*\(3,\)"):
+    with pytest.raises(ValueError, match=r"coverage for each source token, here 2\. .*\(3,\)"):
         draw(3, 2, coverage=[0.1, 0.2, 0.3])

@@ -18,11 +18,11 @@ def test_the_image_is_lit_where_a_word_looks():
     assert [axes.get_title() for axes in (first, second)] == ["a", "$dog"]
     assert [axes.texts[0].get_text() for axes in (first, second)] == ["0.70", "1.00"]
     lit = np.asarray(second.images[0].get_array())[..., 0]
-    # Regions of 4 by 4 pixels: the last one's corner is bright, what is no neighbour of it dark.
+    # Regions of 4 by 4 pixels. The corner of the last one is bright, and distant regions are dark.
     assert lit[7, 11] == 200 and (lit[:, :6] == 50).all() and (lit[:2] == 50).all()
     assert 50 < lit[5, 8] < 200
     lit = np.asarray(first.images[0].get_array())[..., 0]
-    # Half way between the middles of the first two regions: (1 + 1 / 7) / 2 of the light.
+    # Halfway between the centers of the first two regions, the brightness is (1 + 1 / 7) / 2.
     expected = 200 * (0.25 + 0.75 * (1 - 0.375 * 6 / 7))
     np.testing.assert_allclose(lit[0, 3], expected, atol=1)
     assert figure._suptitle.get_text() == "a $dog"

@@ -42,5 +42,5 @@ def test_no_panel_without_bleu(extra):
 
 
 def test_no_history():
-    with pytest.raises(ValueError, match=r"expects at least one epoch\. Received: history=\[\]$"):
+    with pytest.raises(ValueError, match=r"Expected at least one epoch\. Received: history=\[\]$"):
         learning_curve_figure([])

@@ -32,7 +32,7 @@ def test_nothing_is_marked_without_supporting_sentences():
     [
         (np.transpose(WEIGHTS), SENTENCES, (), r"here 3 sentences. Received: .*=\(3, 2\)"),
         ([0.5, 0.5], SENTENCES[:2], (), r"Received: weights.shape=\(2,\)"),
-        (np.zeros((3, 0)), [], (), r"at least one of each: here 0 sentences"),
+        (np.zeros((3, 0)), [], (), r"at least one of each, here 0 sentences"),
         (WEIGHTS, SENTENCES, [1, 3], r"sentences from 0 to 2. Received: 3"),
     ],
 )

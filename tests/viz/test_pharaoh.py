@@ -23,6 +23,6 @@ def test_bad_items_are_named(item):
     with pytest.raises(ValueError) as caught:
         parse_pharaoh(f"0-0 {item} 1-1")
     assert str(caught.value) == (
-        "parse_pharaoh expects items such as '0-0' (sure) or '0p0' (possible), source before "
+        "Expected items such as '0-0' (sure) or '0p0' (possible), source before "
         f"target. Received: item={item!r}"
     )

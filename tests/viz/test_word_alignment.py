@@ -54,6 +54,6 @@ def test_wrong_shape():
     with pytest.raises(ValueError) as caught:
         word_alignment(np.zeros((2, 3)), [0, 1], [0, 1, 2])
     assert str(caught.value) == (
-        "word_alignment expects weights of shape [target tokens, source tokens], here (3, 2). "
+        "Expected weights of shape [target tokens, source tokens], here (3, 2). "
         "Received: weights.shape=(2, 3)"
     )
