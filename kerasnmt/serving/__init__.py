@@ -1,8 +1,8 @@
-"""Exports for TF Serving and LiteRT, their check, clients, and a server for development."""
+"""Exports for TF Serving and LiteRT, their check, clients, and a development server."""
 
 from kerasnmt.lazy_names import lazy_names
 
-# The process that plays the server must not import TensorFlow.
+# The child process of `check_export` must not import TensorFlow.
 __all__, __getattr__ = lazy_names(
     __name__,
     {

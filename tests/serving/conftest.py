@@ -9,7 +9,7 @@ from tests.conftest import SERVED_OPTIONS
 
 @pytest.fixture(scope="session")
 def served_folder(word_model, tmp_path_factory):
-    """The third version of an export named `tiny`."""
+    """The third version of an export with the name `tiny`."""
     directory = tmp_path_factory.mktemp("served") / "tiny"
     version = str(directory / "3")
     assert word_model.export(version, **SERVED_OPTIONS) == version
@@ -18,7 +18,7 @@ def served_folder(word_model, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def served_session(served_folder):
-    """That export, loaded as a server loads it."""
+    """This export, loaded like in a server."""
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
 
     with SavedModelSession(served_folder / "3") as session:
@@ -27,7 +27,7 @@ def served_session(served_folder):
 
 @pytest.fixture(scope="session")
 def saved_model(tmp_path_factory):
-    """Words of a text, looked up in a table: a tf-text op, a resource, outputs of many dtypes."""
+    """A SavedModel with a tf-text op, a table as a resource, and outputs of many dtypes."""
     import tensorflow as tf
     import tensorflow_text as tf_text
 
@@ -64,7 +64,7 @@ def saved_model(tmp_path_factory):
 
 
 class ServedHere:
-    """A `SessionProcess` without a process of its own: the same answers, in a third of the time."""
+    """`SessionProcess` without a child process, with the same answers in a third of the time."""
 
     def __init__(self, directory, timeout):
         self.directory = directory
@@ -102,7 +102,7 @@ class ServedHere:
 
 @pytest.fixture
 def served_here(monkeypatch):
-    """The check of exports in this process; gives the class that stands for the other process."""
+    """Run the check of exports in this process; return the class that replaces `SessionProcess`."""
     from kerasnmt.serving.check import check_export
 
     here = type("ServedHere", (ServedHere,), {})
@@ -112,7 +112,7 @@ def served_here(monkeypatch):
 
 @pytest.fixture(scope="session")
 def expected(served_folder):
-    """That export in the hands of the library."""
+    """This export, loaded with the library."""
     from kerasnmt.serving import Translator, load_export
 
     return Translator(load_export(served_folder))
@@ -120,7 +120,7 @@ def expected(served_folder):
 
 @pytest.fixture(scope="session")
 def rest_app(served_session):
-    """That export behind the routes of TF Serving."""
+    """This export with the routes of TF Serving."""
     from kerasnmt.serving import RestApp
 
     return RestApp(
@@ -130,7 +130,7 @@ def rest_app(served_session):
 
 @pytest.fixture
 def start():
-    """Start a server on a WSGI application; gives its URL."""
+    """Start a server with a WSGI application; return its URL."""
     from kerasnmt.serving.server.development_server import development_server
 
     servers = []
@@ -150,7 +150,7 @@ def start():
 
 @pytest.fixture
 def unused_port():
-    """A port at which nobody listens, nor can while the test runs."""
+    """A port on which no process listens during the test."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]

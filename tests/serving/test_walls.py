@@ -1,4 +1,4 @@
-"""The arrows between the sub-packages of serving."""
+"""The allowed imports between the subpackages of serving."""
 
 import re
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The proof that TF Serving can serve an export, through the TensorFlow C API."""
+"""Check that TF Serving can serve an export, with the TensorFlow C API."""

@@ -1,8 +1,10 @@
-"""The functions of the TensorFlow C API that serve a SavedModel, called through ctypes.
+"""Functions of the TensorFlow C API that serve a SavedModel, called with ctypes.
 
-The libraries come from the installed `tensorflow` and `tensorflow-text` packages, but neither is
-imported: this is the C++ code that TF Serving runs, without TensorFlow's Python code. Source:
-`tensorflow/c/c_api.h`, `tf_tensor.h`, `tf_tstring.h`.
+The libraries come from the installed packages `tensorflow` and `tensorflow-text`, but the packages
+are not imported. So this is the C++ code that TF Serving runs, without the Python code of
+TensorFlow.
+
+Source: `tensorflow/c/c_api.h`, `tf_tensor.h`, `tf_tstring.h`.
 """
 
 import ctypes
@@ -43,7 +45,7 @@ _text, _buffer = ctypes.c_char_p, ctypes.POINTER(_Buffer)
 _outputs, _pointers = ctypes.POINTER(_Output), ctypes.POINTER(ctypes.c_void_p)
 _sizes = ctypes.POINTER(ctypes.c_int64)
 
-# The type of each function's result, then those of its arguments.
+# Types of the result and of the arguments of each function.
 _PROTOTYPES = {
     "TF_NewStatus": (_pointer,),
     "TF_DeleteStatus": (None, _pointer),
@@ -96,13 +98,13 @@ def library() -> ctypes.CDLL:
     names = _LIBRARIES.get(sys.platform)
     if names is None:
         raise RuntimeError(
-            f"Expected one of the platforms {sorted(_LIBRARIES)}, whose tensorflow package holds "
-            f"the C library. Received: sys.platform={sys.platform!r}"
+            f"Expected one of the platforms {sorted(_LIBRARIES)}, whose tensorflow package "
+            f"contains the C library. Received: sys.platform={sys.platform!r}"
         )
     for name in names:
         path = _package("tensorflow") / name
         if not path.is_file():
-            raise RuntimeError(f"Expected the C library of TensorFlow at {path}: reinstall it")
+            raise RuntimeError(f"Expected the C library of TensorFlow at {path}. Reinstall it.")
         loaded = ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
     for name, (result, *arguments) in _PROTOTYPES.items():
         function = getattr(loaded, name)
@@ -113,33 +115,33 @@ def library() -> ctypes.CDLL:
 
 
 def call(name: str, *arguments: Any) -> Any:
-    """Call a function whose last argument is a status, and raise an exception for a bad status.
+    """Call a function whose last argument is a status, and raise an error for a bad status.
 
     Args:
-        name: The function's name.
-        *arguments: The function's arguments without the status.
+        name: Name of the function.
+        *arguments: Arguments of the function, without the status.
 
     Returns:
-        The function's result.
+        The result of the function.
 
     Raises:
-        RuntimeError: If the status is not OK, with TensorFlow's message.
+        RuntimeError: If the status is not OK. The error contains the message of TensorFlow.
     """
     return _checked(library(), name, *arguments)
 
 
 def op_support(directory: str | Path) -> dict[str, str]:
-    """Look up every op of a SavedModel in the libraries, without loading the model.
+    """Look up all ops of a SavedModel in the libraries, without loading the model.
 
     Args:
-        directory: The folder that holds `saved_model.pb`.
+        directory: Path of the folder with `saved_model.pb`.
 
     Returns:
-        For each op of the graph and of its functions, the reason why a CPU server cannot run it; an
-        empty string if it can.
+        A dict with the reason why a CPU server cannot run each op of the graph and of its
+        functions, or an empty string if it can.
 
     Raises:
-        ValueError: If the folder holds no SavedModel.
+        ValueError: If the folder contains no SavedModel.
         RuntimeError: If the libraries cannot be found.
     """
     known = known_ops()
@@ -168,8 +170,8 @@ def find_outputs(graph: int, tensors: list[str]) -> ctypes.Array:
     """Find tensors of a graph by name.
 
     Args:
-        graph: The address of the `TF_Graph`.
-        tensors: Names as a signature writes them, `operation:index`.
+        graph: Address of the `TF_Graph`.
+        tensors: Names in the form of a signature, `operation:index`.
 
     Returns:
         An array of `TF_Output`, in the order of the names.
@@ -183,7 +185,7 @@ def find_outputs(graph: int, tensors: list[str]) -> ctypes.Array:
         place.operation = library().TF_GraphOperationByName(graph, name.encode())
         place.index = int(index or 0)
         if not place.operation:
-            raise RuntimeError(f"The graph has no operation for the tensor {tensor!r}")
+            raise RuntimeError(f"the graph has no operation for the tensor {tensor!r}")
     return found
 
 
@@ -192,7 +194,7 @@ def new_tensor(value: Any, dtype: str) -> int:
 
     Args:
         value: A NumPy array or nested lists. Strings are `bytes`, or `str`, which becomes UTF-8.
-        dtype: The tensor's dtype, one of the names in `DTYPES`.
+        dtype: Dtype of the tensor, one of the names in `DTYPES`.
 
     Returns:
         The address of the `TF_Tensor`.
@@ -222,7 +224,7 @@ def read_tensor(tensor: int) -> np.ndarray:
     """Copy a `TF_Tensor` into a NumPy array.
 
     Args:
-        tensor: The address of the `TF_Tensor`.
+        tensor: Address of the `TF_Tensor`.
 
     Returns:
         An array of the same dtype. Strings are `bytes` in an array of dtype `object`.
@@ -234,7 +236,9 @@ def read_tensor(tensor: int) -> np.ndarray:
     shape = [tf.TF_Dim(tensor, axis) for axis in range(tf.TF_NumDims(tensor))]
     number = tf.TF_TensorType(tensor)
     if number not in DTYPES:
-        raise RuntimeError(f"Expected a dtype of {list(DTYPES.values())}. Received: {number=}")
+        raise RuntimeError(
+            f"Expected one of the dtypes {list(DTYPES.values())}. Received: {number=}"
+        )
     if DTYPES[number] == "string":
         array = np.empty(shape, object)
         for index, place in enumerate(_strings(tensor, array.size)):
@@ -247,14 +251,14 @@ def read_tensor(tensor: int) -> np.ndarray:
 
 
 def _unsupported(op: str, known: set[str]) -> str:
-    """Return why a CPU server cannot run an op, or an empty string."""
+    """Return the reason why a CPU server cannot run an op, or an empty string."""
     if op not in known:
         return "no op definition"
     return "" if {"CPU", "DEFAULT"} & kernel_devices(op) else "no CPU kernel"
 
 
 def _checked(loaded: ctypes.CDLL, name: str, *arguments: Any) -> Any:
-    """Do what `call` does, on the given library."""
+    """Call a function of the given library; see `call`."""
     status = loaded.TF_NewStatus()
     try:
         result = getattr(loaded, name)(*arguments, status)
@@ -269,7 +273,7 @@ def _package(name: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError(f"Expected the package {name!r}, which is not installed: install it")
+        raise RuntimeError(f"Expected the package {name!r}. It is not installed. Install it.")
     return Path(spec.submodule_search_locations[0])
 
 

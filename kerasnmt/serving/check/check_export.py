@@ -1,4 +1,4 @@
-"""The check that TF Serving can serve an export, and that it gives the model's answers."""
+"""Check that TF Serving can serve an export, and that the export gives the model's answers."""
 
 import functools
 import json
@@ -27,7 +27,7 @@ from kerasnmt.serving.export.warmup import (
 from kerasnmt.serving.protocol.meta_graph import MetaGraph, Signature
 
 _SINGLES = 16
-# The number of timed requests by batch size, and the seconds after which no more start.
+# Number of timed requests by batch size, and the number of seconds after which none starts.
 _LATENCY_REQUESTS = {1: 50, 32: 20}
 _LATENCY_LIMIT = 10.0
 _MOST_GROWTH = 64_000_000  # bytes
@@ -40,52 +40,54 @@ def check_export(
     *,
     timeout: float = 300.0,
 ) -> CheckReport:
-    """Check an export in a process that loads it as TF Serving does.
+    """Check an export in a process that loads it like TF Serving.
 
-    A child process without TensorFlow's Python package loads the SavedModel through the TensorFlow
-    C API and runs requests on the CPU. The answers must fulfil the contract of the export's kind,
-    such as `TranslationContract`, `StoryContract` or `CaptionContract`. The kind is found from the
-    description of the export or, without a description, from its inputs. The report has the rows:
+    A child process without the Python package of TensorFlow loads the SavedModel with the
+    TensorFlow C API, and runs requests on the CPU. The answers must fulfil the contract of the
+    export's kind, such as `TranslationContract`, `StoryContract` or `CaptionContract`. The
+    description of the export or, without a description, its inputs determine the kind.
 
-    - `saved_model`: The folder holds a SavedModel.
-    - `ops`: Every op has a definition and a CPU kernel in TensorFlow or tf-text, so none needs
+    The report has these rows:
+
+    - `saved_model`: The folder contains a SavedModel.
+    - `ops`: All ops have a definition and a CPU kernel in TensorFlow or tf-text, so none needs
       Python, a GPU or cuDNN.
     - `load`: The child loads the model.
-    - `signatures`: Names, dtypes and batch-first shapes follow the contract.
+    - `signatures`: Names, dtypes and batch-first shapes are those of the contract.
     - `requests`: Each signature answers a batch, in the shapes of the contract.
-    - `n_best` (translations): The output is a ranking with finite scores that starts with the
+    - `n_best` (translations): The output is a ranking with finite scores, and starts with the
       answer of `serving_default`.
     - `attention` (translations and captions): Tokens are padded, the weights sum to at most 1 over
-      the source, and the generation probabilities of a pointer-generator are from 0 to 1.
-    - `batch_of_one`: Each of the first 16 rows gets the same answer and score alone as in the
+      the source, and the generation probabilities of a pointer-generator are between 0 and 1.
+    - `batch_of_one`: Each of the first 16 rows has the same answer and score alone and in the
       batch.
-    - `odd_inputs`: The same holds for unusual inputs, and every signature answers them in UTF-8 and
-      finite numbers: empty texts, 10,000 characters, emoji, bytes that are not UTF-8, null bytes,
-      line breaks; stories without sentences and with 1,000; files that are not images, are broken
-      or claim to be huge. Each unusual input is combined with ordinary other inputs.
-    - `warmup`: The warm-up file, which a server replays before it reports ready, can be read and
-      has at most 1,000 requests, and all are answered.
+    - `odd_inputs`: The same is true for odd inputs, and all signatures answer them in UTF-8 and
+      finite numbers. Odd inputs are empty texts, 10,000 characters, emoji, bytes that are not
+      UTF-8, null bytes and line breaks; stories without sentences and with 1,000 sentences; and
+      files that are broken, are not images or claim to be huge. The other inputs of the row are
+      ordinary.
+    - `warmup`: The warm-up file, which a server replays before it reports ready, can be read, has
+      at most 1,000 requests, and all of them are answered.
     - `python`: TensorFlow in this process gives the same outputs.
     - `description`: `assets.extra/kerasnmt.json`, which clients read, agrees with the graph, for
       example on the beam size.
-    - `expected`: The translations, answers or captions are the expected ones. Without given texts,
-      these are the model's own answers, which were written with the export.
-    - `latency`: The median (p50) and 95th percentile (p95) of the time of requests of one row and
-      of 32, measured in the child after all requests above.
+    - `expected`: The translations, answers or captions are the expected ones. Without `texts`,
+      these are the model's answers that were written with the export.
+    - `latency`: The median (p50) and the 95th percentile (p95) of the time of requests with 1 and
+      32 rows, measured in the child after all requests above.
     - `memory`: The resident memory of the child after these requests, and its growth. A growth of
       more than 64 MB is a leak.
 
-    Texts are compared exactly, scores and weights to 1e-4. The check ends if `load`, `signatures`
-    or `requests` fails. A child that crashes or hangs makes a failed row.
+    Texts are compared exactly, and scores and weights to 1e-4. The check ends if `load`,
+    `signatures` or `requests` fails. If the child crashes or hangs, the row fails.
 
     Args:
-        directory: The folder of a version, `<name>/<version>`; or `<name>`, to check its newest
-            version, which a server would choose.
-        texts: Sentences to translate in one batch, for an export that translates; if `None`, the
+        directory: Path of a version, `<name>/<version>`, or `<name>` for its newest version, which
+            a server would choose.
+        texts: Sentences to translate in one batch, for an export that translates, or None for the
             examples in the description of the export.
-        expected: The translations of the given texts by `model.translate`; `None` if they should
-            not be compared.
-        timeout: Seconds to wait for each answer of the child.
+        expected: Translations of the given texts by `model.translate`, or None for no comparison.
+        timeout: Number of seconds to wait for each answer of the child.
 
     Returns:
         The report.
@@ -95,13 +97,15 @@ def check_export(
     """
     if texts is None:
         if expected is not None:
-            raise ValueError("Expected the texts of the given translations. Received: texts=None")
+            raise ValueError(
+                "Expected the texts of the expected translations. Received: texts=None"
+            )
     elif not texts:
         raise ValueError(f"Expected at least one text to translate. Received: {texts=}")
     elif expected is not None and len(expected) != len(texts):
         raise ValueError(
             "Expected one translation for each text. "
-            f"Received: {len(expected)} translations of {len(texts)} texts"
+            f"Received: {len(expected)} translations for {len(texts)} texts"
         )
     version = chosen_version(Path(directory))
     return CheckReport(version, tuple(_rows(version, texts, expected, timeout)))
@@ -146,7 +150,7 @@ def _rows(
         if expected:
             yield _row("expected", _check_expected, served, expected)
         elif texts is None:
-            detail = "not compared with the model: the export holds no examples"
+            detail = "not compared with the model: the export contains no examples"
             yield CheckRow("expected", True, detail)
         load = functools.cache(lambda: _load(served))
         yield _row("latency", _check_latency, contract, load)
@@ -154,7 +158,7 @@ def _rows(
 
 
 def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
-    """Return the contract of an export, rows to try, and the expected answers.
+    """Return the contract of an export, its example rows and the expected answers.
 
     If the description has no examples, the rows are those of the contract, without answers.
     """
@@ -167,13 +171,13 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
 
 
 class _Served:
-    """An export and the process that serves it. Repeated requests are answered from a cache.
+    """Export and the process that serves it, with a cache of requests.
 
     Args:
-        version: The folder of the export.
-        contract: The contract of the export's kind.
-        rows: The rows to try.
-        process: The process.
+        version: Path of the export.
+        contract: Contract of the export's kind.
+        rows: Example rows.
+        process: Process that serves the export.
     """
 
     def __init__(
@@ -193,12 +197,12 @@ class _Served:
 
     @property
     def names(self) -> list[str]:
-        """The names of the signatures that belong to the contract."""
+        """Names of the signatures that belong to the contract."""
         return self.contract.served(self.signatures)
 
     @functools.cached_property
     def loaded(self) -> Any:
-        """The export, loaded by TensorFlow in this process.
+        """Export that TensorFlow has loaded in this process.
 
         Raises:
             RuntimeError: If TensorFlow cannot load it.
@@ -209,16 +213,16 @@ class _Served:
         )
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that the graph was made with, as it states them.
+        """Return the settings of the export, which the graph contains.
 
         Raises:
             RuntimeError: If TensorFlow cannot load the export, or its graph has no description.
         """
         loaded = self.loaded
         try:
-            description = loaded.description  # TensorFlow's object has it only if the export has
+            description = loaded.description  # an export of kerasnmt has this function
         except AttributeError as error:
-            message = "the graph does not say what it was made with; export again"
+            message = "the graph does not contain its settings; export again"
             raise RuntimeError(message) from error
         return json.loads(description().numpy())
 
@@ -234,8 +238,8 @@ def _in_tensorflow(run: Callable[[Any], Any], problem: str) -> Any:
     """Call a function of TensorFlow in this process.
 
     Args:
-        run: A function that takes the module `tensorflow`.
-        problem: The beginning of the message if it fails.
+        run: Function that takes the module `tensorflow`.
+        problem: Beginning of the error message.
 
     Returns:
         The result of the function.
@@ -247,14 +251,14 @@ def _in_tensorflow(run: Callable[[Any], Any], problem: str) -> Any:
     import tensorflow_text  # noqa: F401  (registers its ops)
 
     try:
-        with tf.device("/CPU:0"):  # like the child: a GPU may round differently
+        with tf.device("/CPU:0"):  # like the child, because a GPU can round differently
             return run(tf)
     except (tf.errors.OpError, OSError, TypeError) as error:
         raise RuntimeError(f"{problem}: {error}") from error
 
 
 def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
-    """Run a check. It returns its findings, or raises an error about the problem."""
+    """Run a check, which returns its findings or raises an error about a problem."""
     try:
         return CheckRow(name, True, check(*arguments))
     except (RuntimeError, ValueError) as error:
@@ -270,7 +274,7 @@ def _check_saved_model(version: Path) -> str:
     if (version / "model.tflite").exists():
         raise ValueError(
             "Expected an export for TF Serving, with a saved_model.pb. "
-            f"Received: {version}, an export for LiteRT; `kerasnmt translate {version}` runs it."
+            f"Received: {version}, a LiteRT model; `kerasnmt translate {version}` runs it."
         )
     if not (version / "saved_model.pb").exists() and (models := model_folders(version)):
         raise ValueError(
@@ -290,7 +294,7 @@ def _check_ops(served: _Served) -> str:
 def _check_load(served: _Served) -> str:
     served.process.signatures()
     memory = _megabytes(served.process.resident_memory())
-    return f"loaded without Python's TensorFlow, {memory} resident"
+    return f"loaded without the Python package of TensorFlow, {memory} resident"
 
 
 def _check_signatures(served: _Served) -> str:
@@ -323,7 +327,7 @@ def _check_batch_of_one(served: _Served) -> str:
     first = {name: values[:_SINGLES] for name, values in together.items()}
     alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
     _refuse(served.contract.differences(first, alone))
-    return f"{len(singles)} {served.contract.rows} alone as in the batch"
+    return f"{len(singles)} {served.contract.rows}: same answers alone and in the batch"
 
 
 def _check_odd_inputs(served: _Served) -> str:
@@ -348,7 +352,7 @@ def _check_odd_inputs(served: _Served) -> str:
     _refuse(problems)
     first, *_, last = odd_rows
     return (
-        f"{len(rows)} odd {contract.rows}, from {first} to {last}: answered in UTF-8, alone as in "
+        f"{len(rows)} odd {contract.rows}, from {first} to {last}: answered in UTF-8, alone and in "
         "a batch"
     )
 
@@ -364,7 +368,7 @@ def _check_warmup(served: _Served) -> str:
     requests = [*map(decode_warmup_request, records)]
     if len(requests) > MOST_WARMUP_REQUESTS:
         raise RuntimeError(
-            f"{len(requests)} warm-up requests where a server takes at most {MOST_WARMUP_REQUESTS}"
+            f"{len(requests)} warm-up requests, but a server takes at most {MOST_WARMUP_REQUESTS}"
         )
     for signature, inputs in requests:
         outputs = served.process.run(signature, inputs)
@@ -372,7 +376,7 @@ def _check_warmup(served: _Served) -> str:
             size = len(next(iter(inputs.values())))
             _refuse(served.contract.shape_problems(signature, outputs, size))
     names = ", ".join(dict.fromkeys(request.signature for request in requests))
-    return f"{len(requests)} requests answered, of {names}"
+    return f"{len(requests)} requests answered, for {names}"
 
 
 def _check_python(served: _Served) -> str:
@@ -403,7 +407,7 @@ def _check_description(served: _Served) -> str:
     )
     _refuse(
         [
-            f"{name} is {written.get(name)!r} where the graph was made with {made_with.get(name)!r}"
+            f"{name} is {written.get(name)!r}, but {made_with.get(name)!r} in the graph"
             for name in differing
         ]
     )
@@ -419,7 +423,7 @@ def _check_expected(served: _Served, expected: Sequence[str]) -> str:
 
 
 class _Load(NamedTuple):
-    """The cost of many requests: seconds of each, by batch size, and bytes of memory."""
+    """Cost of many requests: seconds of each request by batch size, and bytes of memory."""
 
     seconds: dict[int, list[float]]
     before: int
@@ -427,7 +431,7 @@ class _Load(NamedTuple):
 
 
 def _load(served: _Served) -> _Load:
-    """Measure requests of one row and of many rows. Consecutive requests have different rows."""
+    """Measure requests with one row and with many rows. Consecutive requests differ."""
     rows = [row for row in served.rows if all(value.strip() for value in row)]
     rows = rows or [served.contract.example_rows[0]]
     before = served.process.resident_memory()
@@ -453,9 +457,9 @@ def _check_latency(contract: ExportContract, load: Callable[[], _Load]) -> str:
 def _check_memory(load: Callable[[], _Load]) -> str:
     seconds, before, after = load()
     count = sum(map(len, seconds.values()))
-    found = f"{_megabytes(before)} resident, {_megabytes(after - before, '+')} by {count} requests"
+    found = f"{_megabytes(before)} resident, {_megabytes(after - before, '+')} in {count} requests"
     if after - before > _MOST_GROWTH:
-        raise RuntimeError(f"{found}, where at most {_megabytes(_MOST_GROWTH, '+')} is expected")
+        raise RuntimeError(f"{found}, expected at most {_megabytes(_MOST_GROWTH, '+')}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The result of the check of an export."""
+"""Results of the check of an export."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 
 class CheckRow(NamedTuple):
-    """The result of one check.
+    """Result of one check.
 
     Attributes:
-        name: The name of the check.
+        name: Name of the check.
         passed: Whether the check passed.
-        detail: The findings, in one line.
+        detail: Findings, in one line.
     """
 
     name: str
@@ -21,13 +21,13 @@ class CheckRow(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The results of all checks of an export, in order.
+    """Results of all checks of an export, in order.
 
     If a failure makes further checks impossible, its row is the last one.
 
     Attributes:
-        directory: The folder of the checked version.
-        rows: The result of each check.
+        directory: Path of the checked version.
+        rows: Results of the checks.
     """
 
     directory: Path
@@ -35,7 +35,7 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every row passed."""
+        """Whether all checks passed."""
         return all(row.passed for row in self.rows)
 
     def __str__(self) -> str:

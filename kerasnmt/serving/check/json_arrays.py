@@ -1,4 +1,4 @@
-"""Arrays as JSON, for the pipe between a process and the child that serves a model for it.
+"""Arrays as JSON, for the pipe between a process and the child that serves a model.
 
 Strings are UTF-8 with `surrogateescape`, which restores bytes that are not UTF-8. Numbers are the
 bytes of the array in base64.
@@ -11,10 +11,10 @@ import numpy as np
 
 
 def to_json(array: np.ndarray) -> dict[str, Any]:
-    """Describe an array by values that JSON can write.
+    """Describe an array with values of JSON.
 
     Args:
-        array: An array of numbers, or an array of dtype `object` that holds `bytes`.
+        array: An array of numbers, or an array of dtype `object` with `bytes`.
 
     Returns:
         A dict with `dtype`, `shape` and `values`, in row-major order.
@@ -27,7 +27,7 @@ def to_json(array: np.ndarray) -> dict[str, Any]:
 
 
 def from_json(description: dict[str, Any]) -> np.ndarray:
-    """Return the array that `to_json` described."""
+    """Return the array that `to_json` has described."""
     dtype, shape, values = (description[name] for name in ("dtype", "shape", "values"))
     if dtype == "object":
         array: Any = np.empty(shape, object)

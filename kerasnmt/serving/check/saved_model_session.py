@@ -1,4 +1,4 @@
-"""A SavedModel, loaded as TF Serving loads it, without TensorFlow's Python code."""
+"""SavedModel that is loaded like in TF Serving, without the Python code of TensorFlow."""
 
 import ctypes
 import os
@@ -13,28 +13,27 @@ from kerasnmt.serving.protocol.meta_graph import SERVE_TAG, MetaGraph, Signature
 
 
 class SavedModelSession:
-    """A SavedModel in a session of the TensorFlow C API.
+    """SavedModel in a session of the TensorFlow C API.
 
-    The C++ loader that TF Serving uses loads the model, and signatures run by name. The packages
+    The C++ loader of TF Serving loads the model, and `run` runs a signature. The packages
     `tensorflow` and `tensorflow-text` must be installed, but are not imported. The first session of
     a process loads their libraries.
 
-    Args:
-        directory: The folder that holds `saved_model.pb`.
-
-    Attributes:
-        signatures: The signatures by name. Each lists the tensor, dtype and shape of its inputs and
-            outputs.
-
-    Raises:
-        RuntimeError: If the libraries cannot be found, or TensorFlow cannot load the model; with
-            TensorFlow's message.
-
-    Example:
     ```python
     with SavedModelSession("saved_models/bahdanau_gru/1") as session:
         session.run("serving_default", {"text": ["Two dogs run."]})["translation"]
     ```
+
+    Args:
+        directory: Path of the folder with `saved_model.pb`.
+
+    Attributes:
+        signatures: Dict of the signatures, with the tensor, dtype and shape of each input and
+            output.
+
+    Raises:
+        RuntimeError: If the libraries cannot be found, or TensorFlow cannot load the model. The
+            error contains the message of TensorFlow.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -59,23 +58,23 @@ class SavedModelSession:
         """Run a signature once.
 
         Args:
-            signature: The signature's name.
-            inputs: The value of each input: an array or nested lists, with `str` or `bytes` for
-                strings.
+            signature: Name of the signature.
+            inputs: Dict of the inputs, arrays or nested lists, with `str` or `bytes` for strings.
 
         Returns:
-            The outputs by name, as arrays of their dtypes. Strings are `bytes` in an array of dtype
-            `object`.
+            A dict of the outputs, as arrays of their dtypes. Strings are `bytes` in an array of
+            dtype `object`.
 
         Raises:
             ValueError: If the signature does not exist or has other inputs.
-            RuntimeError: If the run fails, with TensorFlow's message, or the session is closed.
+            RuntimeError: If the run fails, with the message of TensorFlow, or the session is
+                closed.
         """
         if self._session is None:
-            raise RuntimeError("Expected an open session, but it was closed: make a new one")
+            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
         if signature not in self.signatures:
             raise ValueError(
-                f"Expected a signature of {sorted(self.signatures)}. Received: {signature=}"
+                f"Expected one of the signatures {sorted(self.signatures)}. Received: {signature=}"
             )
         known_inputs, known_outputs = self.signatures[signature]
         if set(inputs) != set(known_inputs):
@@ -99,7 +98,7 @@ class SavedModelSession:
                 c_api.library().TF_DeleteTensor(tensor)
 
     def close(self) -> None:
-        """Free the model. A closed session cannot run again; closing it twice does nothing."""
+        """Free the model. A closed session cannot run again. To close it twice has no effect."""
         if self._session is not None:
             session, self._session = self._session, None
             c_api.call("TF_CloseSession", session)

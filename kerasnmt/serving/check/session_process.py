@@ -1,4 +1,4 @@
-"""A SavedModel that a child process serves."""
+"""SavedModel that a child process serves."""
 
 import json
 import os
@@ -16,25 +16,25 @@ import numpy as np
 from kerasnmt.serving.check.json_arrays import from_json
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 
-# The inputs of a request: the batch of each input by name.
+# Inputs of a request: the batch of each input, by name.
 Inputs = Mapping[str, Sequence[str | bytes]]
 
 
 class SessionProcess:
-    """A child process that loads a SavedModel through the TensorFlow C API and runs requests.
+    """Child process that loads a SavedModel with the TensorFlow C API, and runs requests.
 
-    Like a server, the child does not import TensorFlow's Python package, and it sees no GPU. If it
-    crashes or does not answer, the waiting call raises an error; the parent lives on.
+    Like a server, the child does not import the Python package of TensorFlow. It sees no GPU. If it
+    crashes or does not answer, the waiting call raises an error, and the parent continues.
 
     Args:
-        directory: The folder that holds `saved_model.pb`. The first request that needs the model
+        directory: Path of the folder with `saved_model.pb`. The first request that needs the model
             loads it.
-        timeout: Seconds to wait for each answer. A child that takes longer is killed. The first
-            answer includes the start of Python and the loading of the libraries.
+        timeout: Number of seconds to wait for each answer. A child that takes longer is killed. The
+            first answer includes the start of Python and the loading of the libraries.
 
     Raises:
-        RuntimeError: From every method, if the child reports an error, has died (with the end of
-            its stderr) or does not answer in time.
+        RuntimeError: From every method, if the child reports an error, has died or does not answer
+            in time. If it has died, the error contains the end of its stderr.
     """
 
     def __init__(self, directory: str | Path, timeout: float = 300.0) -> None:
@@ -53,11 +53,11 @@ class SessionProcess:
         self._answers: Any = self._process.stdout
 
     def op_support(self) -> dict[str, str]:
-        """Return why a server cannot run each op of the model; empty strings if it can."""
+        """Return why a server cannot run each op of the model, or empty strings if it can."""
         return self._ask("op_support")
 
     def signatures(self) -> dict[str, Signature]:
-        """Return the model's signatures by name."""
+        """Return the signatures of the model, by name."""
         return {
             name: Signature(
                 {key: TensorInfo(**info) for key, info in signature["inputs"].items()},
@@ -70,11 +70,11 @@ class SessionProcess:
         """Run a signature whose inputs are strings.
 
         Args:
-            signature: The signature's name.
-            inputs: The batch of each input, by name.
+            signature: Name of the signature.
+            inputs: Dict with the batch of each input.
 
         Returns:
-            The outputs by name. Strings are `bytes` in an array of dtype `object`.
+            A dict of the outputs. Strings are `bytes` in an array of dtype `object`.
         """
         outputs = self._ask("run", signature=signature, inputs=_decoded(inputs))
         return {name: from_json(array) for name, array in outputs.items()}
@@ -83,12 +83,13 @@ class SessionProcess:
         """Run a signature for each request, and measure the time of each in the child.
 
         Args:
-            signature: The signature's name.
-            requests: The inputs of each request, as `run` takes them.
-            limit: Seconds after which no further request starts.
+            signature: Name of the signature.
+            requests: Inputs of each request; see `run`.
+            limit: Number of seconds after which no other request starts.
 
         Returns:
-            The seconds of each request, at least one, without the transfer between the processes.
+            The seconds of each request, without the transfer between the processes. There is at
+            least one request.
         """
         requests = [_decoded(inputs) for inputs in requests]
         return self._ask("time", signature=signature, requests=requests, limit=limit)
@@ -121,7 +122,7 @@ class SessionProcess:
         try:
             print(json.dumps({"method": method, **arguments}), file=self._requests, flush=True)
             line = self._answers.readline()
-        except OSError:  # A broken pipe: the child is dead.
+        except OSError:  # the pipe is broken, because the child is dead
             line = ""
         finally:
             timer.cancel()

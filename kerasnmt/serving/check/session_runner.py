@@ -1,17 +1,17 @@
-"""The child process of `SessionProcess`, which serves a SavedModel to its parent.
+"""Child process of `SessionProcess`, which serves a SavedModel to its parent.
 
 Run it as `python -m kerasnmt.serving.check.session_runner DIRECTORY`. Each line of stdin is a JSON
 object with a `method` and its arguments. Each line of stdout is the answer, `{"result": …}` or
-`{"error": message}`. The methods and their results:
+`{"error": message}`. These are the methods:
 
-- `op_support` maps each op to the reason why a server cannot run it, or to an empty string.
-- `signatures` maps each name to `{"inputs", "outputs"}`, which map names to `{"tensor", "dtype",
-  "shape"}`. It loads the model, as the first `run` does.
-- `run` takes `signature` and `inputs`, which map names to strings. It maps output names to arrays,
-  as `json_arrays` writes them.
+- `op_support` returns the reason why a server cannot run each op, or an empty string.
+- `signatures` loads the model, and returns `inputs` and `outputs` of each signature, with `tensor`,
+  `dtype` and `shape`.
+- `run` takes `signature` and `inputs`, a dict of lists of strings. It loads the model if necessary,
+  and returns a dict of arrays in the form of `json_arrays`.
 - `time` takes `signature`, `requests` and `limit`. It runs the requests until `limit` seconds have
-  passed, and lists the seconds of each.
-- `resident_memory` is the resident memory of this process in bytes.
+  passed, and returns the seconds of each request.
+- `resident_memory` returns the resident memory of this process in bytes.
 """
 
 import functools
@@ -35,7 +35,7 @@ def main() -> None:
     """Answer the requests on stdin until it ends.
 
     Raises:
-        SystemExit: If Python's TensorFlow is imported, with a message.
+        SystemExit: If the Python package of TensorFlow has been imported.
     """
     _refuse_python_tensorflow()
     directory = sys.argv[1]
@@ -92,7 +92,7 @@ def _time(
 
 
 def _resident_memory() -> int:
-    """Return the resident memory of this process in bytes, or its peak where only that is known."""
+    """Return the resident memory of this process in bytes, or its peak if only that is known."""
     pages = Path("/proc/self/statm")
     if pages.exists():
         return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -116,7 +116,7 @@ def _take_stdout() -> TextIO:
 
 def _refuse_python_tensorflow() -> None:
     if "tensorflow" in sys.modules:
-        sys.exit("Expected a process without Python's TensorFlow, but something has imported it")
+        sys.exit("Expected a process without the Python package of TensorFlow. It was imported.")
 
 
 if __name__ == "__main__":

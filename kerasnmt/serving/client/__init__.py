@@ -1,1 +1,1 @@
-"""Many texts through a model, an export or a server."""
+"""Clients of a model server."""

@@ -1,4 +1,4 @@
-"""A client of a model server over gRPC."""
+"""Client of a model server over gRPC."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,21 +23,21 @@ _BUSY = (
 )
 _OPTIONS = (
     ("grpc.max_receive_message_length", -1),  # the attention of a large batch exceeds 4 MiB
-    ("grpc.initial_reconnect_backoff_ms", 100),  # the client itself waits between tries
+    ("grpc.initial_reconnect_backoff_ms", 100),  # `ServingClient` waits between tries
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
 
 
 class GrpcClient(ServingClient):
-    """A model behind the `PredictionService` of TF Serving; see `ServingClient`.
+    """Client of a model on TF Serving's `PredictionService`; see `ServingClient`.
 
     It needs the extra `serving`, whose message classes import TensorFlow. The channel is not
     encrypted.
 
     Args:
-        server: `grpc://host:port`.
-        model: The name under which the server serves the model.
-        version: The version of the model; `None` for the server's choice.
+        server: Address of the server, `grpc://host:port`.
+        model: Name of the model on the server.
+        version: Version of the model, or None for the newest.
         **options: Options of `ServingClient`.
     """
 

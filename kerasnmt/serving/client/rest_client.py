@@ -1,4 +1,4 @@
-"""A client of a model server over HTTP."""
+"""Client of a model server over HTTP."""
 
 import base64
 import json
@@ -14,26 +14,26 @@ from kerasnmt.serving.protocol.meta_graph import Signature
 from kerasnmt.serving.protocol.rest_metadata import read_metadata
 
 _BUSY = (429, 502, 503, 504)
-_MOST_SAID = 300  # characters, as a server may quote the whole request
+_MOST_SAID = 300  # characters, because a server can quote the whole request
 
 
 class RestClient(ServingClient):
-    """A model behind the REST API of TF Serving; see `ServingClient`. It needs no TensorFlow.
+    """Client of a model on TF Serving's REST API; see `ServingClient`.
 
-    The connection stays open between requests. It uses the proxies of the environment, as
-    `requests` does. Redirects are not followed.
+    It needs no TensorFlow. The connection stays open between requests. Like `requests`, it uses the
+    proxies of the environment. Redirects are not followed.
 
-    Args:
-        server: `http://host:port` or `https://…`, with the path before `/v1` if there is one.
-        model: The name under which the server serves the model.
-        version: The version of the model; `None` for the server's choice.
-        **options: Options of `ServingClient`.
-
-    Example:
     ```python
     with RestClient("http://localhost:8501", "en_de") as client:
         Translator(client).translate(["Two dogs run."])
     ```
+
+    Args:
+        server: Address of the server, `http://host:port` or `https://…`, with the path before `/v1`
+            if there is one.
+        model: Name of the model on the server.
+        version: Version of the model, or None for the newest.
+        **options: Options of `ServingClient`.
     """
 
     def __init__(self, server: str, model: str, version: int | None = None, **options) -> None:
@@ -87,14 +87,14 @@ class RestClient(ServingClient):
         if response.status_code != 200:
             raise self._refused(_said(response))
         try:
-            # This keeps bytes that are not UTF-8.
+            # `surrogateescape` keeps bytes that are not UTF-8.
             return json.loads(response.content.decode("utf-8", "surrogateescape"))
         except ValueError as error:
             raise self._refused(f"an answer that is not JSON, {_said(response)}") from error
 
 
 def _json(value: str | bytes) -> Any:
-    """Return a value as TF Serving takes it in JSON: bytes in base64."""
+    """Return a value for the JSON of TF Serving, where bytes are in base64."""
     return value if isinstance(value, str) else {"b64": base64.b64encode(value).decode()}
 
 
@@ -133,7 +133,7 @@ def _numbers(value: Any, dtype: str) -> np.ndarray:
 
 
 def _said(response: requests.Response) -> str:
-    """Return the message of an answer in one short line."""
+    """Return the message of an answer, in one short line."""
     try:
         text = response.json()["error"]
     except (ValueError, KeyError, TypeError):
@@ -144,7 +144,7 @@ def _said(response: requests.Response) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the message of the first error in a chain, without those of other libraries."""
+    """Return the message of the first error in a chain, which is the shortest."""
     while error.__context__ is not None:
         error = error.__context__
     reason = error.strerror if isinstance(error, OSError) else None

@@ -1,4 +1,4 @@
-"""The base of the clients of a model server."""
+"""Base class of clients of a model server."""
 
 import abc
 import functools
@@ -17,39 +17,39 @@ _DAY = 86400  # seconds; sockets cannot wait much longer
 
 
 class TransientError(ConnectionError):
-    """The server could not be reached, did not answer in time, or was busy: try again later."""
+    """Error if the server could not be reached, did not answer in time or was busy."""
 
 
 class ServingClient(ServedModel, abc.ABC):
-    """A model behind a TF Serving server, for `Translator`.
+    """Base class of clients of a model on TF Serving, for `Translator`.
 
-    The constructor requests the signatures of the model. A request that fails with a temporary
-    failure is sent again. The wait doubles with each try and is multiplied by a random factor from
-    0.5 to 1.5, so that many clients do not return at the same time. Rejected requests are not
-    repeated.
+    The constructor requests the signatures of the model. After a temporary failure, the client
+    sends a request again. The wait doubles with each try, and is multiplied by a random factor from
+    0.5 to 1.5, so that many clients do not return at the same time. Rejected requests are not sent
+    again.
 
     A subclass implements `_declared`, which requests the signatures, `_predict`, which runs a
     signature, and `close`.
 
     Args:
-        server: The server's URL.
-        model: The name under which the server serves the model.
-        version: The version of the model; `None` for the server's choice, which is the newest.
-        timeout: Seconds to wait for each answer.
+        server: Address of the server.
+        model: Name of the model on the server.
+        version: Version of the model, or None for the server's choice, which is the newest.
+        timeout: Number of seconds to wait for each answer.
         tries: Maximum number of times that a request is sent.
-        wait: Seconds before the second try.
+        wait: Number of seconds before the second try.
 
     Attributes:
-        signatures: Functions by name. Each takes its inputs by name, lists of `str` or `bytes`, and
-            returns the outputs by name as NumPy arrays. Strings are UTF-8 `bytes` in an array of
-            dtype `object`.
+        signatures: Dict of functions. Each takes its inputs as keywords, lists of `str` or `bytes`,
+            and returns a dict of its outputs as NumPy arrays. Strings are UTF-8 `bytes` in an array
+            of dtype `object`.
         description: `beam_size`, if the server states it.
 
     Raises:
         ValueError: If an argument is out of range, the server does not have the model or rejects
             the request, or the answer is not that of an export of kerasnmt.
         TransientError: If the server could not be reached, did not answer in time or was busy in
-            every try.
+            all tries.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class ServingClient(ServedModel, abc.ABC):
         """Request the signatures of the model.
 
         Raises:
-            ValueError: If the server rejects the request; made by `_refused`.
+            ValueError: If the server rejects the request; see `_refused`.
             TransientError: If there is no answer.
         """
 
@@ -100,10 +100,10 @@ class ServingClient(ServedModel, abc.ABC):
     def _predict(
         self, signature: str, inputs: Mapping[str, Sequence[str | bytes]]
     ) -> Mapping[str, np.ndarray]:
-        """Run a signature, and return its outputs, at least those of the contract.
+        """Run a signature, and return at least its outputs in the contract.
 
         Raises:
-            ValueError: If the server rejects the request; made by `_refused`.
+            ValueError: If the server rejects the request; see `_refused`.
             TransientError: If there is no answer.
         """
 

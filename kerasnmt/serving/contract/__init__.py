@@ -1,1 +1,1 @@
-"""What each kind of export promises to its clients."""
+"""Contracts of the kinds of exports with their clients."""

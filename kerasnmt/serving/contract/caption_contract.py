@@ -1,4 +1,4 @@
-"""The contract of exports that caption images, and the images of its examples."""
+"""Contract of exports that caption images, and its example images."""
 
 import base64
 import struct
@@ -18,24 +18,24 @@ from kerasnmt.serving.contract.export_contract import (
 
 
 def encode_png(width: int, height: int, colour: tuple[int, ...] = (0,)) -> bytes:
-    """Encode an image of one colour as PNG, without TensorFlow.
+    """Encode an image of one color as PNG, without TensorFlow.
 
     Args:
         width: Width in pixels.
         height: Height in pixels.
-        colour: Grey, or red, green and blue, each from 0 to 255.
+        colour: Gray, or red, green and blue, from 0 to 255 each.
 
     Returns:
-        The bytes of the file.
+        The file as bytes.
     """
     kind = {1: 0, 3: 2}[len(colour)]
     header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
-    rows = (b"\0" + bytes(colour) * width) * height  # each row begins with the number of its filter
+    rows = (b"\0" + bytes(colour) * width) * height  # the first byte of a row is its filter
     return encode_png_of(header, zlib.compress(rows, 9))
 
 
 def encode_png_of(header: bytes, data: bytes) -> bytes:
-    """Assemble a PNG from its header and compressed rows, even where the two do not fit."""
+    """Assemble a PNG from its header and its compressed rows, even if they do not match."""
     chunks = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
@@ -49,10 +49,10 @@ _HUGE = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
 
 
 class CaptionContract(ExportContract):
-    """The contract of exports that caption images: captions, their scores, the attention.
+    """Contract of exports that caption images: captions, their scores, and the attention.
 
-    The input is the bytes of PNG or JPEG files. The examples of a description hold them in base64,
-    because JSON has no bytes.
+    The input contains PNG or JPEG files as bytes. In the examples of a description, they are in
+    base64, because JSON has no bytes.
     """
 
     inputs = ("image",)
@@ -65,7 +65,7 @@ class CaptionContract(ExportContract):
     }
     answer = "caption"
     row = "image"
-    # Several sizes, a grey image, a single pixel, and no image.
+    # The examples have several sizes, a gray image, a single pixel, and no image.
     example_rows = (
         (_ORDINARY,),
         (encode_png(64, 64, (30, 60, 200)),),
@@ -87,7 +87,7 @@ class CaptionContract(ExportContract):
             "a PNG without its end": _ORDINARY[:-24],
             "a PNG with a wrong checksum": _ORDINARY[:50] + b"\0\0\0" + _ORDINARY[53:],
             "the beginning of a JPEG": b"\xff\xd8\xff\xe0\0\x10JFIF\0",
-            "a JPEG without sense": b"\xff\xd8\xff" + bytes(range(256)),
+            "a meaningless JPEG": b"\xff\xd8\xff" + bytes(range(256)),
             "a GIF": b"GIF89a\1\0\1\0\0\0\0;",
         }
     }
@@ -110,11 +110,11 @@ class CaptionContract(ExportContract):
         return {"attention": self._check_attention}
 
     def to_json(self, value: bytes) -> str:
-        """Return the bytes of an image as base64."""
+        """Return an image as base64."""
         return base64.b64encode(value).decode()
 
     def from_json(self, value: str) -> bytes:
-        """Return the bytes of an image that a description holds as base64.
+        """Return an image from base64.
 
         Raises:
             ValueError: If the text is not base64.

@@ -1,4 +1,4 @@
-"""The base of all contracts: the signatures of an export, and how outputs are compared."""
+"""Base class of contracts, which checks the signatures of an export, and compares outputs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ import numpy as np
 
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 
-# Texts that a public server may receive. A model has to answer each, alone and in a batch.
+# Texts that a public server can receive. A model must answer each of them, alone and in a batch.
 ODD_TEXTS = {
     "no text": b"",
     "only spaces": b"   \t ",
@@ -27,33 +27,32 @@ WARMUP_BATCH_SIZES = (1, 8, 64)
 SCORE_TOLERANCE = 1e-4
 WEIGHT_TOLERANCE = 1e-3
 
-# A row of a request: one string per input of the signatures, in the order of the contract.
+# A row of a request: one string for each input of the signatures, in the order of the contract.
 Row = tuple[str | bytes, ...]
-# The outputs of a request by name. Strings are `bytes` in an array of dtype `object`.
+# Outputs of a request, by name. Strings are `bytes` in an array of dtype `object`.
 Outputs = Mapping[str, np.ndarray]
 
-# The dtype and the axes of every input.
+# Dtype and axes of all inputs.
 _INPUT = ("string", ("batch",))
 
 
 class ExportContract:
-    """The promises that all exports of one kind make.
+    """Base class of contracts, which all exports of a kind fulfil.
 
-    There is a subclass for each kind. All signatures take the same inputs, each string `[batch]`
-    with any bytes, and process every row on its own. The methods work on names and NumPy arrays
-    only. Methods called `…_problems` return a list of sentences about what is wrong. The list is
-    empty if nothing is.
+    There is a subclass for each kind. All signatures take the same inputs, string `[batch]` each
+    with any bytes, and process each row separately. The methods use only names and NumPy arrays.
+    The methods named `…_problems` return a list of problems, which is empty if there are none.
 
     Attributes:
-        inputs: The names of the inputs of all signatures, in order.
-        outputs: The outputs of each signature with their dtypes and axes, batch first.
-        answer: The output of `serving_default` that is compared with the model's own answer.
-        row: The input whose name stands for a row in messages.
-        example_rows: The rows that the check uses if the description holds no examples. The first
-            is an ordinary row, which is also used to fill the other inputs of odd rows.
-        odd_values: Unusual values that each input has to accept, by names for messages.
-        optional_signatures: The signatures of `outputs` that an export may lack.
-        optional_outputs: The outputs that a signature may lack.
+        inputs: Names of the inputs of all signatures, in order.
+        outputs: Outputs of each signature, with their dtypes and axes, batch first.
+        answer: Name of the output of `serving_default` that is compared with the model's answer.
+        row: Name of the input that stands for a row in messages.
+        example_rows: Rows for the check if the description contains no examples. The first row is
+            ordinary, and is also used for the other inputs of odd rows.
+        odd_values: Odd values that each input must accept, with names for messages.
+        optional_signatures: Signatures of `outputs` that an export may not have.
+        optional_outputs: Outputs that a signature may not have.
     """
 
     inputs: tuple[str, ...]
@@ -67,12 +66,12 @@ class ExportContract:
 
     @property
     def rows(self) -> str:
-        """The word for several rows in messages."""
+        """Word for several rows in messages."""
         return f"{self.row}s"
 
     @property
     def odd_rows(self) -> dict[str, Row]:
-        """Rows with one odd input and ordinary other inputs, by names for messages."""
+        """Rows with one odd input and ordinary other inputs, with names for messages."""
         ordinary = dict(zip(self.inputs, self.example_rows[0], strict=True))
         rows = {}
         for odd in self.inputs:
@@ -82,7 +81,7 @@ class ExportContract:
         return rows
 
     def columns(self, rows: Sequence[Row]) -> dict[str, tuple[str | bytes, ...]]:
-        """Turn the rows of a request, at least one, into its named inputs."""
+        """Turn the rows of a request, at least one, into a dict of its inputs."""
         return dict(zip(self.inputs, zip(*rows, strict=True), strict=True))
 
     def described_examples(
@@ -91,11 +90,10 @@ class ExportContract:
         """Read the examples of a description.
 
         Args:
-            description: The description of an export of this kind, as `read_description` returns
-                it.
+            description: Description of an export of this kind, from `read_description`.
 
         Returns:
-            The rows, and the answer to each. Both are empty if the description has no examples.
+            The rows, and the answer to each row. Both are empty if the description has no examples.
         """
         if "examples" not in description:
             return (), []
@@ -104,19 +102,19 @@ class ExportContract:
         return tuple(zip(*columns, strict=True)), examples[self.answer]
 
     def to_json(self, value: Any) -> str:
-        """Return a value of an input as a description lists it. A text stays as it is."""
+        """Return a value of an input for a description. A text does not change."""
         return value
 
     def from_json(self, value: str) -> str | bytes:
-        """Return the value of an input that a description lists."""
+        """Return the value of an input from a description."""
         return value
 
     def further_examples(self) -> list[Row]:
-        """Return rows that an export's description holds besides `example_rows`."""
+        """Return the rows of an export's description in addition to `example_rows`."""
         return []
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
-        """Yield batches of several sizes, each with its inputs by name, that warm up a server."""
+        """Yield batches of several sizes, dicts of inputs, to warm up a server."""
         raise NotImplementedError
 
     def served(self, signatures: Collection[str]) -> list[str]:
@@ -124,11 +122,11 @@ class ExportContract:
         return [name for name in self.outputs if name in signatures]
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
-        """Return the checks of what outputs mean.
+        """Return checks of the meaning of outputs.
 
         Returns:
-            A dict from the name of a signature to a function. The function takes the outputs of
-            `serving_default` and of the signature for the same rows. It returns a list of problems
+            A dict with a function for each checked signature. The function takes the outputs of
+            `serving_default` and of the signature for the same rows. It returns a list of problems,
             and a phrase for the report.
         """
         return {}
@@ -137,10 +135,10 @@ class ExportContract:
         """Compare the declared signatures of a SavedModel with the contract.
 
         Args:
-            signatures: The signatures by name. Signatures outside the contract are ignored.
+            signatures: Dict of the signatures. Signatures that are not in the contract are ignored.
 
         Returns:
-            Missing and surplus names, wrong dtypes and wrong shapes.
+            A list of missing and extra names, wrong dtypes and wrong shapes.
         """
         problems = []
         inputs = dict.fromkeys(self.inputs, _INPUT)
@@ -157,16 +155,16 @@ class ExportContract:
     def shape_problems(
         self, name: str, outputs: Mapping[str, np.ndarray], batch_size: int
     ) -> list[str]:
-        """Compare the shapes that a request returned with the contract.
+        """Compare the shapes of outputs with the contract.
 
         Args:
-            name: The signature's name.
-            outputs: The signature's outputs by name.
-            batch_size: The number of rows in the request.
+            name: Name of the signature.
+            outputs: Dict of the outputs of the signature.
+            batch_size: Number of rows in the request.
 
         Returns:
-            The outputs with a wrong number of axes or batch size, and those that disagree on the
-            size of an axis.
+            A list of outputs with a wrong number of axes or a wrong batch size, and of outputs that
+            disagree on the size of an axis.
         """
         problems = []
         sizes = {"batch": batch_size}
@@ -176,20 +174,18 @@ class ExportContract:
             if not fits or any(
                 sizes.setdefault(a, n) != n for a, n in zip(axes, shape, strict=True)
             ):
-                problems.append(
-                    f"{name}: {output} has shape {shape} where {_written(axes)} is expected"
-                )
+                problems.append(f"{name}: {output} has shape {shape}, expected {_written(axes)}")
         return problems
 
     def encoding_problems(self, outputs: Mapping[str, np.ndarray]) -> list[str]:
-        """Find strings and numbers that JSON cannot hold.
+        """Find strings and numbers that are not possible in JSON.
 
         Args:
-            outputs: Outputs by name, batch first.
+            outputs: Dict of outputs, batch first.
 
         Returns:
-            For each output, the first string that is not UTF-8 or the first number that is not
-            finite.
+            A list with the first string of each output that is not UTF-8, or its first number that
+            is not finite.
         """
         problems = []
         for name, values in outputs.items():
@@ -204,14 +200,15 @@ class ExportContract:
     def differences(
         self, expected: Mapping[str, np.ndarray], received: Mapping[str, np.ndarray]
     ) -> list[str]:
-        """Compare two sets of outputs: texts exactly, numbers to 1e-4.
+        """Compare two sets of outputs, texts exactly and numbers to 1e-4.
 
         Args:
-            expected: Outputs by name, batch first.
-            received: Outputs by name, batch first.
+            expected: Dict of outputs, batch first.
+            received: Dict of outputs, batch first.
 
         Returns:
-            The outputs that only one side has, and the first difference in each of the others.
+            A list of outputs that only one side has, and of the first difference in each of the
+            others.
         """
         problems = [
             f"only one has the output {name!r}" for name in expected.keys() ^ received.keys()
@@ -219,7 +216,7 @@ class ExportContract:
         for name in expected.keys() & received.keys():
             one, other = expected[name], received[name]
             if one.shape != other.shape:
-                problems.append(f"{name}: shape {other.shape} where {one.shape} is expected")
+                problems.append(f"{name}: shape {other.shape}, expected {one.shape}")
                 continue
             if one.dtype == object:
                 unequal = one != other
@@ -228,8 +225,8 @@ class ExportContract:
             if unequal.any():
                 index = tuple(int(place[0]) for place in np.nonzero(unequal))
                 problems.append(
-                    f"{name} of {self.row} {index[0]}: {_shown(other[index])} "
-                    f"where {_shown(one[index])} is expected"
+                    f"{name} of {self.row} {index[0]}: {_shown(other[index])}, "
+                    f"expected {_shown(one[index])}"
                 )
         return sorted(problems)
 
@@ -241,17 +238,16 @@ class ExportContract:
     ) -> list[str]:
         expected = self._present(expected, declared)
         if declared.keys() != expected.keys():
-            return [f"{where}: names {sorted(declared)} where {sorted(expected)} are expected"]
+            return [f"{where}: names {sorted(declared)}, expected {sorted(expected)}"]
         problems = []
         for name, (dtype, axes) in expected.items():
             _, found, shape = declared[name]
             if found != dtype:
-                problems.append(f"{where} {name!r}: dtype {found} where {dtype} is expected")
-            # An unknown rank is not wrong by itself: `shape_problems` sees the real shapes.
+                problems.append(f"{where} {name!r}: dtype {found}, expected {dtype}")
+            # An unknown rank is not a problem, because `shape_problems` checks the real shapes.
             if shape is not None and (len(shape) != len(axes) or shape[0] != -1):
                 problems.append(
-                    f"{where} {name!r}: shape {shape} where {_written(axes)} with any batch is "
-                    "expected"
+                    f"{where} {name!r}: shape {shape}, expected {_written(axes)} with any batch"
                 )
         return problems
 
@@ -262,19 +258,20 @@ class ExportContract:
 
 
 def weight_problems(weights: np.ndarray, target: np.ndarray, source: np.ndarray) -> list[str]:
-    """Check that the weights of each target token are shares of the source.
+    """Check the attention weights of each target token.
 
     Args:
-        weights: The weights of the signature `attention`, float
+        weights: Weights of the signature `attention`, float
             `[batch, target_length, source_length]`.
-        target: The padding mask of the target tokens, boolean `[batch, target_length]`, True = real
+        target: Padding mask of the target tokens, boolean `[batch, target_length]`, True = real
             token.
-        source: The padding mask of the source tokens, boolean `[batch, source_length]`.
+        source: Padding mask of the source tokens, boolean `[batch, source_length]`, True = real
+            token.
 
     Returns:
-        Weights that are negative or not finite, weights of padding that are not 0, and target
-        tokens whose weights sum to 0 or to more than 1. Sums below 1 are valid: the window around
-        a predicted position, as in Luong's local-p, has such sums.
+        A list of these problems: weights that are negative or not finite, weights of padding that
+        are not 0, and target tokens whose weights sum to 0 or to more than 1. Sums below 1 are
+        valid, because a window around a predicted position has such sums (Luong's local-p).
     """
     problems = []
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -285,8 +282,7 @@ def weight_problems(weights: np.ndarray, target: np.ndarray, source: np.ndarray)
     wrong = sums[~((sums > 0) & (sums <= 1 + WEIGHT_TOLERANCE))]
     if wrong.size:
         problems.append(
-            f"weights of a target token sum to {wrong[0]:.4f} where more than 0 and at most 1 is "
-            "expected"
+            f"weights of a target token sum to {wrong[0]:.4f}, expected more than 0 and at most 1"
         )
     return problems
 

@@ -1,4 +1,4 @@
-"""The kinds of exports, and how to find the kind of a given export."""
+"""Kinds of exports, and the kind of a given export."""
 
 from collections.abc import Collection, Mapping
 
@@ -15,10 +15,10 @@ def contract_of(inputs: Collection[str]) -> ExportContract | None:
     """Return the contract of the exports whose signatures take these inputs, in any order.
 
     Args:
-        inputs: The names of the inputs; an export's description lists them as `inputs`.
+        inputs: Names of the inputs, such as `inputs` in the description of an export.
 
     Returns:
-        The contract; None if no kind of export takes these inputs.
+        The contract, or None if no kind of export takes these inputs.
     """
     return next((one for one in CONTRACTS if {*one.inputs} == {*inputs}), None)
 
@@ -27,11 +27,12 @@ def declared_contract(signatures: Mapping[str, Signature]) -> ExportContract:
     """Return the contract for a SavedModel without a description.
 
     Args:
-        signatures: The signatures by name.
+        signatures: Dict of the signatures.
 
     Returns:
-        The contract of the inputs of `serving_default`. For inputs of no kind, or without this
-        signature, the contract of translation: its `signature_problems` lists the differences.
+        The contract of the inputs of `serving_default`. If there is no such signature, or its
+        inputs belong to no kind, the contract of translation, whose `signature_problems` lists the
+        differences.
     """
     default = signatures.get("serving_default")
     return contract_of(default.inputs if default else ()) or CONTRACTS[0]

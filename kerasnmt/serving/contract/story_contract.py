@@ -1,4 +1,4 @@
-"""The contract of exports that answer questions about stories."""
+"""Contract of exports that answer questions about stories."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -10,7 +10,7 @@ _LINE = "John went to the hallway.\n"
 
 
 class StoryContract(ExportContract):
-    """The contract of exports that answer questions about stories: answers and their scores."""
+    """Contract of exports that answer questions about stories: answers and their scores."""
 
     inputs = ("story", "question")
     outputs: ClassVar = {
@@ -18,8 +18,8 @@ class StoryContract(ExportContract):
     }
     answer = "answer"
     row = "question"
-    # Several lengths, for padding; an empty story, an empty question, both empty; sentences without
-    # words; characters that no vocabulary holds.
+    # The examples have several lengths, for padding; an empty story, an empty question, or both;
+    # sentences without words; and characters that are in no vocabulary.
     example_rows = (
         ("Mary moved to the bathroom.\nJohn went to the hallway.", "Where is Mary?"),
         ("", "Where is John?"),

@@ -1,4 +1,4 @@
-"""The contracts of exports that translate, with or without a context."""
+"""Contracts of exports that translate, with or without a context."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
@@ -15,8 +15,8 @@ from kerasnmt.serving.contract.export_contract import (
 )
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 
-# An export holds the translations of these texts for its check: several lengths, for padding;
-# nothing to translate; characters that no vocabulary holds.
+# An export contains the translations of these texts for its check. They have several lengths, for
+# padding; no words; and characters that are in no vocabulary.
 EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", "", "   ", "naïve 🙂")
 
 _WARMUP_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
@@ -24,7 +24,7 @@ _WARMUP_LENGTHS = (1, 8, 32)  # words
 
 
 class TranslationContract(ExportContract):
-    """The contract of exports that translate: the best translations, and the attention."""
+    """Contract of exports that translate: the best translations, and the attention."""
 
     inputs: tuple[str, ...] = ("text",)
     outputs: ClassVar = {
@@ -47,7 +47,7 @@ class TranslationContract(ExportContract):
     row = "text"
     example_rows = tuple((text,) for text in EXAMPLE_TEXTS)
     odd_values: ClassVar = {"text": ODD_TEXTS}
-    optional_signatures = frozenset({"attention"})  # a model without attention lacks it
+    optional_signatures = frozenset({"attention"})  # a model without attention does not have it
     optional_outputs = frozenset({"generate_probability"})  # only a pointer-generator has it
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
@@ -67,13 +67,14 @@ class TranslationContract(ExportContract):
         """Check that `n_best` is a ranking that starts with the output of `serving_default`.
 
         Args:
-            default: The outputs of `serving_default`: `translation` and `score`, `[batch]`.
-            n_best: The outputs of `n_best` for the same texts: `translations` and `scores`,
-                `[batch, beam]`.
+            default: Outputs of `serving_default`: `translation` and `score`, `[batch]` each.
+            n_best: Outputs of `n_best` for the same texts: `translations` and `scores`,
+                `[batch, beam]` each.
 
         Returns:
-            Scores that are not finite or not in descending order, a first translation that differs
-            from the default one, and absent hypotheses other than an empty text with -1e9.
+            A list of these problems: scores that are not finite or not in descending order, a first
+            translation that differs from the default translation, and missing hypotheses that are
+            not an empty text with -1e9.
         """
         translations, scores = n_best["translations"], n_best["scores"]
         if not scores.shape[1]:
@@ -87,26 +88,23 @@ class TranslationContract(ExportContract):
         if (translations[absent] != b"").any() or (
             scores[absent] != np.float32(ABSENT_SCORE)
         ).any():
-            problems.append("absent hypotheses of n_best are not written as an empty text and -1e9")
+            problems.append("missing hypotheses of n_best are not an empty text with -1e9")
         if absent[:, :1].any():
-            problems.append("n_best has no hypothesis at all for a text")
+            problems.append("n_best has no hypothesis for a text")
         best = {"translation": translations[:, 0], "score": scores[:, 0]}
         problems += [f"best of n_best, {problem}" for problem in self.differences(default, best)]
         return problems
 
     def attention_problems(self, attention: Mapping[str, np.ndarray]) -> list[str]:
-        """Check that tokens are right-padded and that weights are shares of the source.
+        """Check the padding of tokens, and the attention weights.
 
         Args:
-            attention: The outputs of `attention`: `source_tokens` `[batch, source_length]`,
-                `target_tokens` `[batch, target_length]`, `weights` `[batch, target_length,
-                source_length]` and, for a pointer-generator, `generate_probability` `[batch,
-                target_length]`.
+            attention: Outputs of `attention`; see `kerasnmt.tasks.TranslationTask`.
 
         Returns:
-            Real tokens after padding, and the problems that `weight_problems` finds. Of
-            `generate_probability`, values outside [0, 1], to 1e-3, and values of padding other
-            than 0.
+            A list of these problems: real tokens after padding, the problems of `weight_problems`,
+            and values of `generate_probability` that are outside [0, 1], to 1e-3, or that are not 0
+            for padding.
         """
         weights = attention["weights"]
         real = {side: attention[f"{side}_tokens"] != b"" for side in ("source", "target")}
@@ -120,7 +118,7 @@ class TranslationContract(ExportContract):
             probability = attention["generate_probability"]
             wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]
             if wrong.size:
-                problems.append(f"generate_probability has {wrong[0]:.4f} where 0 to 1 is expected")
+                problems.append(f"generate_probability has {wrong[0]:.4f}, expected 0 to 1")
             if (probability[~real["target"]] != 0).any():
                 problems.append("generate_probability of padding is not 0")
         return problems
@@ -136,12 +134,12 @@ class TranslationContract(ExportContract):
         return self.attention_problems(attention), f"{found}, 0 on padding"
 
 
-# The text of the contexts among the examples.
+# Text of the contexts in the examples.
 _STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
 
 
 class ContextContract(TranslationContract):
-    """The contract of exports that translate texts which each have a context."""
+    """Contract of exports that translate texts with contexts."""
 
     inputs = ("text", "context")
     outputs: ClassVar = {
@@ -153,8 +151,8 @@ class ContextContract(TranslationContract):
             "context_probability": ("float32", ("batch", "target_length")),
         },
     }
-    # Several lengths, for padding; an empty text, an empty context, both empty; characters that no
-    # vocabulary holds.
+    # The examples have several lengths, for padding; an empty text, an empty context, or both; and
+    # characters that are in no vocabulary.
     example_rows = (
         ("Where is Mary ?", _STORY),
         ("Where is John ?", ""),
@@ -174,17 +172,14 @@ class ContextContract(TranslationContract):
             yield {**batch, "context": [b" ".join([text] * 4) for text in batch["text"]]}
 
     def attention_problems(self, attention: Mapping[str, np.ndarray]) -> list[str]:
-        """Check the weights of the source and of the context; see `TranslationContract`.
+        """Check the attention weights of the source and of the context.
 
         Args:
-            attention: The outputs of `attention`: those of a translation; `context_tokens`
-                `[batch, context_length]` and `context_weights` `[batch, target_length,
-                context_length]`; and, for a model that copies, `context_probability` `[batch,
-                target_length]`.
+            attention: Outputs of `attention`; see `kerasnmt.tasks.TranslationTask`.
 
         Returns:
-            The problems with the weights of both texts, and probabilities of generating and of
-            copying from the context that sum to more than 1, to 1e-3.
+            A list of the problems of both texts (see `TranslationContract`), and of probabilities
+            of generating and of copying from the context that sum to more than 1, to 1e-3.
         """
         problems = super().attention_problems(attention)
         context = {
@@ -193,15 +188,15 @@ class ContextContract(TranslationContract):
             "weights": attention["context_weights"],
         }
         found = super().attention_problems(context)
-        problems += [f"of the context, {one}" for one in found]
+        problems += [f"context: {one}" for one in found]
         if {"context_probability", "generate_probability"} <= attention.keys():
             probability = attention["context_probability"]
             wrong = probability < 0
             wrong |= probability + attention["generate_probability"] > 1 + WEIGHT_TOLERANCE
             if wrong.any():
                 problems.append(
-                    f"context_probability has {probability[wrong][0]:.4f} where 0 to 1, less "
-                    "generate_probability, is expected"
+                    f"context_probability has {probability[wrong][0]:.4f}, expected 0 to 1 minus "
+                    "generate_probability"
                 )
             if (probability[attention["target_tokens"] == b""] != 0).any():
                 problems.append("context_probability of padding is not 0")

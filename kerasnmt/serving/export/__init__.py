@@ -1,1 +1,1 @@
-"""What an export holds, and how it is written and loaded."""
+"""Content of an export, and how it is written and loaded."""

@@ -1,4 +1,4 @@
-"""The module that an export writes: a task on stored weights."""
+"""Module that an export writes, a task with stored weights."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -15,7 +15,7 @@ from kerasnmt.tasks import ServedModel, task_of
 
 
 class ExportModule(ServedModel):
-    """A model's task, with the weights in the number format of the export.
+    """Task of a model, with the weights in the number format of the export.
 
     Its signatures are the `served` steps of the task; see `kerasnmt.tasks.TranslationTask`,
     `CaptioningTask` and `AnsweringTask`.
@@ -23,19 +23,18 @@ class ExportModule(ServedModel):
     Args:
         model: A `kerasnmt.models.TranslationModel`, `CaptionModel` or `MemoryNetwork` with
             tokenizers.
-        weights: The number format of the stored weights; see `kerasnmt.serving.StoredWeights`.
+        weights: Number format of the stored weights; see `kerasnmt.serving.StoredWeights`.
         **options: Options of the task, such as `beam_size=5`.
 
     Raises:
-        ValueError: If the model has no tokenizers, an option is out of range or does not suit the
+        ValueError: If the model has no tokenizers, an option is out of range or not valid for the
             model, or Keras does not run on TensorFlow.
     """
 
     def __init__(self, model: keras.Model, *, weights: str = "float32", **options) -> None:
         need_export_backend()
-        # These are TensorFlow's own variables: a server restores the variables that it finds here,
-        # and it finds none through Keras layers. The model itself is not tracked, so its optimizer
-        # stays out.
+        # These are variables of TensorFlow, because a server does not find variables in Keras
+        # layers. The model itself is not tracked, so its optimizer is not exported.
         self._weights = StoredWeights(model, weights)
         self._task = task_of(model, applied=self._weights.applied, **options)
         self.fields = self._task.fields
@@ -45,12 +44,12 @@ class ExportModule(ServedModel):
 
     @property
     def signatures(self) -> dict[str, Any]:
-        """The traced functions by the names under which they are served."""
+        """Traced functions, by the names of their signatures."""
         return {name: self._task.signatures[name] for name in self._task.served}
 
     @property
     def saved(self) -> tf.Module:
-        """The objects that an export tracks: those that signatures use, and `source_lengths`."""
+        """Objects that an export tracks: those of the signatures, and `source_lengths`."""
         saved = tf.Module()
         saved.weights = self._weights
         saved.assets = self._task.assets
@@ -60,7 +59,7 @@ class ExportModule(ServedModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Facts for JSON that a client cannot read from the signatures."""
+        """Facts that the signatures do not show, as values for JSON."""
         return {
             "inputs": [*self.fields],
             **self._task.description,
@@ -68,7 +67,7 @@ class ExportModule(ServedModel):
         }
 
     def examples(self) -> dict[str, list[str]]:
-        """Return a few requests with the model's answers, for the check of the export."""
+        """Return requests with the model's answers, for the check of the export."""
         contract = self.contract
         columns = contract.columns([*contract.example_rows, *contract.further_examples()])
         answers = self.function("serving_default")(**columns)[contract.answer].numpy()

@@ -1,4 +1,4 @@
-"""Write and load exports for LiteRT, whose core takes and returns token ids."""
+"""Exports for LiteRT, whose core takes and returns token ids."""
 
 import json
 from collections.abc import Sequence
@@ -25,48 +25,55 @@ def export_lite(
     weights: str = "float32",
     **options,
 ) -> str:
-    """Write a model's search for LiteRT, which runs on small devices, completely or not at all.
+    """Write the search of a model for LiteRT, which runs on small devices.
 
-    The folder holds `model.tflite`, the core, which uses only LiteRT's own ops; `tokenizers.json`,
-    the serialized tokenizers with their vocabularies; and `kerasnmt.json`, the options. The core's
-    signature, `serving_default`, takes one sentence:
+    The folder is written completely or not at all. It contains these files:
 
-    - `source_ids`, int32 `[1, source_length]`, of any length, unpadded, with the end token;
-    - `extended_source_ids`, of the same shape, if the model copies;
-    - `context_ids` and `extended_context_ids` likewise, if the model reads a context.
+    - `model.tflite`: The core, which uses only LiteRT ops.
+    - `tokenizers.json`: The tokenizers with their vocabularies.
+    - `kerasnmt.json`: The options.
+
+    The signature of the core, `serving_default`, takes one sentence:
+
+    - `source_ids`, int32 `[1, source_length]`, of any length, with the end token, not padded.
+    - `extended_source_ids`, of the same shape, if the model copies.
+    - `context_ids`, int32 `[1, context_length]`, if the model reads a context, and
+      `extended_context_ids` if it also copies.
 
     It returns `ids`, int32 `[1, max_length]`, the best translation with its end token, padded with
     0, and `score`, float32 `[1]`, the log-probability divided by the length penalty.
 
     Args:
         model: A `kerasnmt.models.TranslationModel` with tokenizers.
-        directory: The folder to write. It must not exist; its parents may.
-        weights: "float32"; "float16" for half the size, which is slow, because LiteRT converts the
-            weights to float32 in each step; or "int8" for a quarter of the size, which is fast,
-            because LiteRT computes with int8. LiteRT leaves small matrices in float32.
-        **options: Options of `kerasnmt.decoding.SearchOptions`, fixed in the core.
+        directory: Path of the folder to write. It must not exist. Its parents are created if
+            necessary.
+        weights: Number format of the weights: "float32", "float16" or "int8". "float16" halves the
+            size, but is slow, because LiteRT converts the weights to float32 in each step. "int8"
+            has a quarter of the size and is fast, because LiteRT computes with int8; small matrices
+            stay in float32.
+        **options: Options of `kerasnmt.decoding.SearchOptions`, which are fixed in the core.
 
     Returns:
-        The directory.
+        Path of the folder.
 
     Raises:
-        ValueError: If the directory exists, the model has no tokenizers or computes in half
-            precision, or an option is out of range.
-        OSError: If it cannot be written.
+        ValueError: If the folder exists, the model has no tokenizers or computes in half precision,
+            or an option is out of range.
+        OSError: If the folder cannot be written.
     """
     directory = Path(directory)
     refuse_existing(directory)
     if model.compute_dtype != "float32":
         raise ValueError(
-            f"Expected a model that computes in float32, for LiteRT. Received: {model.name} with "
+            f"Expected a model that computes in float32 for LiteRT. Received: {model.name} with "
             f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
             "has the same weights."
         )
-    module = ExportModule(model, weights=weights, **options)  # rejects bad options
+    module = ExportModule(model, weights=weights, **options)  # checks the options
     if module.contract.answer != "translation":
         raise ValueError(
-            f"Expected a model that translates, for LiteRT. Received: {model.name}, which reads "
-            f"{' and '.join(module.fields)}. model.export writes it for TF Serving."
+            f"Expected a model that translates for LiteRT. Received: {model.name}, which reads "
+            f"{' and '.join(module.fields)}. Use model.export to write it for TF Serving."
         )
     tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
     if model.target_tokenizer is not model.source_tokenizer:
@@ -86,18 +93,18 @@ def export_lite(
 def load_lite(directory: str | Path) -> ServedModel:
     """Load an export for LiteRT, with its tokenizers, for `Translator`.
 
-    It needs the package ai-edge-litert (the extra `litert`). It translates one text at a time, and
-    must not be used from several threads.
+    It needs the package ai-edge-litert, which is in the extra `litert`. It translates one text at a
+    time, and must not be used from several threads.
 
     Args:
-        directory: The folder that `export_lite` wrote.
+        directory: Path of a folder that `export_lite` wrote.
 
     Returns:
         The export. Its only signature is `serving_default`.
 
     Raises:
-        ValueError: If the folder was not written by `export_lite`, it cannot be loaded, or the
-            package is not installed.
+        ValueError: If `export_lite` did not write the folder, it cannot be loaded, or the package
+            is not installed.
     """
     directory = Path(directory)
     if missing := [n for n in (CORE, TOKENIZERS, DESCRIPTION) if not (directory / n).exists()]:
@@ -112,7 +119,7 @@ def load_lite(directory: str | Path) -> ServedModel:
 
 
 class _LiteModule(ServedModel):
-    """A core with its tokenizers."""
+    """Core of an export, with its tokenizers."""
 
     def __init__(self, directory: Path) -> None:
         self.description = json.loads((directory / DESCRIPTION).read_bytes())
@@ -129,7 +136,7 @@ class _LiteModule(ServedModel):
         self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
         self.source_lengths = self._codec.source_lengths
-        # TensorFlow traces each in its first calls.
+        # TensorFlow traces each function in its first call.
         text = tf.TensorSpec([1], tf.string)
         self._read = tf.function(
             lambda *texts: self._encoded(texts),
@@ -160,8 +167,8 @@ def _interpreter(path: str) -> Any:
         from ai_edge_litert.interpreter import Interpreter
     except ModuleNotFoundError as error:
         raise ValueError(
-            "Expected the package ai-edge-litert, which runs exports for LiteRT. Received: it is "
-            "not installed. Install it: pip install 'kerasnmt[litert]'"
+            "Expected the package ai-edge-litert, which runs exports for LiteRT. It is not "
+            "installed. Install it: pip install 'kerasnmt[litert]'"
         ) from error
     return Interpreter(path)
 
@@ -172,8 +179,7 @@ def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
     names = ["source_ids", "context_ids"][: 1 + model.reads_context]
     names += [f"extended_{name}" for name in names if model.copies]
 
-    # The batch size is 1, because LiteRT needs lists of tensors in which only the length is
-    # unknown.
+    # The batch size is 1, because LiteRT needs lists of tensors where only the length is unknown.
     @tf.function(
         input_signature=[tf.TensorSpec([1, None], tf.int32, name=name) for name in names],
         autograph=False,

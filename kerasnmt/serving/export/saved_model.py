@@ -1,4 +1,4 @@
-"""Write and load exports as SavedModels."""
+"""Exports as SavedModels."""
 
 import json
 from pathlib import Path
@@ -21,58 +21,60 @@ from kerasnmt.tasks import ServedModel
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
-    """Write a SavedModel completely or not at all.
+    """Write a SavedModel, completely or not at all.
 
-    The SavedModel is written into a hidden folder beside its place and moved there in one step, so
-    a server that watches the parent folder never sees half a version. Its `assets.extra` holds the
-    requests with which TF Serving warms it up, and a description with examples for its check.
+    The SavedModel is written to a hidden folder in the parent folder, and then moved in one
+    operation. So a server that watches the parent folder never sees an incomplete version. Its
+    `assets.extra` contains warm-up requests for TF Serving, and a description with examples for the
+    check.
 
     Args:
         model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
-        directory: The folder to write, `<name>/<version>`. It must not exist; its parents may.
+        directory: Path of the folder to write, `<name>/<version>`. It must not exist. Its parents
+            are created if necessary.
         **options: Arguments of `ExportModule`.
 
     Returns:
-        The directory.
+        Path of the folder.
 
     Raises:
-        ValueError: If the directory exists, its name is not a version number, or the model cannot
-            be exported.
-        OSError: If it cannot be written, for example because the disk is full.
+        ValueError: If the folder exists, its name is not a version number, or the model cannot be
+            exported.
+        OSError: If the folder cannot be written, for example because the disk is full.
     """
     directory = Path(directory)
     name = directory.name
     if not name.isdecimal() or str(int(name)) != name:
         raise ValueError(
-            "Expected a directory whose name is a version number, as TF Serving requires: "
-            f"'{directory}/1'. Received: directory='{directory}'"
+            "Expected a directory whose name is a version number, because TF Serving requires one, "
+            f"such as '{directory}/1'. Received: directory='{directory}'"
         )
     refuse_existing(directory)  # before the model is traced
     return _export(model, directory.parent, options, number=int(name))
 
 
 def export_next_version(model: keras.Model, directory: str | Path, **options) -> str:
-    """Write the version after the newest one under `directory`, starting at 1.
+    """Write the next version of a model, starting with 1.
 
-    Two exports at the same time get two versions.
+    Two exports at the same time get different versions.
 
     Args:
         model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
-        directory: The model's folder, `<name>`.
+        directory: Path of the model's folder, `<name>`.
         **options: Arguments of `ExportModule`.
 
     Returns:
-        The directory of the version.
+        Path of the version.
 
     Raises:
-        ValueError: If the directory's name is a number, like that of a version, or the model cannot
-            be exported.
-        OSError: If it cannot be written.
+        ValueError: If the name of the folder is a number, like the name of a version, or the model
+            cannot be exported.
+        OSError: If the version cannot be written.
     """
     directory = Path(directory)
     if directory.name.isdecimal():
         raise ValueError(
-            "Expected the folder of a model, to write its next version there. Received: "
+            "Expected the folder of a model for its next version. Received: "
             f"directory='{directory}', the folder of a version. Call export_model for this "
             f"version, or pass '{directory.parent}' for the next version."
         )
@@ -83,7 +85,7 @@ def load_export(directory: str | Path) -> ServedModel:
     """Load an export for `Translator`.
 
     Args:
-        directory: `<name>/<version>`, or `<name>` for its newest version.
+        directory: Path of a version, `<name>/<version>`, or `<name>` for its newest version.
 
     Returns:
         The export, whose `signatures` take and return tensors.
@@ -102,7 +104,7 @@ def load_export(directory: str | Path) -> ServedModel:
 
 
 class _LoadedExport(ServedModel):
-    """A SavedModel in this process, with its description."""
+    """SavedModel in this process, with its description."""
 
     def __init__(self, loaded: Any, description: dict[str, Any]) -> None:
         self.signatures = loaded.signatures
@@ -110,18 +112,18 @@ class _LoadedExport(ServedModel):
         if "text" in self.fields:
             self.source_lengths = loaded.source_lengths.get_concrete_function()
         self.description = description
-        self._loaded = loaded  # its variables live only as long as this object
+        self._loaded = loaded  # keep the object, because its variables are deleted with it
 
 
 def _export(
     model: keras.Model, directory: Path, options: dict[str, Any], number: int | None = None
 ) -> str:
-    """Write a version under the model's folder."""
+    """Write a version to the model's folder."""
     module = ExportModule(model, **options)
     served_name = directory.absolute().name
     description = json.dumps(module.description, ensure_ascii=False)
     saved = module.saved
-    # The check compares it with the file that clients read.
+    # The check compares this description with the file that clients read.
     saved.description = tf.function(lambda: tf.constant(description), input_signature=[])
 
     def write(folder: Path) -> None:
@@ -135,7 +137,7 @@ def _export(
                 },
             )
         (folder / DESCRIPTION).parent.mkdir()
-        with tf.device("CPU"):  # like the check: a GPU may round differently
+        with tf.device("CPU"):  # like the check, because a GPU can round differently
             document = {**module.description, "examples": module.examples()}
         text = json.dumps(document, ensure_ascii=False, indent=2)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")

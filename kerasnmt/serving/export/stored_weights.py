@@ -1,4 +1,4 @@
-"""The weights of a model in the number format of its export."""
+"""Weights of a model in the number format of its export."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,20 +10,23 @@ from kerasnmt.small_weights import as_float16, as_int8, is_matrix
 
 
 class StoredWeights(tf.Module):
-    """A model's weights in a small number format, and the model's functions on these weights.
+    """Weights of a model in a number format, and the model's functions with these weights.
 
-    Only matrices are stored in the small format. Vectors, such as biases, stay the model's own
-    variables. The stored values are copies, made when this object is made. Functions compute in the
-    model's own precision: each call converts the values to float32 once, before any loops.
+    These are the formats:
 
-    - `float32`: The model's own variables.
+    - `float32`: The variables of the model.
     - `float16`: Half the size.
     - `int8`: A quarter of the size. A value is an integer from -127 to 127 times a float32 scale.
       Each row of a matrix has a scale, or each column, whichever loses less.
 
+    In float16 and int8, only matrices are converted. The stored values are copies from the time
+    when this object is created. Vectors, such as biases, are the variables of the model. Functions
+    compute in the precision of the model: each call converts the values to float32 once, before any
+    loops.
+
     Args:
         model: A Keras model.
-        kind: "float32", "float16" or "int8".
+        kind: Number format, "float32", "float16" or "int8".
 
     Raises:
         ValueError: If the kind is unknown, or a weight is too large for float16.
@@ -37,13 +40,13 @@ class StoredWeights(tf.Module):
             )
         self.kind = kind
         self._stored = [_storage(weight, kind) for weight in model.weights]
-        # Only TensorFlow's own variables are tracked, not the model, so its optimizer stays out.
+        # Only variables of TensorFlow are tracked, not the model, so its optimizer is not exported.
         # This is a closure, because a `tf.Module` would track Keras variables in an attribute.
         weights, stored = model.weights, self._stored
         self._values = lambda: [(w, value()) for w, value in zip(weights, stored, strict=True)]
 
     def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that runs the given one, such as `model.search`, on these weights."""
+        """Return a function that calls a function, such as `model.search`, with these weights."""
 
         def on_stored(*arguments: Any, **options) -> Any:
             with keras.StatelessScope(state_mapping=self._values()):
@@ -57,7 +60,7 @@ def _storage(weight: keras.Variable, kind: str) -> tf.Module:
 
 
 class _Own(tf.Module):
-    """A variable of the model itself."""
+    """Variable of the model."""
 
     def __init__(self, weight: keras.Variable) -> None:
         super().__init__()

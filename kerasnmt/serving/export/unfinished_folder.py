@@ -1,4 +1,4 @@
-"""Hidden folders in which exports are written, and the removal of abandoned ones."""
+"""Hidden folders for unfinished exports, and the removal of abandoned folders."""
 
 import contextlib
 import errno
@@ -16,17 +16,17 @@ _LOCK = "lock"
 
 @contextmanager
 def unfinished_folder(parent: Path) -> Iterator[Path]:
-    """Make a hidden folder that counts as in use while this process lives.
+    """Create a hidden folder, which is in use while this process lives.
 
     A lock on a file in the folder marks it as in use. The kernel releases the lock when the process
-    ends for any reason. A process id would not work: ids are reused, and mean nothing on another
-    machine.
+    ends for any reason. The id of the process would not work, because ids are reused, and have no
+    meaning on another machine.
 
     Args:
-        parent: The folder in which to make it.
+        parent: Path of the parent folder.
 
     Yields:
-        The hidden folder, which is removed at the end.
+        Path of the hidden folder, which is removed at the end.
     """
     folder, lock = _locked_folder(parent)
     try:
@@ -39,7 +39,7 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
 def remove_abandoned(parent: Path) -> None:
     """Remove the unfinished folders of dead processes."""
     for folder in parent.glob(f"{_PREFIX}*"):
-        # A folder that is in use, or belongs to another user, stays.
+        # A folder that is in use or belongs to another user stays.
         with contextlib.suppress(OSError):
             lock = _open_lock(folder)
             try:
@@ -53,7 +53,7 @@ def _locked_folder(parent: Path) -> tuple[Path, int]:
     """Return a new folder, and the descriptor of the locked file in it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        # Before the file is locked, the folder looks abandoned and another process may remove it.
+        # Until the file is locked, the folder looks abandoned, and another process can remove it.
         with contextlib.suppress(FileNotFoundError):
             lock = _open_lock(folder)
             try:
@@ -71,7 +71,7 @@ def _open_lock(folder: Path) -> int:
 
 
 def _wait_for(lock: int) -> None:
-    """Lock a file. Without locks in the file system, no process takes it for abandoned either."""
+    """Lock a file. If the file system has no locks, no folder counts as abandoned."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The folders of exported versions, `<name>/<version>`: write, find and describe them."""
+"""Folders of exported versions, `<name>/<version>`."""
 
 import errno
 import json
@@ -18,31 +18,31 @@ DESCRIPTION = Path("assets.extra", "kerasnmt.json")
 def write_version(
     directory: str | Path, write: Callable[[Path], None], number: int | None = None
 ) -> Path:
-    """Write a version completely or not at all.
+    """Write a version, completely or not at all.
 
-    The version is written into a hidden folder beside its place, flushed to the disk, and moved to
-    its place in one step. A server that watches `directory` never sees half a version, even if the
-    process is killed or the power fails. Folders that killed processes left behind are removed
-    first. Any number of processes may write versions at the same time.
+    The version is written to a hidden folder in `directory`, flushed to the disk, and moved in one
+    operation. A server that watches `directory` never sees an incomplete version, even if the
+    process is killed or the power fails. Hidden folders of killed processes are removed first.
+    Several processes can write versions at the same time.
 
     Args:
-        directory: The model's folder, `<name>`. It is created if it does not exist.
-        write: A function that writes the version into the folder that it receives.
-        number: The number of the version; `None` for the one after the newest, starting at 1.
+        directory: Path of the model's folder, `<name>`. It is created if necessary.
+        write: Function that writes the version to the folder that it gets.
+        number: Number of the version, or None for the next one, starting with 1.
 
     Returns:
-        The folder of the version, `<name>/<version>`.
+        Path of the version, `<name>/<version>`.
 
     Raises:
-        ValueError: If the version exists already.
-        OSError: If it cannot be written.
+        ValueError: If the version already exists.
+        OSError: If the version cannot be written.
     """
     directory = Path(directory)
     if number is not None:
         refuse_existing(directory / str(number))
     with _written(directory, write) as version:
         place = directory / str(_next_number(directory, 0) if number is None else number)
-        while not _moved(version, place):  # Another process has taken the number.
+        while not _moved(version, place):  # another process has taken the number
             if number is None:
                 place = directory / str(_next_number(directory, int(place.name)))
             else:
@@ -51,18 +51,18 @@ def write_version(
 
 
 def write_folder(place: str | Path, write: Callable[[Path], None]) -> Path:
-    """Write a folder completely or not at all, as `write_version` does, to a given place.
+    """Write a folder, completely or not at all; see `write_version`.
 
     Args:
-        place: The folder to write. Its parents are created if they do not exist.
-        write: A function that writes into the folder that it receives.
+        place: Path of the folder to write. Its parents are created if necessary.
+        write: Function that writes to the folder that it gets.
 
     Returns:
-        The place.
+        Path of the folder.
 
     Raises:
-        ValueError: If the place exists already.
-        OSError: If it cannot be written.
+        ValueError: If the folder already exists.
+        OSError: If the folder cannot be written.
     """
     place = Path(place)
     refuse_existing(place)
@@ -73,7 +73,7 @@ def write_folder(place: str | Path, write: Callable[[Path], None]) -> Path:
 
 
 def refuse_existing(place: Path) -> None:
-    """Raise a `ValueError` if the place of an export exists already."""
+    """Raise a `ValueError` if the folder of an export already exists."""
     if os.path.lexists(place):
         if place.name.isdecimal():
             following = place.with_name(str(_next_number(place.parent, 0)))
@@ -90,10 +90,10 @@ def newest_version(directory: str | Path) -> Path | None:
     """Return the version that a server would choose.
 
     Args:
-        directory: The model's folder, `<name>`, with a folder for each version.
+        directory: Path of the model's folder, `<name>`, with a folder for each version.
 
     Returns:
-        The folder with the highest number, or `None` if there is no version.
+        Path of the folder with the highest number, or None if there is no version.
     """
     directory = Path(directory)
     if not directory.is_dir():
@@ -103,13 +103,13 @@ def newest_version(directory: str | Path) -> Path | None:
 
 
 def model_folders(directory: str | Path) -> list[Path]:
-    """Return the models' folders in a folder such as `saved_models`.
+    """Return the folders of the models in a folder such as `saved_models`.
 
     Args:
-        directory: The parent of the models' folders.
+        directory: Path of the parent folder.
 
     Returns:
-        Each folder `<name>` that has a version with a SavedModel, sorted.
+        A sorted list of the folders `<name>` that have a version with a SavedModel.
     """
     versions = [path.parent for path in Path(directory).glob("*/*/saved_model.pb")]
     return sorted({version.parent for version in versions if version.name.isdecimal()})
@@ -119,15 +119,15 @@ def read_description(version: Path) -> dict[str, Any]:
     """Read the description of an export.
 
     Args:
-        version: The folder of a version.
+        version: Path of the version.
 
     Returns:
-        The `description` of the `ExportModule`. Its `inputs` give the kind of the export, see
-        `contract_of`. The key `examples` holds a few rows: a list for each input, and one for the
-        model's answers. Empty for a SavedModel that kerasnmt did not write.
+        The `description` of the `ExportModule`, or an empty dict if kerasnmt did not write the
+        SavedModel. Its `inputs` determine the kind of the export; see `contract_of`. Its `examples`
+        are a dict with a list for each input, and a list of the model's answers.
 
     Raises:
-        ValueError: If the file exists but is not such a description.
+        ValueError: If the file exists but is not a description.
     """
     path = version / DESCRIPTION
     if not path.exists():
@@ -140,14 +140,14 @@ def read_description(version: Path) -> dict[str, Any]:
         whole = False
     if not whole:
         raise ValueError(
-            f"{path}: expected the description of an export, in JSON, with one answer for each of "
+            f"{path}: expected the description of an export in JSON, with one answer for each of "
             "its examples. Received: another file. Export the model again."
         )
     return description
 
 
 def _examples_fit(description: dict[str, Any], contract: ExportContract) -> bool:
-    """Whether there is one answer for each of the examples, or there are no examples."""
+    """Return whether there is one answer for each example, or there are no examples."""
     names = {*contract.inputs, contract.answer}
     examples = description.get("examples", {name: [] for name in names})
     whole = examples.keys() == names and len({*map(len, examples.values())}) == 1
@@ -155,7 +155,7 @@ def _examples_fit(description: dict[str, Any], contract: ExportContract) -> bool
 
 
 def chosen_version(directory: Path) -> Path:
-    """Return the folder itself if it is a version, otherwise the newest version in it."""
+    """Return the folder if it is a version, or else its newest version."""
     if (directory / "saved_model.pb").exists():
         return directory
     return newest_version(directory) or directory
@@ -163,7 +163,7 @@ def chosen_version(directory: Path) -> Path:
 
 @contextmanager
 def _written(directory: Path, write: Callable[[Path], None]) -> Iterator[Path]:
-    """Write into a hidden folder, and yield the result, to be moved to its place."""
+    """Write to a hidden folder, and yield its path."""
     directory.mkdir(parents=True, exist_ok=True)
     remove_abandoned(directory)
     with unfinished_folder(directory) as unfinished:
@@ -187,11 +187,11 @@ def _next_number(directory: Path, least: int) -> int:
 
 
 def _moved(version: Path, place: Path) -> bool:
-    """Move a version to its place. Return False if the place exists already."""
+    """Move a version to its place, and return True, or return False if the place exists."""
     if os.path.lexists(place):
         return False
     try:
-        # This fails if a file, or a folder with content, has appeared at the place meanwhile.
+        # This fails if there is now a file, or a folder with content, at the place.
         os.rename(version, place)
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
@@ -201,7 +201,7 @@ def _moved(version: Path, place: Path) -> bool:
 
 
 def _sync(path: Path, *, recursive: bool = True) -> None:
-    """Flush a folder to the disk: the names in it and, if recursive, all contents."""
+    """Flush a folder to the disk: its names and, if recursive, its contents."""
     if recursive and path.is_dir():
         for inner in path.iterdir():
             _sync(inner)

@@ -1,9 +1,10 @@
-"""The requests that warm up a model before its server reports ready.
+"""Requests that warm up a model before its server reports ready.
 
 When TF Serving loads a version, it replays the records of
 `assets.extra/tf_serving_warmup_requests`, a TFRecord file of `PredictionLog`. So the first client
-does not wait for the work that TensorFlow does in the first run of a signature. Source:
-`tensorflow_serving/apis/prediction_log.proto`, `predict.proto`, `model.proto`;
+does not wait for the work of TensorFlow in the first run of a signature.
+
+Source: `tensorflow_serving/apis/prediction_log.proto`, `predict.proto`, `model.proto`;
 `tensorflow/core/framework/tensor.proto`, `types.proto`.
 """
 
@@ -13,17 +14,17 @@ from typing import NamedTuple
 from kerasnmt.serving.protocol.wire_format import field, repeated, text
 
 WARMUP_REQUESTS = Path("assets.extra", "tf_serving_warmup_requests")
-MOST_WARMUP_REQUESTS = 1000  # A server rejects a version with more.
+MOST_WARMUP_REQUESTS = 1000  # a server rejects a version with more
 
 _STRING = 7  # DT_STRING
 
 
 class WarmupRequest(NamedTuple):
-    """A request of a warm-up file.
+    """Request of a warm-up file.
 
     Attributes:
-        signature: The signature's name.
-        inputs: The batch of each input of the signature, as bytes.
+        signature: Name of the signature.
+        inputs: Dict with the batch of each input, as bytes.
     """
 
     signature: str
@@ -34,8 +35,8 @@ def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
     """Encode a request as a `PredictionLog`.
 
     Args:
-        request: The request.
-        model: The name under which the model is served.
+        request: Request to encode.
+        model: Name of the model on the server.
 
     Returns:
         The encoded message, which is one record of the file.
@@ -51,7 +52,7 @@ def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
 
 
 def decode_warmup_request(record: bytes) -> WarmupRequest:
-    """Decode a `PredictionLog` as a server would.
+    """Decode a `PredictionLog`, like a server.
 
     Args:
         record: One record of the file.
@@ -60,7 +61,7 @@ def decode_warmup_request(record: bytes) -> WarmupRequest:
         The request.
 
     Raises:
-        ValueError: If the record is not a `PredictionLog` with a request, or if its inputs are not
+        ValueError: If the record is not a `PredictionLog` with a request, or its inputs are not
             strings `[batch]` with the same batch size.
     """
     try:
@@ -79,7 +80,7 @@ def decode_warmup_request(record: bytes) -> WarmupRequest:
 
 
 def _input(named_input: memoryview) -> tuple[str, list[bytes]]:
-    """Read the name of an input and its batch."""
+    """Read the name of an input, and its batch."""
     (tensor,) = repeated(named_input, 2)
     (shape,) = repeated(tensor, 2)
     sizes = [repeated(size, 1) for size in repeated(shape, 2)]

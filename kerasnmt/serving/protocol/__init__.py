@@ -1,1 +1,1 @@
-"""How signatures and requests are written: protobuf, SavedModel graphs, REST metadata."""
+"""Formats of signatures and requests: protobuf, SavedModel graphs and REST metadata."""

@@ -1,4 +1,4 @@
-"""The signatures and ops of a SavedModel, read from its encoded graph."""
+"""Signatures and ops of a SavedModel, from its encoded graph."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from kerasnmt.serving.protocol.wire_format import fields, repeated, text
 
 SERVE_TAG = "serve"
 
-# The numbers of tensorflow/core/framework/types.proto that signatures of text and scores need.
+# Numbers of tensorflow/core/framework/types.proto for the signatures of text and scores.
 DTYPES = {
     1: "float32",
     2: "float64",
@@ -21,12 +21,12 @@ DTYPES = {
 
 
 class TensorInfo(NamedTuple):
-    """One input or output of a signature.
+    """Input or output of a signature.
 
     Attributes:
-        tensor: The tensor's name in the graph, as `operation:index`.
-        dtype: Its dtype as NumPy writes it, `"string"`, or `"DataType n"` for any other.
-        shape: Its dimensions, -1 where unknown; `None` for an unknown rank.
+        tensor: Name of the tensor in the graph, `operation:index`.
+        dtype: Name of the dtype in NumPy, `"string"`, or `"DataType n"` for any other dtype.
+        shape: Dimensions, with -1 for an unknown one, or None for an unknown rank.
     """
 
     tensor: str
@@ -35,29 +35,29 @@ class TensorInfo(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """The inputs and outputs of a signature, by name."""
+    """Inputs and outputs of a signature, by name."""
 
     inputs: dict[str, TensorInfo]
     outputs: dict[str, TensorInfo]
 
 
 class MetaGraph:
-    """A graph with its signatures, read from an encoded `MetaGraphDef`.
+    """Graph with its signatures, from an encoded `MetaGraphDef`.
 
     Args:
-        message: The encoded `MetaGraphDef`.
+        message: Encoded `MetaGraphDef`.
 
     Attributes:
-        signatures: The signatures that clients can name.
-        ops: The sorted names of the ops of the graph and of its functions, without calls of the
-            graph's own functions.
+        signatures: Dict of the signatures that clients can use.
+        ops: Sorted names of the ops of the graph and of its functions, without calls of these
+            functions.
 
     Raises:
         ValueError: If the bytes are not an encoded message.
     """
 
     def __init__(self, message: bytes | memoryview) -> None:
-        # TensorFlow keeps its initialisers as signatures too, under names with two underscores.
+        # TensorFlow also stores its initializers as signatures, whose names have two underscores.
         self.signatures = {
             name: signature
             for name, signature in read_signatures(message, 5).items()
@@ -70,13 +70,13 @@ class MetaGraph:
         """Read the graph that a server would load from the folder of a SavedModel.
 
         Args:
-            directory: The folder that holds `saved_model.pb`.
+            directory: Path of the folder with `saved_model.pb`.
 
         Returns:
             The graph with the tag `serve`.
 
         Raises:
-            ValueError: If the file is missing, is not a SavedModel or has no graph with that tag.
+            ValueError: If the file is missing, is not a SavedModel or has no graph with this tag.
         """
         path = Path(directory) / "saved_model.pb"
         if not path.is_file():
@@ -92,19 +92,19 @@ class MetaGraph:
                 if SERVE_TAG in tags:
                     return cls(graph)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"Expected a SavedModel in {path}, but it cannot be read") from error
-        raise ValueError(f"Expected a graph with the tag {SERVE_TAG!r} in {path}: export it again")
+            raise ValueError(f"Expected a SavedModel in {path}. It cannot be read.") from error
+        raise ValueError(f"Expected a graph with the tag {SERVE_TAG!r} in {path}. Export it again.")
 
 
 def read_signatures(message: bytes | memoryview, number: int) -> dict[str, Signature]:
     """Read a field of an encoded message that maps names to signatures.
 
     Args:
-        message: The encoded message, such as a `MetaGraphDef` or a `SignatureDefMap`.
-        number: The field's number.
+        message: Encoded message, such as a `MetaGraphDef` or a `SignatureDefMap`.
+        number: Number of the field.
 
     Returns:
-        The signatures by name.
+        A dict of the signatures.
 
     Raises:
         ValueError: If the bytes are not an encoded message.
@@ -113,8 +113,8 @@ def read_signatures(message: bytes | memoryview, number: int) -> dict[str, Signa
 
 
 def _map(message: bytes | memoryview, number: int) -> Iterator[tuple[str, memoryview]]:
-    """Yield the entries of a map from text to messages."""
-    # Sorted, because TensorFlow writes maps in any order.
+    """Yield the entries of a map from text to messages, sorted."""
+    # TensorFlow writes maps in any order.
     for entry in sorted(repeated(message, number), key=lambda entry: text(entry, 1)):
         yield text(entry, 1), dict(fields(entry)).get(2, memoryview(b""))
 
@@ -136,7 +136,7 @@ def _shape(message: memoryview) -> list[int] | None:
     if any(repeated(message, 3)):  # unknown_rank
         return None
     sizes = [dict(fields(dimension)).get(1, 0) for dimension in repeated(message, 2)]
-    # -1 is encoded as an unsigned number of 64 bits.
+    # -1 is encoded as an unsigned number with 64 bits.
     return [-1 if size >= 1 << 63 else size for size in sizes]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kerasnmt.serving.protocol.meta_graph import DTYPES, Signature, TensorInfo
 
-# The names of tensorflow/core/framework/types.proto.
+# Names of tensorflow/core/framework/types.proto.
 _NAMES = {name: f"DT_{name.upper()}" for name in DTYPES.values()}
 _NAMES |= {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 _DTYPES = {name: dtype for dtype, name in _NAMES.items()}
@@ -15,13 +15,13 @@ def write_metadata(name: str, version: int, signatures: Mapping[str, Signature])
     """Return the answer to `GET /v1/models/NAME/metadata`.
 
     Args:
-        name: The model's name.
-        version: The model's version.
-        signatures: The model's signatures by name.
+        name: Name of the model.
+        version: Version of the model.
+        signatures: Dict of the model's signatures.
 
     Returns:
-        A dict for JSON. Integers are strings, because protobuf writes 64-bit integers as strings
-        in JSON.
+        A dict for JSON. Integers are strings, because protobuf writes 64-bit integers as strings in
+        JSON.
     """
     written = {
         key: {
@@ -41,10 +41,10 @@ def read_metadata(answer: Any) -> dict[str, Signature]:
     """Read the signatures in the answer to `GET /v1/models/NAME/metadata`.
 
     Args:
-        answer: The decoded JSON of the server's answer.
+        answer: Decoded JSON of the server's answer.
 
     Returns:
-        The signatures by name. A dtype that `MetaGraph` does not know keeps its protobuf name.
+        A dict of the signatures. A dtype that `MetaGraph` does not know keeps its protobuf name.
 
     Raises:
         ValueError: If the answer is not the metadata of a model.

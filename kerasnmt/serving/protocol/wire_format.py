@@ -1,9 +1,10 @@
-"""Read and write the protobuf wire format without message classes.
+"""Wire format of protobuf, without message classes.
 
-The message classes of TensorFlow come with its Python package, which the process that plays the
-server must not import. Those of TF Serving come with a package that an export does not need. So
-the few fields that this library uses are read from the encoded bytes and written as such. Source:
-the protobuf encoding guide (varints, tags, lengths).
+The message classes of TensorFlow are in its Python package, which the child process of
+`check_export` must not import. The message classes of TF Serving are in a package that an export
+does not need. So this module reads and writes the few fields that the library uses.
+
+Source: Protobuf encoding guide (varints, tags, lengths).
 """
 
 from collections.abc import Iterator
@@ -13,14 +14,14 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
 def fields(message: bytes | memoryview) -> Iterator[tuple[int, Any]]:
-    """Yield the fields of an encoded message, in their order.
+    """Yield the fields of an encoded message, in order.
 
     Args:
-        message: The encoded message.
+        message: Encoded message.
 
     Yields:
-        The field's number and its value: an unsigned `int` for a varint, otherwise a `memoryview`
-        of its bytes. Where the bytes hold a message, pass them to `fields` again.
+        The number of the field and its value: an unsigned `int` for a varint, or else a
+        `memoryview` of its bytes. If the bytes are a message, pass them to `fields` again.
 
     Raises:
         ValueError: If the bytes are not an encoded message.
@@ -43,13 +44,13 @@ def fields(message: bytes | memoryview) -> Iterator[tuple[int, Any]]:
                     f"Expected an encoded protobuf message. Received: wire type {kind}"
                 )
             if position + size > len(view):
-                raise ValueError("Expected an encoded protobuf message. Received: cut-off bytes")
+                raise ValueError("Expected an encoded protobuf message. Received: truncated bytes")
             value, position = view[position : position + size], position + size
         yield tag >> 3, value
 
 
 def repeated(message: bytes | memoryview, number: int) -> list[Any]:
-    """Return the values of every field with this number, in their order."""
+    """Return the values of all fields with this number, in order."""
     return [value for found, value in fields(message) if found == number]
 
 
@@ -63,9 +64,9 @@ def field(number: int, value: int | bytes | str) -> bytes:
     """Encode one field. A message is the concatenation of its fields.
 
     Args:
-        number: The field's number.
-        value: A non-negative `int`, written as a varint; `bytes`, such as an encoded message; or
-            text, written as UTF-8.
+        number: Number of the field.
+        value: A non-negative `int`, which becomes a varint; `bytes`, such as an encoded message; or
+            text, which becomes UTF-8.
 
     Returns:
         The encoded field.
@@ -95,4 +96,4 @@ def _varint(view: memoryview, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, position
         shift += 7
-    raise ValueError("Expected an encoded protobuf message. Received: cut-off bytes")
+    raise ValueError("Expected an encoded protobuf message. Received: truncated bytes")

@@ -1,1 +1,1 @@
-"""A server for development, and the configuration files of TF Serving."""
+"""Development server, and configuration files of TF Serving."""

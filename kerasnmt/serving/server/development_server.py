@@ -1,4 +1,4 @@
-"""A threaded server for the development of a WSGI application."""
+"""Threaded server for the development of a WSGI application."""
 
 import io
 import socket
@@ -15,7 +15,7 @@ _ENDING = 8.0  # seconds to finish open requests when the server stops
 
 
 class _Reader(io.RawIOBase):
-    """Read the request of a connection within a limited time.
+    """Reader of the request of a connection, with a time limit.
 
     The limit is for the whole request. With a limit for each read, a client could keep a connection
     forever by sending single bytes.
@@ -32,7 +32,7 @@ class _Reader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         left = _SILENCE if self._deadline is None else self._deadline - time.monotonic()
         if left <= 0:
-            raise TimeoutError(f"The request was not read within {_READING:.0f} seconds.")
+            raise TimeoutError(f"the request was not read within {_READING:.0f} seconds")
         self._connection.settimeout(left)
         try:
             count = self._connection.recv_into(buffer)
@@ -44,7 +44,7 @@ class _Reader(io.RawIOBase):
 
 
 class _Handler(WSGIRequestHandler):
-    """Answer one request; then Werkzeug closes the connection."""
+    """Handler that answers one request. Then Werkzeug closes the connection."""
 
     timeout = _SILENCE
 
@@ -55,9 +55,9 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Server(ThreadedWSGIServer):
-    """A server that ends within a few seconds, whatever its clients do."""
+    """Server that ends within a few seconds, whatever its clients do."""
 
-    daemon_threads = True  # otherwise `socketserver` could wait for them forever
+    daemon_threads = True  # otherwise, `socketserver` could wait for threads forever
 
     def __init__(self, *arguments: Any) -> None:
         self._connections: dict[threading.Thread, socket.socket] = {}
@@ -65,7 +65,7 @@ class _Server(ThreadedWSGIServer):
 
     @property
     def unanswered(self) -> int:
-        """The number of requests in progress, also after the server has stopped."""
+        """Number of requests in progress, also after the server has stopped."""
         return len(self._connections)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -82,11 +82,11 @@ class _Server(ThreadedWSGIServer):
             del self._connections[threading.current_thread()]
 
     def server_close(self) -> None:
-        """Accept no more connections and requests, and wait for requests in progress."""
+        """Stop accepting connections and requests, and wait for requests in progress."""
         super().server_close()
         connections = dict(self._connections)
         for connection in connections.values():
-            with suppress(OSError):  # the client has gone
+            with suppress(OSError):  # the client has disconnected
                 connection.shutdown(socket.SHUT_RD)
         end = time.monotonic() + _ENDING
         for thread in connections:
@@ -97,24 +97,24 @@ class _Server(ThreadedWSGIServer):
 
 
 def development_server(app: Any, host: str, port: int) -> _Server:
-    """Return a server that answers each connection in a thread of its own.
+    """Return a server that answers each connection in a separate thread.
 
-    Its `serve_forever` ends when another thread calls `shutdown` or the process is interrupted. It
-    then finishes open requests for at most eight seconds, and drops requests that it has not read
-    completely. A client that is silent for 30 seconds, or takes longer to send one request, is
-    disconnected.
+    Its `serve_forever` ends when another thread calls `shutdown` or the process is interrupted.
+    Then the server finishes open requests for at most eight seconds, and drops requests that it has
+    not read completely. It disconnects a client that is silent for 30 seconds, or takes longer than
+    30 seconds to send one request.
 
     Args:
         app: The WSGI application.
-        host: The address to listen at.
-        port: The port, or 0 for a free port. The server's `port` is the actual number.
+        host: Address of the server.
+        port: Port of the server, or 0 for a free port, which is the server's `port`.
 
     Returns:
         The server, which is already listening. After its end, `unanswered` is the number of
         requests that it did not finish.
 
     Raises:
-        ValueError: If it cannot listen at this address.
+        ValueError: If the server cannot listen on this address.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -122,9 +122,9 @@ def development_server(app: Any, host: str, port: int) -> _Server:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise ValueError(
-            f"Expected an address to listen at. Received: host {host}, port {port}: "
-            f"{reason or error}. Choose another one; port 0 finds a free port."
+            f"Expected an address to listen on. Received: host {host}, port {port}: "
+            f"{reason or error}. Choose another address; port 0 finds a free port."
         ) from error
-    # Werkzeug copies this socket. If it opened its own, a failure would end the process.
+    # Werkzeug copies this socket. If it opened one itself, a failure would end the process.
     with listening:
         return _Server(host, port, app, _Handler, False, None, listening.fileno())

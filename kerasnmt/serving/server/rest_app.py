@@ -1,4 +1,4 @@
-"""The REST API of TF Serving, for development."""
+"""REST API of TF Serving, for development."""
 
 import base64
 import json
@@ -26,28 +26,30 @@ _PATH = re.compile(
 
 
 class RestApp:
-    """One version of a model behind the routes of TF Serving's REST API, as a WSGI application.
+    """WSGI application with the routes of TF Serving's REST API, for one version of a model.
 
-    For NAME, or NAME/versions/VERSION, after `/v1/models/`:
+    These are the routes after `/v1/models/`, with NAME or NAME/versions/VERSION:
 
-    - `POST NAME:predict` runs a signature on `instances` (row format) or `inputs` (column format).
-    - `GET NAME` returns the state of the version, `GET NAME/metadata` its signatures.
+    - `POST NAME:predict` runs a signature with `instances` (row format) or `inputs`
+      (column format).
+    - `GET NAME` returns the state of the version.
+    - `GET NAME/metadata` returns its signatures.
 
-    Answers follow TF Serving's documentation. An error is `{"error": message}` with the status 400
+    Answers follow TF Serving's documentation. An error is `{"error": message}`, with the status 400
     (the request is wrong), 404 (there is no such model, version or path), 405 (the method is
     wrong), 413 (the body is too large) or 500 (the model failed). Labels, `classify`, `regress` and
     binary outputs are not supported.
 
     Args:
-        session: An open `SavedModelSession`, or another object with its `signatures` and `run`. It
-            must support several runs at a time.
-        name: The model's name.
-        version: The model's version.
+        session: An open `SavedModelSession`, or another object with `signatures` and `run`. It must
+            support several runs at the same time.
+        name: Name of the model.
+        version: Version of the model.
         max_body_bytes: Maximum number of bytes of a request.
         max_batch: Maximum number of texts in a request.
-        max_text_bytes: Maximum number of UTF-8 bytes of each text. The model cuts long texts, but
-            it tokenizes them first, which takes about 200 bytes of memory for each byte of a word.
-            Images are limited only by the size of the request.
+        max_text_bytes: Maximum number of UTF-8 bytes of each text. The model truncates long texts,
+            but tokenizes them first, which takes about 200 bytes of memory for each byte of a word.
+            Only the size of the request limits images.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class RestApp:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer one WSGI request."""
         request = Request(environ)
-        # One more than allowed, because a chunked body is silently cut at this length.
+        # One more byte than allowed, because a chunked body is silently truncated at this length.
         request.max_content_length = self._max_body_bytes + 1
         try:
             response = _response(self._answer(request))
@@ -158,9 +160,9 @@ class RestApp:
 
 
 def _of_rows(rows: Any, signature: Signature) -> Any:
-    """Turn rows with named inputs into columns. Rows of plain values stay as they are."""
+    """Turn rows with named inputs into columns. Rows of plain values do not change."""
     if not isinstance(rows, list) or not rows:
-        raise BadRequest("Expected a list of at least one row under 'instances'")
+        raise BadRequest("Expected a list of at least one row in 'instances'")
     named = [isinstance(row, dict) and not _is_binary(row) for row in rows]
     if not any(named):
         return rows
@@ -173,18 +175,18 @@ def _of_rows(rows: Any, signature: Signature) -> Any:
 
 def _only_input(signature: Signature) -> str:
     if len(signature.inputs) != 1:
-        raise BadRequest(f"Expected values by name, of the inputs {sorted(signature.inputs)}")
+        raise BadRequest(f"Expected an object with the inputs {sorted(signature.inputs)}")
     return next(iter(signature.inputs))
 
 
 def _tensor(value: Any, name: str, info: TensorInfo) -> np.ndarray:
-    """Return an array of the dtype and shape of the signature."""
+    """Return an array with the dtype and shape of the signature."""
     try:
         if info.dtype == "string":
             array = np.array(_bytes(value), object)
         else:
             array = np.array(value, info.dtype)
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: nested too deeply
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError if nested too deeply
         raise BadRequest(f"Expected {info.dtype} for the input {name!r}") from error
     strings = info.dtype != "string" or all(isinstance(item, bytes) for item in array.ravel())
     shape = info.shape or array.shape
@@ -197,7 +199,7 @@ def _tensor(value: Any, name: str, info: TensorInfo) -> np.ndarray:
 
 
 def _bytes(value: Any) -> Any:
-    """Replace the strings of nested lists, plain or in base64, by their bytes."""
+    """Replace the strings of nested lists, which are plain or in base64, by bytes."""
     if isinstance(value, list):
         return [_bytes(item) for item in value]
     if _is_binary(value):
@@ -213,10 +215,10 @@ def _is_binary(value: Any) -> bool:
 
 def _written(array: np.ndarray) -> list:
     """Return an array as nested lists for JSON."""
-    if array.dtype == object:  # this keeps bytes that are not UTF-8
+    if array.dtype == object:  # `surrogateescape` keeps bytes that are not UTF-8
         values = [text.decode("utf-8", "surrogateescape") for text in array.flat]
         return np.array(values, object).reshape(array.shape).tolist()
-    if array.dtype == np.float32:  # writes 0.2, not 0.20000000298
+    if array.dtype == np.float32:  # write 0.2, not 0.20000000298
         array = array.astype(str).astype(float)
     return array.tolist()
 
@@ -224,6 +226,6 @@ def _written(array: np.ndarray) -> list:
 def _response(document: Any, status: int | None = 200) -> Response:
     try:
         body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a surrogate pair, quoted from the request
+    except UnicodeEncodeError:  # half a surrogate pair, which is quoted from the request
         body = json.dumps(document, indent=1).encode()
     return Response(body, status, content_type="application/json")

@@ -1,4 +1,4 @@
-"""The configuration files with which TF Serving serves all models of a folder."""
+"""Configuration files with which TF Serving serves all models of a folder."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ _BATCHING = f"""\
 # For tensorflow_model_server --enable_batching --batching_parameters_file=…
 # Maximum number of texts in a batch, and in one request.
 max_batch_size {{ value: {max(WARMUP_BATCH_SIZES)} }}
-# Microseconds that a request waits for others; 0 to batch only requests that wait already.
+# Microseconds that a request waits for others; 0 to batch only requests that are already waiting.
 batch_timeout_micros {{ value: 2000 }}
-# Maximum number of waiting batches. Further requests get the status UNAVAILABLE.
+# Maximum number of waiting batches. More requests get the status UNAVAILABLE.
 max_enqueued_batches {{ value: 100 }}
 # Number of batches that are processed at the same time; by default the number of cores.
 # num_batch_threads {{ value: 4 }}
@@ -31,20 +31,20 @@ def write_server_config(directory: str | Path, base_path: str = "/models") -> tu
     all. To tune the batching parameters, copy the file to another name.
 
     Args:
-        directory: The parent of the models' folders, such as `saved_models`.
-        base_path: The absolute path of this folder on the machine of the server.
+        directory: Path of the parent of the models' folders, such as `saved_models`.
+        base_path: Absolute path of this folder on the machine of the server.
 
     Returns:
         The paths of the two files.
 
     Raises:
-        ValueError: If the folder holds no model, or `base_path` is not absolute.
+        ValueError: If the folder contains no model, or `base_path` is not absolute.
     """
     directory = Path(directory)
     models = model_folders(directory)
     if not models:
         raise ValueError(
-            "Expected a folder of models, each <name>/<version> with a SavedModel. "
+            "Expected a folder of models, with a SavedModel in each <name>/<version>. "
             f"Received: {directory}. Export a model to {directory / '<name>'} first."
         )
     if not base_path.startswith("/"):
@@ -72,6 +72,6 @@ def _entry(name: str, base_path: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote a string for protobuf's text format. Bytes outside plain ASCII are octal escapes."""
+    """Quote a string for the text format of protobuf. Bytes that are not ASCII are escaped."""
     plain = {*range(0x20, 0x7F)} - {*b'"\\'}
     return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in text.encode()) + '"'

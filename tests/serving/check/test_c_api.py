@@ -30,7 +30,7 @@ def process(saved_model):
 
 
 def child(script, *arguments):
-    """Runs a script in a fresh Python."""
+    """Run a script in a new Python process."""
     return subprocess.run(
         [sys.executable, "-c", script, *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"},
@@ -113,7 +113,7 @@ def test_closed_session_says_so(saved_model):
     session = SavedModelSession(saved_model)
     session.close()
     session.close()
-    with pytest.raises(RuntimeError, match="it was closed"):
+    with pytest.raises(RuntimeError, match="It was closed"):
         session.run("serving_default", {"text": ["a"]})
 
 
@@ -147,7 +147,7 @@ session_runner.main()
 """
     result = child(script, saved_model)
     assert result.returncode == 1
-    assert "Expected a process without Python's TensorFlow" in result.stderr
+    assert "Expected a process without the Python package of TensorFlow" in result.stderr
 
 
 def test_process_answers_as_the_session(process, session):

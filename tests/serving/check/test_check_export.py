@@ -30,16 +30,16 @@ DESCRIPTION = {"inputs": ["text"], "model": "reverser", "beam_size": 2}
 
 
 def reverser(fault=""):
-    """A toy translator: the words in reverse order, each aligned with the word that it is.
+    """Write a toy translator, which reverses the words and aligns each with its source word.
 
-    `fault` names what it does wrong. The second hypothesis is the text as it was; a text of fewer
-    than two words has only one.
+    `fault` names its fault. The second hypothesis is the original text. A text with fewer than two
+    words has only one hypothesis.
     """
     import tensorflow as tf
     import tensorflow_text as tf_text
 
     def readable(text):
-        """What is not UTF-8 is replaced, but where that is the fault."""
+        """Replace bytes that are not UTF-8, unless they are the fault."""
         return text if fault == "utf-8" else tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
 
     class Reverser(tf.Module):
@@ -138,7 +138,7 @@ def good(tmp_path_factory):
 
 @pytest.fixture
 def without_python(monkeypatch):
-    """The check without the rows that need the export in this process."""
+    """Run the check without the rows that load the export in this process."""
     monkeypatch.setattr(check_module, "_check_python", lambda *_: "")
     monkeypatch.setattr(check_module, "_check_description", lambda *_: "")
 
@@ -165,13 +165,13 @@ def test_newest_version_of_a_good_export_passes(good):
         rf"32 texts: p50 {number}, p95 {number} \(20 requests\)",
         details["latency"],
     )
-    assert re.fullmatch(r"\d+ MB resident, [+-]\d+ MB by 70 requests", details["memory"])
+    assert re.fullmatch(r"\d+ MB resident, [+-]\d+ MB in 70 requests", details["memory"])
 
 
 @pytest.mark.usefixtures("served_here", "without_python")
 def test_translations_that_are_not_the_expected_ones_fail_their_row(good):
     report = check_export(good / "10", ["a b", "naïve 🙂"], ["b a", "naïve 🙂"])
-    detail = "translation of text 1: '🙂 naïve' where 'naïve 🙂' is expected"
+    detail = "translation of text 1: '🙂 naïve', expected 'naïve 🙂'"
     assert failed(report) == {"expected": detail}
 
 
@@ -191,8 +191,8 @@ def test_wrong_signatures_fail_their_row(good, tmp_path):
     report = check_export(good / "9")
     assert failed(report) == {
         "signatures": (
-            "serving_default output 'score': shape [] where [batch] with any batch is expected; "
-            "attention output 'weights': dtype float64 where float32 is expected"
+            "serving_default output 'score': shape [], expected [batch] with any batch; "
+            "attention output 'weights': dtype float64, expected float32"
         )
     }
     assert report.rows[-1].name == "signatures"
@@ -204,8 +204,8 @@ def test_wrong_signatures_fail_their_row(good, tmp_path):
 def test_output_that_is_not_batch_first_fails_its_row(tmp_path):
     export(tmp_path, fault="requests")
     assert failed(check_export(tmp_path, ["a b", "c", "d"])) == {
-        "requests": "n_best: translations has shape (2, 3) where [batch, beam] is expected; "
-        "n_best: scores has shape (2, 3) where [batch, beam] is expected"
+        "requests": "n_best: translations has shape (2, 3), expected [batch, beam]; "
+        "n_best: scores has shape (2, 3), expected [batch, beam]"
     }
 
 
@@ -224,13 +224,12 @@ def test_wrong_values_fail_their_rows(tmp_path):
     export(tmp_path, fault="values")
     wrong = failed(check_export(tmp_path, ["Two dogs run", "a"]))
     assert wrong == {
-        "n_best": "best of n_best, score of text 0: -3.5 where -5.5 is expected",
-        "attention": "weights of a target token sum to 1.0100 where more than 0 and at most 1 is "
-        "expected",
-        "batch_of_one": "score of text 0: -4.5 where -5.5 is expected",
+        "n_best": "best of n_best, score of text 0: -3.5, expected -5.5",
+        "attention": "weights of a target token sum to 1.0100, expected more than 0 and at most 1",
+        "batch_of_one": "score of text 0: -4.5, expected -5.5",
         "odd_inputs": wrong["odd_inputs"],
     }
-    assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -1.5 where -11.5 is ")
+    assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -1.5, expected -11.5")
 
 
 @pytest.mark.usefixtures("without_python")
@@ -269,7 +268,7 @@ def write_warmup(version, records):
 @pytest.mark.usefixtures("without_python")
 def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     export(tmp_path, leave_out=["attention"])
-    # The rows before are those of the other tests.
+    # The earlier rows belong to other tests.
     monkeypatch.setattr(check_module, "_check_odd_inputs", lambda *_: "")
     asked = []
     run = served_here.run
@@ -294,11 +293,11 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
         return row.passed, row.detail
 
     requests = [("serving_default", [b"a", b"b c"]), ("n_best", [b"\xff"])]
-    assert replay(*requests) == (True, "2 requests answered, of serving_default, n_best")
+    assert replay(*requests) == (True, "2 requests answered, for serving_default, n_best")
     assert asked[-2:] == requests
     assert replay(("best", [b"a"])) == (
         False,
-        "Expected a signature of ['n_best', 'serving_default']. Received: signature='best'",
+        "Expected one of the signatures ['n_best', 'serving_default']. Received: signature='best'",
     )
     passed, detail = replay(*requests, damage=True)
     assert not passed
@@ -308,7 +307,7 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     assert detail.startswith("Expected a PredictionLog with a request whose inputs are strings")
     assert replay(*[("n_best", [b"a"])] * 1001) == (
         False,
-        "1001 warm-up requests where a server takes at most 1000",
+        "1001 warm-up requests, but a server takes at most 1000",
     )
 
 
@@ -319,7 +318,7 @@ def test_memory_that_grows_fails_its_row(good, monkeypatch, served_here):
     monkeypatch.setattr(served_here, "time", lambda *_: [0.001, 0.003])
     report = check_export(good, ["a b"])
     assert failed(report) == {
-        "memory": "200 MB resident, +65 MB by 4 requests, where at most +64 MB is expected"
+        "memory": "200 MB resident, +65 MB in 4 requests, expected at most +64 MB"
     }
     details = {row.name: row.detail for row in report.rows}
     assert details["load"].endswith(", 100 MB resident")
@@ -337,7 +336,7 @@ def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
 
     monkeypatch.setattr(served_here, "run", untrue)
     wrong = failed(check_export(good, ["a b"]))
-    assert wrong["python"] == ("serving_default score of text 0: -2.49 where -2.5 is expected")
+    assert wrong["python"] == ("serving_default score of text 0: -2.49, expected -2.5")
 
 
 @pytest.mark.usefixtures("served_here")
@@ -348,8 +347,7 @@ def test_a_description_that_is_not_of_the_graph_fails_its_row(good, tmp_path, mo
     assert failed(check_export(folder)) == {}
     file.write_text(json.dumps({**DESCRIPTION, "beam_size": 5, "kind": "words"}))
     assert failed(check_export(folder)) == {
-        "description": "beam_size is 5 where the graph was made with 2; "
-        "kind is 'words' where the graph was made with None"
+        "description": "beam_size is 5, but 2 in the graph; kind is 'words', but None in the graph"
     }
     file.unlink()
     assert failed(check_export(folder)) == {"description": f"{file} is missing; export again"}
@@ -381,17 +379,15 @@ def test_folder_without_a_saved_model_is_a_failed_row(tmp_path):
         assert [row.name for row in report.rows] == ["saved_model"]
         assert "a file saved_model.pb" in failed(report)["saved_model"]
     (tmp_path / "model.tflite").touch()
-    assert (
-        "an export for LiteRT; `kerasnmt translate" in failed(check_export(tmp_path))["saved_model"]
-    )
+    assert "a LiteRT model; `kerasnmt translate" in failed(check_export(tmp_path))["saved_model"]
 
 
 def test_wrong_arguments():
     with pytest.raises(ValueError, match=r"at least one text to translate. Received: texts=\[\]"):
         check_export("somewhere", [])
-    with pytest.raises(ValueError, match="Received: 1 translations of 2 texts"):
+    with pytest.raises(ValueError, match="Received: 1 translations for 2 texts"):
         check_export("somewhere", ["a", "b"], ["a"])
-    with pytest.raises(ValueError, match="Expected the texts of the given translations"):
+    with pytest.raises(ValueError, match="Expected the texts of the expected translations"):
         check_export("somewhere", expected=["a"])
 
 
@@ -414,9 +410,9 @@ def signature(dtype="string", shape=(-1,), name="text"):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"dtype": "int32"}, "input 'text': dtype int32 where string is expected"),
-        ({"shape": (8,)}, "input 'text': shape [8] where [batch] with any batch is expected"),
-        ({"name": "texts"}, "input: names ['texts'] where ['text'] are expected"),
+        ({"dtype": "int32"}, "input 'text': dtype int32, expected string"),
+        ({"shape": (8,)}, "input 'text': shape [8], expected [batch] with any batch"),
+        ({"name": "texts"}, "input: names ['texts'], expected ['text']"),
     ],
 )
 def test_signature_problems(changed, problem):
@@ -443,28 +439,25 @@ def attention_signature(**more):
         ({"generate_probability": ("float32", None)}, []),
         (
             {"generate_probability": ("float64", [-1, -1])},
-            [" 'generate_probability': dtype float64 where float32 is expected"],
+            [" 'generate_probability': dtype float64, expected float32"],
         ),
         (
             {"generate_probability": ("float32", [-1])},
-            [
-                " 'generate_probability': shape [-1] where [batch, target_length] with any batch "
-                "is expected"
-            ],
+            [" 'generate_probability': shape [-1], expected [batch, target_length] with any batch"],
         ),
         (
             {"copy_probability": ("float32", [-1, -1])},
             [
-                ": names ['copy_probability', 'source_tokens', 'target_tokens', 'weights'] where "
-                "['source_tokens', 'target_tokens', 'weights'] are expected"
+                ": names ['copy_probability', 'source_tokens', 'target_tokens', 'weights'], "
+                "expected ['source_tokens', 'target_tokens', 'weights']"
             ],
         ),
         (
             {"copy": ("float32", [-1]), "generate_probability": ("float32", [-1, -1])},
             [
                 ": names ['copy', 'generate_probability', 'source_tokens', 'target_tokens', "
-                "'weights'] where ['generate_probability', 'source_tokens', 'target_tokens', "
-                "'weights'] are expected"
+                "'weights'], expected ['generate_probability', 'source_tokens', 'target_tokens', "
+                "'weights']"
             ],
         ),
     ],
@@ -494,11 +487,11 @@ DEFAULT = {
         ("scores", (0, 1), -2.5, "not in the order"),
         ("scores", (0, 1), np.nan, "not finite"),
         ("scores", (1, 2), -np.inf, "not finite"),
-        ("scores", (1, 2), -2e9, "absent hypotheses"),
-        ("translations", (1, 2), b"x", "absent hypotheses"),
-        ("translations", (0, 0), b"x", "translation of text 0: 'x' where 'a' is expected"),
+        ("scores", (1, 2), -2e9, "missing hypotheses"),
+        ("translations", (1, 2), b"x", "missing hypotheses"),
+        ("translations", (0, 0), b"x", "translation of text 0: 'x', expected 'a'"),
         ("scores", (0, 0), -1.0003, "score of text 0"),
-        ("scores", (1, slice(None)), -1e9, "no hypothesis at all for a text"),
+        ("scores", (1, slice(None)), -1e9, "no hypothesis for a text"),
     ],
 )
 def test_n_best_problems(name, place, value, problem):
@@ -526,8 +519,8 @@ def attention():
 @pytest.mark.parametrize(
     ("name", "place", "value", "problem"),
     [
-        ("weights", (0, 0, 0), 0.2011, "sum to 1.0011 where more than 0"),
-        ("weights", (0, 0), [0.0, 0.0], "sum to 0.0000 where more than 0"),
+        ("weights", (0, 0, 0), 0.2011, "sum to 1.0011, expected more than 0"),
+        ("weights", (0, 0), [0.0, 0.0], "sum to 0.0000, expected more than 0"),
         ("weights", (0, 0), [-0.5, 1.5], "negative or not finite"),
         ("weights", (0, 0, 0), np.nan, "negative or not finite"),
         ("weights", (1, 2), [1.0, 0.0], "weights of padding are not 0"),
@@ -548,9 +541,9 @@ def test_attention_problems(name, place, value, problem):
 @pytest.mark.parametrize(
     ("place", "value", "problem"),
     [
-        ((0, 0), 1.0011, "generate_probability has 1.0011 where 0 to 1 is expected"),
-        ((0, 1), -0.0011, "generate_probability has -0.0011 where 0 to 1 is expected"),
-        ((0, 2), np.nan, "generate_probability has nan where 0 to 1 is expected"),
+        ((0, 0), 1.0011, "generate_probability has 1.0011, expected 0 to 1"),
+        ((0, 1), -0.0011, "generate_probability has -0.0011, expected 0 to 1"),
+        ((0, 2), np.nan, "generate_probability has nan, expected 0 to 1"),
         ((1, 1), 0.0001, "generate_probability of padding is not 0"),
     ],
 )
@@ -568,8 +561,8 @@ def test_generate_probability_problems(place, value, problem):
 def test_generate_probability_of_another_shape(rows, columns):
     outputs = {**attention(), "generate_probability": np.zeros((rows, columns), np.float32)}
     assert contract.shape_problems("attention", outputs, 2) == [
-        f"attention: generate_probability has shape ({rows}, {columns}) where "
-        "[batch, target_length] is expected"
+        f"attention: generate_probability has shape ({rows}, {columns}), "
+        "expected [batch, target_length]"
     ]
 
 
@@ -614,5 +607,5 @@ def test_differences_of_names_and_shapes():
     other = {"score": np.zeros(3, np.float32)}
     assert contract.differences(one, other) == [
         "only one has the output 'more'",
-        "score: shape (3,) where (2,) is expected",
+        "score: shape (3,), expected (2,)",
     ]

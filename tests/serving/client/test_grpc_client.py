@@ -19,7 +19,7 @@ UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 
 
 class Service(prediction_service_pb2_grpc.PredictionServiceServicer):
-    """What of the service an export is asked for; fails as it is told before it works."""
+    """Service of an export, with the given failures before it works."""
 
     def __init__(self, folder, session):
         saved_model = (folder / "3" / "saved_model.pb").read_bytes()

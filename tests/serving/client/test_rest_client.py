@@ -18,7 +18,7 @@ TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs 
 
 
 class Faulty:
-    """An application that fails in the ways that it is told, one a request, before it works."""
+    """Application with the given failures, one per request, before it works."""
 
     def __init__(self, app, *faults):
         self.app, self.faults = app, list(faults)
@@ -43,7 +43,7 @@ class Faulty:
 
 
 class Answering:
-    """The export's metadata, and one answer to all else."""
+    """Application that returns the metadata of the export, and one answer to all other requests."""
 
     def __init__(self, app, answer):
         self.app, self.answer = app, answer
@@ -318,7 +318,7 @@ def test_what_is_no_export_of_kerasnmt(start, served_session):
         with pytest.raises(ValueError, match="Received: an answer that is not its metadata"):
             RestClient(start(Response(answer)), "tiny")
 
-    # Where nothing is said of the beam, nothing is known of it; and a model may have no attention.
+    # The description may lack the beam size, and a model may have no attention.
     outputs = {name: info._replace(shape=None) for name, info in signature().outputs.items()}
     Other.signatures["n_best"] = signature(outputs=outputs)
     client = RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")

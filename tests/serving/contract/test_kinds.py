@@ -34,7 +34,7 @@ def test_without_the_default_signature_the_kind_is_translation():
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.row)
 def test_a_contract_is_whole(contract):
-    """What `ExportContract` relies on in each."""
+    """Check that each contract has what `ExportContract` uses."""
     assert [*contract.odd_values] == [*contract.inputs]
     assert contract.row in contract.inputs
     assert contract.outputs["serving_default"][contract.answer] == ("string", ("batch",))

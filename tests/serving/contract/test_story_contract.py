@@ -1,4 +1,4 @@
-"""The check of exports that take stories and questions."""
+"""The check of exports that read stories and questions."""
 
 import json
 
@@ -20,9 +20,9 @@ ANSWERS = ["John came. Where?", "one line ", " Who?"]
 
 
 def export(folder, fault="", description=None):
-    """A toy that answers with the last line of the story and the question.
+    """Write a toy that answers with the last line of the story and the question.
 
-    `fault` names what it does wrong.
+    `fault` names its fault.
     """
     import tensorflow as tf
 
@@ -69,7 +69,7 @@ def good(tmp_path_factory):
 
 @pytest.fixture
 def quick(monkeypatch, served_here):
-    """The check in this process, without what takes longest."""
+    """Run the check in this process, without the slowest rows."""
     monkeypatch.setattr(check_module, "_check_python", lambda *_: "")
 
 
@@ -95,10 +95,10 @@ def test_a_good_export_passes(good):
     assert [row.name for row in report.rows] == ROWS
     found = details(report)
     assert found["requests"] == "1 signature answered 3 questions"
-    assert found["batch_of_one"] == "3 questions alone as in the batch"
+    assert found["batch_of_one"] == "3 questions: same answers alone and in the batch"
     assert found["odd_inputs"] == (
         "24 odd questions, from no text as story to line breaks as question: answered in UTF-8, "
-        "alone as in a batch"
+        "alone and in a batch"
     )
     assert found["expected"] == "3 answers as expected"
     assert "; 32 questions: p50 " in found["latency"]
@@ -110,28 +110,27 @@ def test_without_a_description_its_inputs_tell_the_kind(tmp_path, quick):
     assert failed(report) == {"description": f"{missing} is missing; export again"}
     assert details(report)["requests"] == "1 signature answered 5 questions"
     assert details(report)["expected"].startswith("not compared with the model: ")
-    # No kind has these inputs: the check says what translation would take.
+    # No kind has these inputs, so the check expects those of translation.
     assert failed(check_export(export(tmp_path / "2", "question"))) == {
-        "signatures": "serving_default input: names ['story'] where ['text'] are expected; "
-        "serving_default output: names ['answer', 'score'] where ['score', 'translation'] are "
-        "expected; no signature 'n_best'"
+        "signatures": "serving_default input: names ['story'], expected ['text']; "
+        "serving_default output: names ['answer', 'score'], expected ['score', 'translation']; "
+        "no signature 'n_best'"
     }
 
 
 def test_a_signature_without_question_fails_its_row(tmp_path, quick):
     report = check_export(export(tmp_path / "1", "question", described()))
     assert failed(report) == {
-        "signatures": "serving_default input: names ['story'] where ['question', 'story'] are "
-        "expected"
+        "signatures": "serving_default input: names ['story'], expected ['question', 'story']"
     }
     assert report.rows[-1].name == "signatures"
 
 
 def test_texts_are_for_exports_that_translate(good, quick):
     assert failed(check_export(good, ["a"])) == {
-        "signatures": "serving_default input: names ['question', 'story'] where ['text'] are "
-        "expected; serving_default output: names ['answer', 'score'] where ['score', "
-        "'translation'] are expected; no signature 'n_best'"
+        "signatures": "serving_default input: names ['question', 'story'], expected ['text']; "
+        "serving_default output: names ['answer', 'score'], expected ['score', 'translation']; "
+        "no signature 'n_best'"
     }
 
 
@@ -139,7 +138,7 @@ def test_wrong_answers_fail_their_row(tmp_path, quick):
     wrong = ["John came. Where?", "another", " Who?"]
     version = export(tmp_path / "1", description=described(answer=wrong))
     assert failed(check_export(version)) == {
-        "expected": "answer of question 1: 'one line ' where 'another' is expected"
+        "expected": "answer of question 1: 'one line ', expected 'another'"
     }
 
 
@@ -161,9 +160,9 @@ def test_broken_examples_fail_the_row_of_answers(good, tmp_path, changed):
 def test_scores_that_depend_on_the_batch_fail_their_rows(tmp_path, quick):
     wrong = failed(check_export(export(tmp_path / "1", "batch", WITHOUT_EXAMPLES)))
     assert wrong.keys() == {"batch_of_one", "odd_inputs"}
-    assert wrong["batch_of_one"] == "score of question 0: -54 where -58 is expected"
+    assert wrong["batch_of_one"] == "score of question 0: -54, expected -58"
     assert wrong["odd_inputs"].startswith(
-        "no text as story, alone: score of question 0: -1 where -24 is expected; only spaces as"
+        "no text as story, alone: score of question 0: -1, expected -24; only spaces as"
     )
 
 
@@ -191,7 +190,7 @@ def test_warmup_requests_are_replayed_with_their_inputs(tmp_path, quick, monkeyp
 
     monkeypatch.setattr(served_here, "run", note)
     report = check_export(version)
-    assert details(report)["warmup"] == "1 requests answered, of serving_default"
+    assert details(report)["warmup"] == "1 requests answered, for serving_default"
     assert asked[-1] == ("serving_default", request)
 
     misnamed = {"story": [b"a"], "query": [b"b"]}
@@ -211,7 +210,7 @@ def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
 
     monkeypatch.setattr(served_here, "run", untrue)
     wrong = failed(check_export(good))
-    assert wrong == {"python": "serving_default score of question 0: -20.99 where -21 is expected"}
+    assert wrong == {"python": "serving_default score of question 0: -20.99, expected -21"}
 
 
 def test_an_odd_value_stands_beside_an_ordinary_one():

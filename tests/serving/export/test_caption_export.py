@@ -1,4 +1,4 @@
-"""Captioning models as SavedModels: the bytes of images in, captions out."""
+"""Captioning models as SavedModels, from the bytes of images to captions."""
 
 import base64
 import json
@@ -42,14 +42,14 @@ def test_decoded_images():
     assert readable == [True] * 4
     np.testing.assert_array_equal(images[:3], IMAGES)
     np.testing.assert_allclose(images[3], tf.io.decode_jpeg(JPEG), atol=1e-3)
-    # Of another size, and grey.
+    # A different size, and gray.
     images, readable = decoded([encode_png(31, 50, (200, 10, 0)), encode_png(1, 1, (7,))], 4, 6)
     assert readable == [True, True] and images.shape == (2, 4, 6, 3)
     np.testing.assert_allclose(images[0], np.broadcast_to([200, 10, 0], (4, 6, 3)), atol=1e-3)
     np.testing.assert_allclose(images[1], np.full((4, 6, 3), 7), atol=1e-3)
     images, _ = decoded([PNG], channels=1)
     np.testing.assert_array_equal(images[0], tf.io.decode_png(PNG, 1))
-    # The mean of the pixels that one is made of.
+    # The mean of the pixels that are merged into one.
     halves = np.repeat(np.uint8([[[0], [100]]]), 3, axis=2)
     images, _ = decoded([tf.io.encode_png(halves).numpy()], 1, 1)
     np.testing.assert_allclose(images[0], np.full((1, 1, 3), 50), atol=1e-3)
@@ -160,7 +160,7 @@ def test_check_passes(exported):
     assert details["attention"].startswith("weights sum to at most 1 over the regions")
     assert details["odd_inputs"].startswith("14 odd images, from no bytes to a GIF: answered")
     assert details["expected"] == "6 captions as expected"
-    assert details["warmup"] == "12 requests answered, of serving_default, attention"
+    assert details["warmup"] == "12 requests answered, for serving_default, attention"
 
 
 def test_it_is_loaded_and_asked(exported, model):

@@ -1,4 +1,4 @@
-"""A model that reads a context, as a SavedModel: text and context in, text out."""
+"""Models that read a context as SavedModels, from text and context to text."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def served(model, tmp_path_factory):
-    """An export of the translations alone, as it is loaded: each signature takes seconds."""
+    """A loaded export with only `serving_default`, because each signature takes seconds."""
     folder = tmp_path_factory.mktemp("exports") / "qa"
     only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -63,7 +63,7 @@ def test_translations_are_those_of_ids(model):
         assert expected.numpy()[0].decode() == translation
     copied = " ".join(translations).split()
     assert set(copied) - {*WORDS, "⁇"}, translations  # from outside the vocabulary
-    # One at a time, and with a beginning.
+    # One at a time, and with a prefix.
     alone = [
         model.translate([text], contexts=[context], **OPTIONS)[0]
         for text, context in zip(TEXTS[2:4], CONTEXTS[2:4], strict=True)
@@ -73,9 +73,9 @@ def test_translations_are_those_of_ids(model):
     assert forced[0].startswith("far Zoë")
 
 
-@pytest.mark.filterwarnings("ignore:text .* was cut")
+@pytest.mark.filterwarnings("ignore:text .* was truncated")
 def test_a_source_that_is_cut_numbers_only_what_is_left(model):
-    """Its other words have no ids that a context could hold and no output could."""
+    """The truncated words get no extended ids."""
     long = " ".join(f"w{number}" for number in range(130))
     options = {"max_length": 4, "min_length": 3}
     translation = model.translate([long], contexts=["k1"], **options)
@@ -109,11 +109,11 @@ def test_scores_are_those_of_batches(model):
 
 
 def test_contexts_are_asked_for(model):
-    with pytest.raises(ValueError, match=r"Expected contexts, one for each text.*contexts=None"):
+    with pytest.raises(ValueError, match=r"Expected a context for each text.*contexts=None"):
         model.translate(TEXTS)
     with pytest.raises(ValueError, match=r"Expected as many contexts as texts.*1 contexts"):
         model.translate(TEXTS, contexts=CONTEXTS[:1])
-    with pytest.raises(ValueError, match=r"Expected contexts, one for each text"):
+    with pytest.raises(ValueError, match=r"Expected a context for each text"):
         model.score(TEXTS, TEXTS)
     with pytest.raises(ValueError, match=r"Expected as many contexts as sources"):
         model.score(TEXTS, TEXTS, contexts=CONTEXTS[:1])
@@ -123,7 +123,7 @@ def test_the_export_translates_as_the_model_does(model, served):
     translations = model.translate(TEXTS, contexts=CONTEXTS, **OPTIONS)
     translator = Translator(served)
     assert translator.translate(TEXTS, contexts=CONTEXTS) == translations
-    with pytest.raises(ValueError, match=r"Expected contexts, one for each text"):
+    with pytest.raises(ValueError, match=r"Expected a context for each text"):
         translator.translate(TEXTS)
 
 
@@ -159,10 +159,10 @@ def test_the_contract_finds_what_is_wrong():
     contract = ContextContract()
     assert contract.attention_problems(good) == []
     for name, value, problem in (
-        ("context_weights", [[[0.7, 0.2, 0.1]] * 2], "of the context, weights of padding"),
-        ("context_weights", [[[0.7, 0.7, 0.0]] * 2], "of the context, weights of a target token"),
+        ("context_weights", [[[0.7, 0.2, 0.1]] * 2], "context: weights of padding"),
+        ("context_weights", [[[0.7, 0.7, 0.0]] * 2], "context: weights of a target token"),
         ("weights", [[[0.9, 0.9]] * 2], "weights of a target token sum to 1.8"),
-        ("context_probability", [[0.8, 0.2]], "context_probability has 0.2000 where 0 to 1"),
+        ("context_probability", [[0.8, 0.2]], "context_probability has 0.2000, expected 0 to 1"),
     ):
         (found,) = contract.attention_problems({**good, name: np.array(value)})
         assert found.startswith(problem), found
@@ -187,5 +187,5 @@ def test_lite_translates_as_the_model(model, tmp_path):
     np.testing.assert_allclose(
         [score for _, score in found], [score for _, score in expected], atol=1e-4
     )
-    with pytest.raises(ValueError, match="Expected contexts, one for each text"):
+    with pytest.raises(ValueError, match="Expected a context for each text"):
         translator.translate(TEXTS)

@@ -28,7 +28,7 @@ def test_signatures_agree_with_the_search_of_the_model(module, word_model, sente
     ranking = run(module, "n_best", sentences)
     assert best["translation"].shape == best["score"].shape == (7,)
     assert ranking["translations"].shape == ranking["scores"].shape == (7, 3)
-    # Each sentence on its own, by the model and its tokenizers.
+    # Each sentence alone, with the model and its tokenizers.
     for row, sentence in enumerate(sentences):
         ids = words.tokenize([sentence]).to_list()[0]
         if not ids:
@@ -104,7 +104,7 @@ def test_long_texts_are_cut(module):
     assert module.source_lengths(tf.constant(long)).numpy().tolist() == [12, 14, 11]
     found = run(module, "serving_default", long)
     assert found["translation"][0] == found["translation"][1]
-    # To rounding: rows of a batch may be summed in another order.
+    # Equal except for rounding, because rows of a batch can be summed in another order.
     assert found["score"][0] == pytest.approx(found["score"][1], abs=1e-5)
     tokens = run(module, "attention", long)["source_tokens"]
     assert tokens[1].tolist() == [b"dog"] * 11 + [b"</s>"]
@@ -131,7 +131,7 @@ def test_fewer_hypotheses_than_places(word_model):
     absent = ranking["scores"][0] == np.float32(-1e9)
     assert absent.tolist() == [False] * 57 + [True] * 3
     assert ranking["translations"][0][absent].tolist() == [b""] * 3
-    # One of the rest is empty, because it ended at once.
+    # One of the others is empty, because it ended immediately.
     assert (ranking["translations"][0][~absent] == b"").sum() == 1
 
 
@@ -176,7 +176,7 @@ def test_model_without_tokenizers():
 @pytest.mark.usefixtures("eagerly")
 def test_a_ranking_has_no_text_twice(word_model):
     class Twice:
-        """The tokens of a and of b are written alike."""
+        """Tokenizer that writes the tokens of a and b in the same way."""
 
         kind, vocabulary_size = "characters", 10
 
@@ -233,7 +233,7 @@ def test_forced_prefix(module, word_model, sentences):
         if not prefix:
             assert translation == free["translation"][row]
     assert found["translation"][1] != free["translation"][1]
-    # What begins as the free translation does is the free translation.
+    # With the beginning of the free translation as prefix, the result is the free translation.
     begun = [text[:2] for text in free["translation"].tolist()]
     again = forced_prefix(tf.constant(begun), tf.constant(sentences))
     same = again["translation"].numpy() == free["translation"]
@@ -251,7 +251,7 @@ def test_a_prefix_may_be_copied(make_pointer_model):
         assert translation.split()[:2] == prefix.split()
     alone = [model.translate([t], prefixes=[p], **options)[0] for t, p in zip(texts, prefixes)]  # noqa: B905
     assert alone == translations
-    # Of a source that is cut only what is left can be copied.
+    # Only the words of a truncated source that remain can be copied.
     cut = {"beam_size": 1, "max_length": 4}
     cut = model.translate(["Zoë reads two Bücher"], prefixes=["Bücher Zoë"], **cut)
     assert cut[0].split()[:2] == ["⁇", "Zoë"]

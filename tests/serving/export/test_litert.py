@@ -31,7 +31,7 @@ thorough = pytest.mark.thorough("converts one model more, or another search")
 
 @pytest.fixture(scope="module")
 def models(word_model, make_pointer_model):
-    """Tiny models, by the name of their kind."""
+    """Tiny models, by kind."""
     luong = zoo.luong_general_lstm(
         word_model.source_tokenizer, embedding_dim=6, units=6, dropout=0.0
     )
@@ -99,7 +99,7 @@ def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path
 def test_a_model_that_reads_images_is_refused(tmp_path):
     tokenizer = WordTokenizer(["a", "dog"])
     model = zoo.show_attend_tell_lstm(tokenizer, image_size=32, embedding_dim=4, units=3)
-    with pytest.raises(ValueError, match=r"that translates, for LiteRT.*lstm, which reads image"):
+    with pytest.raises(ValueError, match=r"that translates for LiteRT.*lstm, which reads image"):
         export_lite(model, tmp_path / "lite")
     assert not (tmp_path / "lite").exists()
 
@@ -138,7 +138,7 @@ def test_the_folder(lite, word_model):
 
 
 def test_core(lite, word_model):
-    """Any runner of LiteRT can call it: ids in, ids out."""
+    """Any LiteRT interpreter can run the core, with ids as inputs and outputs."""
     run = litert._interpreter(str(lite / "model.tflite")).get_signature_runner()
     for ids in ([[5, 6, 3]], [[5, 6, 7, 8, 4, 3]]):
         ids = np.array(ids, "int32")
@@ -152,7 +152,7 @@ def test_odd_texts(lite, word_model):
     translator = Translator(load_lite(lite))
     assert translator.best([]) == []
     assert translator.best(["", " \n"]) == [("", 0.0)] * 2
-    with pytest.warns(UserWarning, match="text 2 has 21 tokens and was cut to 10"):
+    with pytest.warns(UserWarning, match="text 2 has 21 tokens and was truncated to 10"):
         found = translator.translate(["dog", "dog " * 20])
     assert found == word_model.translate(["dog", "dog " * 9], **OPTIONS)
     assert translator.translate(["\x00 dog \udfff".encode("utf-8", "replace").decode()]) != [""]
@@ -196,14 +196,14 @@ def test_small_weights(tmp_path, kind, saved):
         scores[weights] = np.array([score for _, score in translator.best(texts)])
     exact = [score for _, score in Translator(ExportModule(model, **options)).best(texts)]
     assert np.abs(scores["float32"] - exact).max() < 1e-5
-    # What was rounded shows, but little.
+    # The rounding has a small effect.
     assert 1e-6 < np.abs(scores[kind] - exact).max() < 0.05
     assert sizes[kind] < sizes["float32"] - saved * 4 * model.count_params()
 
 
 @pytest.fixture
 def untraced(monkeypatch):
-    """Exports whose core does not matter, and so is not made."""
+    """Write exports without a core, for tests that do not run it."""
     monkeypatch.setattr(litert, "_core", lambda *arguments: b"core")
 
 

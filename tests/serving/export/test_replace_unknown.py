@@ -1,4 +1,4 @@
-"""Unknown words of a translation, replaced by the source words that they attend to."""
+"""Replacement of unknown words of a translation by the source words to which they attend."""
 
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ IS, IST, STOP, UNKNOWN, END = 4, 5, 6, 1, 3
 
 
 def fake_model():
-    """Finds "⁇ ist ⁇ ⁇" of every source, its words attending to positions 0, 1, 2 and the end."""
+    """Return a model that writes "⁇ ist ⁇ ⁇", with attention to positions 0, 1, 2 and the end."""
 
     def search(inputs, *, max_length, n_best, with_records, **options):
         batch, length = tf.unstack(tf.shape(inputs["source_ids"]))
@@ -82,7 +82,7 @@ def test_the_dictionary_translates():
     module = TranslationTask(fake_model(), replace_unknown=True, dictionary=dictionary, **OPTIONS)
     expected = ["Ann ist alt sehr alt", "Bob ist ill sehr alt", ""]
     assert decoded(module.signatures["serving_default"](TEXTS)["translation"]) == expected
-    # One that is written as two counts as two where alignments are told by words.
+    # A word that is written as two words counts as two in alignments.
     tokens = decoded(module.signatures["attention"](TEXTS)["target_tokens"][0])
     assert tokens == ["Ann", "ist", "alt", "sehr alt", "</s>"]
     assert module.codec.target_tokenizer.word_indices([*tokens[:4], "."]) == [0, 1, 2, 3, 5]
@@ -122,17 +122,17 @@ def test_what_does_not_fit():
     tokenizer = WordTokenizer(WORDS)
     for name, why in (
         ("encoder_decoder_gru", "has no attention"),
-        ("pointer_generator_gru", "copies already"),
+        ("pointer_generator_gru", "already copies"),
     ):
         with pytest.raises(ValueError, match=rf"attention that does not copy.*{name}.*{why}"):
             zoo.get_model(name)(tokenizer, units=4).translate(["is"], replace_unknown=True)
-    with pytest.raises(ValueError, match=r"Expected replace_unknown=True .*with a dictionary"):
+    with pytest.raises(ValueError, match=r"Expected replace_unknown=True, .*for a dictionary"):
         TranslationTask(fake_model(), dictionary={"a": "b"})
     with pytest.raises(ValueError, match="Received: an empty word"):
         TranslationTask(fake_model(), replace_unknown=True, dictionary={"a": ""})
     model = fake_model()
     model.target_tokenizer = model.source_tokenizer = CharacterTokenizer(["a", "b"])
-    with pytest.raises(ValueError, match="tokens that are words, with a dictionary"):
+    with pytest.raises(ValueError, match="tokens that are words, for a dictionary"):
         TranslationTask(model, replace_unknown=True, dictionary={"a": "b"})
     TranslationTask(model, replace_unknown=True)
     model.source_tokenizer = SimpleNamespace(kind="sentencepiece")

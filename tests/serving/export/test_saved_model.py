@@ -32,7 +32,7 @@ OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
 @pytest.fixture(scope="module")
 def exported(served_folder):
-    """The version that the tests share."""
+    """The version that several tests use."""
     return served_folder / "3"
 
 
@@ -50,9 +50,9 @@ def test_export_translates_as_the_model_does(exported, expected, word_model, sen
     assert expected.description["beam_size"] == 3
     assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
     assert len(set(expected.translate(sentences))) > 3
-    with pytest.warns(UserWarning, match="text 1 has 21 tokens and was cut to 12"):
+    with pytest.warns(UserWarning, match="text 1 has 21 tokens and was truncated to 12"):
         expected.translate(["dog " * 20])
-    # The version itself may be named as well.
+    # The folder of the version is also accepted.
     again = Translator(load_export(exported))
     assert again.best(sentences) == expected.best(sentences)
 
@@ -71,7 +71,7 @@ def test_a_file_translates_as_the_model_does(word_model, sentences, tmp_path):
 @pytest.mark.usefixtures("eagerly")
 def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
     model = make_pointer_model(seed=178)
-    # One of the signatures is enough: they share how they read and write words.
+    # One signature is enough, because all read and write words in the same way.
     only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
     monkeypatch.setattr(ExportModule, "signatures", only)
     options = {"beam_size": 2, "max_length": 12}
@@ -84,21 +84,21 @@ def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
 
 @pytest.fixture
 def tampered(exported, tmp_path):
-    """A copy of the export, and the file in which it says what it is."""
+    """A copy of the export, and the path of its description."""
     copy = shutil.copytree(exported, tmp_path / "1")
     return copy, copy / "assets.extra" / "kerasnmt.json"
 
 
 @pytest.fixture(scope="module")
 def process(exported):
-    """A process that serves the export; it reads no description."""
+    """A process that serves the export, without reading the description."""
     with SessionProcess(exported) as process:
         yield process
 
 
 @pytest.fixture
 def expected_row(monkeypatch, process):
-    """The one row of the check, without what takes longest."""
+    """Return the row `expected` of the check, without the slowest rows."""
     monkeypatch.setattr(check_module, "SessionProcess", lambda *_: nullcontext(process))
     left_out = ("batch_of_one", "odd_inputs", "warmup", "python", "description")
     for name in (*left_out, "latency", "memory"):
@@ -126,7 +126,7 @@ def test_check_compares_with_the_translations_written_with_it(tampered, word_mod
     path.write_text(json.dumps(description))
     passed, detail = expected_row(copy)
     assert not passed
-    assert "where 'another' is expected" in detail
+    assert "expected 'another'" in detail
 
 
 def test_check_says_where_there_was_nothing_to_compare_with(tampered, expected_row):
@@ -134,7 +134,7 @@ def test_check_says_where_there_was_nothing_to_compare_with(tampered, expected_r
     path.unlink()
     assert expected_row(copy) == (
         True,
-        "not compared with the model: the export holds no examples",
+        "not compared with the model: the export contains no examples",
     )
 
 
@@ -158,7 +158,7 @@ def test_broken_description(tampered, text, expected_row):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     passed, detail = expected_row(copy)
     assert not passed
-    assert detail.startswith(f"{path}: expected the description of an export, in JSON")
+    assert detail.startswith(f"{path}: expected the description of an export in JSON")
     with pytest.raises(ValueError, match=r"kerasnmt\.json: expected the description"):
         load_export(copy)
 
@@ -168,7 +168,7 @@ def test_check_passes(exported, word_model, sentences):
     assert report.passed, str(report)
     details = {row.name: row.detail for row in report.rows}
     assert details["expected"] == f"{len(sentences)} translations as expected"
-    assert details["warmup"] == "27 requests answered, of serving_default, n_best, attention"
+    assert details["warmup"] == "27 requests answered, for serving_default, n_best, attention"
 
 
 def test_export_holds_weights_and_no_optimizer(exported, word_model):
@@ -210,7 +210,7 @@ def test_folder_holds_no_more_than_it_should(exported, word_model):
     assert any(description["examples"]["translation"])
     extra = {"kerasnmt.json", "tf_serving_warmup_requests"}
     assert {*os.listdir(exported / "assets.extra")} == extra
-    # A server that runs as somebody else can read it.
+    # A server of another user can read it.
     assert exported.stat().st_mode & 0o777 == 0o755
 
 
@@ -261,7 +261,7 @@ def test_bad_options_make_no_folder(word_model, tmp_path):
 
 @pytest.fixture
 def untraced(monkeypatch):
-    """Exports whose graphs do not matter, and so are not traced."""
+    """Write exports without graphs, for tests that do not run them."""
     monkeypatch.setattr(ExportModule, "signatures", {})
     monkeypatch.setattr(ExportModule, "examples", lambda self: {})
 
@@ -290,7 +290,7 @@ def test_versions(word_model, tmp_path, monkeypatch):
     assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "1")
     (tmp_path / "9").mkdir()
     (tmp_path / "notes").mkdir()
-    # By number, not by name: 10 follows 9, and 11 follows 10.
+    # Sorted by number, not by name: 10 follows 9, and 11 follows 10.
     assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "10")
     assert export_next_version(word_model, tmp_path, **options) == str(tmp_path / "11")
     assert sorted(os.listdir(tmp_path)) == ["1", "10", "11", "9", "notes"]
@@ -352,7 +352,7 @@ def test_kill_leaves_no_version(word_model, tmp_path, monkeypatch):
     )
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     left = os.listdir(tmp_path / "name")
-    # What is left is hidden and no number: no server takes it for a version.
+    # The remaining folder is hidden and not a number, so no server loads it as a version.
     assert [name[:12] for name in left] == [".unfinished-"]
     assert not any(name.isdecimal() for name in left)
     with pytest.raises(ValueError, match="Expected an export"):

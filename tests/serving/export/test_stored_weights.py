@@ -14,7 +14,7 @@ OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
 
 def rounded(values, kind):
-    """The values that a weight has after it was stored, by another way than the code's."""
+    """Return the values of a stored weight, by another algorithm than that of the library."""
     if not is_matrix(values):
         return values
     if kind == "float16":
@@ -42,7 +42,7 @@ def small(request, word_model):
 
 @pytest.fixture(scope="module")
 def exported(word_model, tmp_path_factory):
-    """An export of the translations alone."""
+    """An export with only `serving_default`."""
     folder, options = tmp_path_factory.mktemp("int8") / "1", {**OPTIONS, "beam_size": 1}
     only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -62,7 +62,7 @@ def test_it_translates_as_the_model_with_rounded_weights(
     assert [text for text, _ in found] == [text for text, _ in expected]
     scores = [score for _, score in found]
     np.testing.assert_allclose(scores, [score for _, score in expected], atol=1e-4)
-    # What was lost shows in the scores, and not in the model itself.
+    # The rounding changes the scores, but not the model.
     exact = [score for _, score in Translator(word_module).best(sentences)]
     assert max(abs(one - other) for one, other in zip(scores, exact, strict=True)) > 2e-4
 
@@ -108,7 +108,7 @@ def test_an_export_holds_the_small_weights_and_a_server_can_run_it(exported, wor
 
 
 class FakeModel:
-    """Weights by name, and a search that answers with one of them."""
+    """Model with given weights, whose search returns one of them."""
 
     def __init__(self, **values):
         self.weights = [keras.Variable(value, name=name) for name, value in values.items()]
@@ -144,6 +144,6 @@ def test_bad_weights(word_model, tmp_path):
         ValueError, match=r"one of float32, float16, int8\. Received: weights='int4'"
     ):
         word_model.export(tmp_path / "1", weights="int4")
-    with pytest.raises(ValueError, match=r"at most 65,504, for float16\. Received: .* with 70,000"):
+    with pytest.raises(ValueError, match=r"at most 65,504 for float16\. Received: .* with 70,000"):
         StoredWeights(FakeModel(big=np.float32([[1, 2], [3, -70000]])), "float16")
     assert not (tmp_path / "1").exists()

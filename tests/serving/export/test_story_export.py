@@ -1,4 +1,4 @@
-"""Memory networks as SavedModels: story and question in, answer out."""
+"""Memory networks as SavedModels, from story and question to answer."""
 
 import json
 
@@ -51,7 +51,7 @@ def session(exported):
 
 @pytest.fixture(scope="module")
 def expected(model):
-    """The answers and scores of the model itself."""
+    """The answers and scores of the model."""
     module = ExportModule(model)  # kept, as its functions hold it weakly
     found = module.signatures["serving_default"](tf.constant(STORIES), tf.constant(QUESTIONS))
     return {name: value.numpy() for name, value in found.items()}
@@ -82,7 +82,7 @@ def test_any_bytes_and_no_rows(session):
 
 
 def test_long_lines_are_cut(model, session):
-    """Ten thousand words in one line cost no more than a hundred."""
+    """A line of ten thousand words takes no more time than one of a hundred."""
     words = " ".join(["mary", "john", "went", "home", "away"] * 2000)
     first = " ".join(["mary", "john", "went", "home", "away"] * 20)
     long = {"story": [f"john home\n{words}\nmary went", words], "question": ["where", words]}
@@ -203,6 +203,6 @@ def test_check_passes(exported):
     details = {row.name: row.detail for row in report.rows}
     assert details["signatures"] == "serving_default"
     assert details["requests"] == "1 signature answered 5 questions"
-    assert details["warmup"] == "9 requests answered, of serving_default"
+    assert details["warmup"] == "9 requests answered, for serving_default"
     assert details["expected"] == "5 answers as expected"
     assert details["latency"].startswith("1 question: p50 ")

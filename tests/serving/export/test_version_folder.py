@@ -1,4 +1,4 @@
-"""Versions that are written whole or not at all, by processes without TensorFlow."""
+"""Versions are written completely or not at all, by processes without TensorFlow."""
 
 import fcntl
 import json
@@ -14,7 +14,7 @@ from kerasnmt.serving.export.version_folder import newest_version, write_version
 ROOT = Path(__file__).parents[3]
 WHOLE = {"saved_model.pb": "graph", "variables/index": "index", "variables/data": "data" * 1000}
 
-# Runs in a Python of its own, small enough to be forked many times.
+# Runs in a separate Python process, which is small enough to be forked many times.
 SCRIPT = """
 import json, os, signal, sys
 from pathlib import Path
@@ -40,7 +40,7 @@ KILLS = (
     SCRIPT
     + """
 def killed_at(moment):
-    # An audit hook hears of every file opened, folder made, lock, rename and removal, before it.
+    # An audit hook is called before each open, mkdir, lock, rename and remove.
     left = [moment]
 
     def hook(event, arguments):
@@ -95,7 +95,7 @@ def write(folder):
 
 
 def held(folder):
-    """The files of a folder, with what is in them."""
+    """Return the files of a folder, with their content."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_text() for path in files}
 
@@ -104,16 +104,16 @@ def test_a_kill_at_any_moment_leaves_whole_versions_only(tmp_path):
     directory = tmp_path / "en_de"
     moments = json.loads(run(KILLS, directory))
     assert len(moments) > 30
-    # Each attempt is killed a step later than the one before, until one lives.
+    # Each attempt is killed one step later than the previous one, until one succeeds.
     *killed, last = moments
     unfinished = [name for names in killed for name in names if name.startswith(".unfinished-")]
     assert unfinished
-    # Each removes what the one before has left: there is never more than one.
+    # Each process removes the folder of the previous one, so there is never more than one.
     for names in killed:
         assert sum(name.startswith(".unfinished-") for name in names) <= 1
     versions = [[name for name in names if name.isdecimal()] for names in moments]
     assert versions[0] == versions[len(versions) // 2] == []
-    # After the move, killed ones have left a version too.
+    # Processes that are killed after the move also leave a version.
     assert last == versions[-1] == sorted(str(n + 1) for n in range(len(last)))
     assert len(last) > 1
     assert all(held(directory / name) == WHOLE for name in last)
@@ -155,7 +155,7 @@ def test_a_folder_that_is_taken_for_abandoned_is_made_anew(tmp_path, monkeypatch
 
     def slow(lock, operation):
         if not taken:
-            # Between making the folder and locking it, another process has removed it.
+            # Another process removes the folder before it is locked.
             taken.extend(os.listdir(tmp_path))
             (tmp_path / taken[0] / "lock").unlink()
             (tmp_path / taken[0]).rmdir()
@@ -181,7 +181,7 @@ def test_without_locks_versions_are_written_all_the_same(tmp_path, monkeypatch):
 def test_a_number_taken_meanwhile_is_left_alone(tmp_path, holds):
     def write_late(folder):
         write(folder)
-        # By a file and by a folder, which may be empty still.
+        # Taken by a file, and by a folder, which may be empty.
         (tmp_path / "4").write_text("a file")
         (tmp_path / "5").mkdir()
         for name, text in holds.items():

@@ -46,7 +46,7 @@ def test_several_inputs_are_what_the_classes_of_the_server_write():
 
 
 def other(change):
-    """A request that is not one of text in one axis."""
+    """A request that is not a text with one axis."""
     log = PredictionLog.FromString(
         encode_warmup_request(WarmupRequest("n_best", {"text": [b"a"]}), "x")
     )
@@ -67,7 +67,7 @@ def other(change):
         other(lambda request: request.inputs.clear()),
         other(lambda request: request.ClearField("model_spec")),
     ],
-    # Named, as protobuf writes a map in any order.
+    # With names, because protobuf writes a map in any order.
     ids=[
         *("nothing", "no message", "no request", "more texts", "two axes", "another dtype"),
         *("another input", "no inputs", "no model"),

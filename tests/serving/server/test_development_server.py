@@ -40,7 +40,7 @@ def test_a_large_body_is_refused_with_an_answer(start, rest_app):
 
 @pytest.fixture
 def slow():
-    """A server that is answering: itself, its thread, the client, the answers, what ends it."""
+    """A server with a slow answer: server, thread, client, answers, and an event to end it."""
     begun, go_on = threading.Event(), threading.Event()
 
     def app(environ, start_response):
@@ -78,7 +78,7 @@ def test_what_is_being_answered_is_answered_before_the_end(slow):
 
 
 def dripping(port, stop):
-    """A client that sends a byte of a request's body now and then."""
+    """A client that slowly sends single bytes of the body of a request."""
     with socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
         with suppress(OSError):
@@ -88,7 +88,7 @@ def dripping(port, stop):
 
 @pytest.fixture
 def read_app():
-    """An application that reads the body, and what became of each."""
+    """An application that reads the body, and a list of the results."""
     read = []
 
     def app(environ, start_response):
@@ -111,7 +111,7 @@ def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app):
     client.start()
     client.join(20)
     assert not client.is_alive() and len(read) == 1 and isinstance(read[0], str)
-    # Each request has a time of its own.
+    # Each request has a separate time.
     with requests.Session() as session:
         for _ in range(3):
             assert session.post(url, data=b"abc", timeout=60).text == "done"
@@ -154,6 +154,6 @@ def test_addresses(start):
         ("no such host", 0, ""),
         ("127.0.0.1", 65536, ""),
     ):
-        with pytest.raises(ValueError, match="Expected an address to listen at") as caught:
+        with pytest.raises(ValueError, match="Expected an address to listen on") as caught:
             development_server(Response(b""), host, taken)
         assert f"Received: host {host}, port {taken}: {reason}" in str(caught.value)

@@ -180,7 +180,7 @@ def test_limits_are_what_is_still_taken(predict):
 
 
 class Toy:
-    """A session with inputs and outputs that no export of kerasnmt has."""
+    """Session with inputs and outputs that no export of kerasnmt has."""
 
     def __init__(self):
         info = {
@@ -205,14 +205,14 @@ def test_numbers_and_one_output():
         response = client.post("/v1/models/toy:predict", json=request)
         return response.status_code, response.get_json()
 
-    # A single output has no name, and float32 is written as short as it is.
+    # A single output has no name. A float32 has as few digits as necessary.
     assert predict({"instances": [[0.4, 2]]}) == (200, {"predictions": [[0.2, 1.0]]})
     assert predict({"inputs": {"a": [[1, 2], [3, 4]]}}) == (200, {"outputs": [[0.5, 1], [1.5, 2]]})
     pair = [{"a": [1, 2], "b": 7}, {"a": [3, 4], "b": 8}]
     code, answer = predict({"signature_name": "pair", "instances": pair})
     assert (code, answer) == (200, {"predictions": pair})
     code, answer = predict({"signature_name": "pair", "instances": [1]})
-    assert (code, answer["error"][:23]) == (400, "Expected values by name")
+    assert (code, answer["error"][:34]) == (400, "Expected an object with the inputs")
     code, answer = predict({"inputs": [[1, 2, 3]]})
     assert (code, answer["error"][:34]) == (400, "Expected float32 of shape [-1, 2] ")
     assert predict({"inputs": [["x", "y"]]})[0] == 400

@@ -55,7 +55,7 @@ def test_files_are_replaced_and_nothing_else_is_left(saved_models):
 def test_wrong_arguments(saved_models, tmp_path):
     for folder in (tmp_path / "none", saved_models / "notes", saved_models / "en_de"):
         with pytest.raises(
-            ValueError, match=f"with a SavedModel. Received: {re.escape(str(folder))}"
+            ValueError, match=rf"<name>/<version>\. Received: {re.escape(str(folder))}"
         ):
             write_server_config(folder)
     with pytest.raises(ValueError, match="Received: base_path='models'"):
