@@ -1,4 +1,4 @@
-"""Searches of a graph whose number of rows is open leave finished rows behind."""
+"""Searches in graphs with a variable number of rows drop finished rows."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ END, START, PAD, VOCABULARY, LENGTH, SOURCE = 3, 4, 0, 9, 20, 6
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(VOCABULARY, VOCABULARY), scale=2.0).astype("float32")
 ROWS = 13
-# How much each row is inclined to end, and what it attends to.
+# The probability of the end of each row, and its attention.
 MEMORY = {
     "end": np.linspace(-6.0, 4.0, ROWS, dtype="float32"),
     "weights": RNG.dirichlet(np.ones(SOURCE), ROWS).astype("float32"),
@@ -21,7 +21,7 @@ SOURCES = RNG.integers(4, 9, (ROWS, SOURCE)).astype("int32")
 
 
 class Model:
-    """Chooses a token by the one before, the row's inclination to end, and the time."""
+    """A step that depends on the previous token, on the row and on the time."""
 
     def __init__(self):
         self.rows = tf.Variable(0, dtype=tf.int64)
@@ -39,7 +39,7 @@ class Model:
 
 
 class Remembering(Model):
-    """Looks back at all tokens so far."""
+    """A step that depends on all earlier tokens."""
 
     def __init__(self):
         super().__init__()
@@ -84,7 +84,7 @@ OPTIONS = [
 
 
 def marks(kind, options):
-    """The marks of a search: those with more options show what those with fewer show."""
+    """Return the marks of a search. Only some pairs of kinds and options run by default."""
     plain = len(options) == 1
     if plain is (kind is Model) and options != {"beam_size": 3}:
         return []
@@ -145,7 +145,7 @@ def test_what_is_found_is_the_same(options, prefix, kind):
     "beam_size", [1, pytest.param(3, marks=pytest.mark.thorough("the greedy search shows it"))]
 )
 def test_less_room_than_steps(beam_size):
-    """What has no place is not written, and the search goes on to its end."""
+    """Steps without room are not written, and the search continues."""
     model, small = Remembering(), 10
     signature = [tf.TensorSpec([None, SOURCE], tf.int32), tf.TensorSpec([None], tf.float32)]
 

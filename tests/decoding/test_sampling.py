@@ -1,4 +1,4 @@
-"""Samples: how often each sequence is drawn, and on what that depends."""
+"""The frequencies of samples, and what they depend on."""
 
 from collections import Counter
 
@@ -43,7 +43,7 @@ def draw(sources=SOURCES, never_ids=(), **options):
 
 
 def close(counts, expected):
-    """Whether counts of ROWS draws fit probabilities, to four standard deviations."""
+    """Return whether counts of ROWS draws fit probabilities, within four standard deviations."""
     assert set(counts) <= set(expected)
     for outcome, probability in expected.items():
         deviation = 4 * np.sqrt(ROWS * probability * (1 - probability)) + 1e-9
@@ -87,7 +87,7 @@ def test_frequencies(options, first, second_of_2):
 
 
 def test_a_high_temperature_draws_nothing_impossible():
-    """Their log-probability of -1e9, divided by it, would be as good as any."""
+    """The temperature would make a log-probability of -1e9 as likely as any other."""
     ids, _, _ = draw(never_ids=(0, 1), temperature=1e10)
     close(Counter(ids[:, 0, 0].tolist()), {2: 0.5, 3: 0.5})
 

@@ -1,4 +1,4 @@
-"""Both searches, on a toy alphabet whose every sequence can be written out."""
+"""Both searches with a toy alphabet, whose sequences can all be enumerated."""
 
 import itertools
 
@@ -17,9 +17,9 @@ IMPOSSIBLE = -1e9
 
 
 class Toy:
-    """Random log-probabilities of the next token, others for every prefix and every row.
+    """Random log-probabilities of the next token, which differ for each prefix and each row.
 
-    A prefix is a node of a tree: the children of node n are 4 n + 1, ..., 4 n + 4.
+    A prefix is a node of a tree. The children of node n are 4 n + 1, ..., 4 n + 4.
     """
 
     def __init__(self, rows=3, seed=0, spread=1.5, end_bias=0.0):
@@ -95,7 +95,7 @@ def penalised(score, length, alpha):
 
 
 def sequences(ids):
-    """The sequences of one row, padding taken off."""
+    """Return the sequences of one row, without padding."""
     return [tuple(token for token in row if token != PAD) for row in np.asarray(ids).tolist()]
 
 
@@ -105,7 +105,7 @@ def ranked(toy, row, found, alpha):
 
 
 def python_beam(toy, row, beam_size, alpha, max_length=LENGTH):
-    """The same rule in plain Python: what has ended keeps its place."""
+    """Beam search in plain Python, where ended sequences keep their places."""
     beam = [()]
     for _ in range(max_length):
         ended = [s for s in beam if s and s[-1] == END]
@@ -172,7 +172,7 @@ CONSTRAINTS = {
 
 
 def brute_force(toy, row, options):
-    """Every sequence that the options allow with its score, best first."""
+    """Return all sequences that the options allow, with their scores, best first."""
     source = SOURCES[row] != PAD
     limit = LENGTH
     if "max_length_ratio" in options:
@@ -266,7 +266,7 @@ def test_a_prefix_overrules_other_options():
     prefix = np.array([[1, 1]] * 3, "int32")
     options = {"no_repeat_ngram": 1, "prefix_ids": prefix, "n_best": 3, "beam_size": 370}
     for row, ids in enumerate(toy.search(**options).ids):
-        # After the prefix nothing comes again: 0 and 2 once each, and the end.
+        # No token is repeated after the prefix: 0 and 2 occur once each, then the end token.
         tails = [(END,)]
         for first, second in ((0, 2), (2, 0)):
             tails += [(first, END), (first, second, END)]
@@ -315,7 +315,7 @@ def test_narrow_beam_equals_plain_python(beam_size, alpha):
         expected = python_beam(toy, row, beam_size, alpha)
         assert sequences(found.ids[row]) == [sequence for _, sequence in expected]
         np.testing.assert_allclose(found.scores[row], [score for score, _ in expected], rtol=1e-5)
-        # The score of a sequence that ended early is still that of its own tokens.
+        # The score of a sequence that ended early depends only on its own tokens.
         for sequence, score in zip(sequences(found.ids[row]), found.scores[row], strict=True):
             own = penalised(toy.log_probability(row, sequence), len(sequence), alpha)
             np.testing.assert_allclose(score, own, rtol=1e-5)
@@ -323,7 +323,7 @@ def test_narrow_beam_equals_plain_python(beam_size, alpha):
 
 def test_beam_of_one_equals_greedy():
     toy = Toy(rows=12, seed=3)
-    # A coverage penalty takes the beam's way; this one counts next to nothing.
+    # With a coverage penalty, a beam of 1 is not greedy search. This penalty is negligible.
     beam = toy.beam(beam_size=1, length_penalty=0.6, coverage_penalty=1e-12)
     greedy = toy.greedy(length_penalty=0.6)
     np.testing.assert_array_equal(beam.ids, greedy.ids)
@@ -364,7 +364,7 @@ def test_early_exit_changes_nothing(alpha):
 
 
 def test_loop_ends_early():
-    # The end is all but certain: one or two steps do. TensorFlow's eager loop calls step each time.
+    # The end is almost certain, so there are one or two steps. The eager loop calls each.
     toy = Toy(seed=6, end_bias=20.0)
     found = toy.beam(beam_size=3)
     assert toy.calls == 1
@@ -409,7 +409,7 @@ def test_records_follow_the_sequences(search):
 
 @pytest.mark.parametrize("alpha", [0.0, 3.0])
 def test_fewer_sequences_than_places(alpha):
-    # Of one token there are four sequences, and of a beam of six two places stay empty.
+    # There are four sequences of one token, so two places of a beam of six stay empty.
     toy = Toy(seed=9)
     found = toy.beam(beam_size=6, n_best=6, max_length=1, length_penalty=alpha)
     for row in range(3):

@@ -1,4 +1,4 @@
-"""The greatest values of long rows, against a sort."""
+"""The largest values of long rows, compared with a sort."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ RNG = np.random.default_rng(0)
 
 
 def by_sort(values, k):
-    """The first k of a stable sort, which leaves the first of equals first."""
+    """Return the first k entries of a stable sort, which keeps the order of equal values."""
     places = np.argsort(-values, axis=-1, kind="stable")[..., :k]
     return np.take_along_axis(values, places, axis=-1), places
 

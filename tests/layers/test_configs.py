@@ -210,7 +210,7 @@ def test_config_round_trip(name):
     copy = keras.saving.deserialize_keras_object(json.loads(written))
     assert type(copy) is type(layer) is getattr(layers, name)
     assert copy.name == "a"
-    # As JSON, which does not tell tuples from lists.
+    # As JSON, which does not distinguish tuples and lists.
     assert json.dumps(copy.get_config()) == json.dumps(layer.get_config())
     assert json.loads(written)["registered_name"] == f"kerasnmt>{name}"
 
@@ -225,7 +225,7 @@ def test_dtype_policy_survives(name):
     config = keras.saving.serialize_keras_object(layer)
     copy = keras.saving.deserialize_keras_object(config)
     assert copy.dtype_policy.name == "mixed_bfloat16"
-    # A model of Keras, such as a backbone, does not write the policy that it does nothing with.
+    # The config of a Keras model, such as a backbone, has no dtype policy.
     policies = {
         part.name: part.dtype_policy.name
         for part in copy._flatten_layers()

@@ -12,7 +12,7 @@ ONES = np.ones((40, 30, 50), "float32")
     ("rate", "dropped"), [(0.5, 128), (0.3, 77), (0.1, 26), (0.999, 255), (0.001, 1)]
 )
 def test_share_and_size(rate, dropped):
-    """The rate is a multiple of 1/256, and what is kept is larger by it."""
+    """The rate is a multiple of 1/256, and kept values are scaled by 1 / (1 - rate)."""
     received = np.array(ByteDropout(rate, seed=1)(ONES, training=True))
     share = dropped / 256
     np.testing.assert_allclose(np.unique(received), [0, 1 / (1 - share)], rtol=1e-6)
@@ -22,7 +22,7 @@ def test_share_and_size(rate, dropped):
 
 
 def test_each_feature_on_its_own():
-    """Features are dropped independently: those side by side, those 4 and those 128 apart."""
+    """Features are dropped independently, whether adjacent, 4 apart or 128 apart."""
     layer = ByteDropout(0.5, seed=2)
     kept = np.array(layer(ONES, training=True)).ravel() > 0
     for distance in (1, 2, 3, 4, 128):

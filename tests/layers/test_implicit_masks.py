@@ -1,4 +1,4 @@
-"""The masks that Keras layers attach to their outputs, as in a user's own model."""
+"""The implicit masks of Keras layers, in a user-defined model."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The layers in a functional model of one's own, without the rest of the library."""
+"""The layers in a functional model, without the rest of the library."""
 
 import keras
 import numpy as np

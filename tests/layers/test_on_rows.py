@@ -36,7 +36,7 @@ def test_graphs_of_open_sizes(shape):
 
 
 def test_no_features():
-    """The context of a decoder without attention has none."""
+    """The context of a decoder without attention has no features."""
     dense = keras.layers.Dense(5)
     dense.build((None, 0))
     assert on_rows(dense, np.zeros((2, 4, 0), "float32")).shape == (2, 4, 5)

@@ -19,7 +19,7 @@ def with_gradients(left, right):
 @pytest.mark.graph
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_one_graph_for_any_batch(jit_compile):
-    """The product and its gradient, 3 (AB)^2 B^T and A^T 3 (AB)^2, by NumPy."""
+    """The product and its gradient, 3 (AB)^2 B^T and A^T 3 (AB)^2, compared with NumPy."""
     function = tf.function(
         with_gradients, input_signature=OPEN_BATCH, autograph=False, jit_compile=jit_compile
     )

@@ -50,7 +50,7 @@ def test_beyond_the_last_place_nothing_is_written():
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_as_numbers(dtype):
-    # As keras.layers.RNN makes them of all states; bfloat16 cannot count beyond 256.
+    # `keras.layers.RNN` casts all states like this. bfloat16 cannot count beyond 256.
     cache = TimeCache.allocate(np.ones((1, 1), dtype), 300)
     cache = cache._replace(written=tf.cast(cache.written, dtype))
     for _ in range(270):

@@ -13,7 +13,7 @@ class Coverage(keras.layers.Layer):
         C_{t,i} = sum_{t' < t} alpha_{t',i},    k_{t,i} = k_i + w C_{t,i}
         loss_t = sum_i min(alpha_{t,i}, C_{t,i})
 
-    The additive score becomes v^T tanh(W h_i + U s + w C_{t,i}), as published. A dot product of
+    The additive score becomes v^T tanh(W h_i + U s + w C_{t,i}), as in the papers. A dot product of
     query and key grows by C_{t,i} times the dot product of the query and w. A score that does not
     use the keys (`LocationScore`) does not change.
 

@@ -1,4 +1,4 @@
-"""A recurrent cell made from a Keras layer, to use cuDNN."""
+"""Recurrent cell that consists of a Keras layer, to use cuDNN."""
 
 from typing import Any
 

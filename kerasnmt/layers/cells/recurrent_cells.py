@@ -144,7 +144,7 @@ class SimpleRNNCell(keras.layers.Layer):
 
     Args:
         units: Size of the state.
-        activation: The function f, or its name in `keras.activations`.
+        activation: Function f, or its name in `keras.activations`.
     """
 
     def __init__(self, units: int, activation: str | Callable = "tanh", **kwargs) -> None:

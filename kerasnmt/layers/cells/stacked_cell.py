@@ -1,4 +1,4 @@
-"""A stack of recurrent cells."""
+"""Stack of recurrent cells."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -69,7 +69,7 @@ class AttentionDecoderCell(DecoderCell):
 
         Args:
             inputs: From `project_inputs`, `[batch, input_size]`.
-            states: The state of `step`, and the memory.
+            states: State of `step`, and the memory.
 
         Returns:
             [output; weights], float32 `[batch, output_units + source_length]`; and the new state

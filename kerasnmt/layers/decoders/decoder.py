@@ -22,7 +22,7 @@ class Decoder(Composite, keras.layers.Layer):
     that `ContextEncoder` returns.
     """
 
-    # Whether the decoder predicts extended ids, those of unknown words in the source.
+    # Whether the decoder predicts extended ids, which include unknown words of the source.
     copies: bool = False
     # Whether the records of `call` and `step` contain attention weights.
     has_attention: bool = False

@@ -36,7 +36,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
         attention: Attention to the source, for example `BahdanauAttention(units)`.
-        history_attention: Attention to the earlier states, another such layer.
+        history_attention: Attention to the earlier states, a separate layer of the same kind.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:

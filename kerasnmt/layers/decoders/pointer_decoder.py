@@ -73,9 +73,10 @@ class PointerDecoder(DecoderLoop):
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Outputs: with `targets`, their `TokenProbability`; without, a dict of `pointer`, the
-            weights a_t, float32 `[batch, target_length, source_length]`, and `words`, the
-            `SourceWords`. And records: `weights`, the same a_t.
+            Outputs and records. With `targets`, the outputs are their `TokenProbability`. Without
+            `targets`, they are a dict of `pointer`, the weights a_t, float32
+            `[batch, target_length, source_length]`, and `words`, the `SourceWords`. The records
+            contain `weights`, the same a_t.
         """
         _, weights = self.run(target_ids, state, memory, training)
         outputs: Any = {"pointer": weights, "words": memory["words"]}

@@ -32,8 +32,9 @@ class PointerGeneratorDecoder(Decoder):
 
     By default, the weights a_t are those of the decoder's own attention, with its coverage. If
     `pointer` is given, they are those of this separate attention, with s_t as the query. With the
-    additive score, this is the pointer of Stehnii's article plus a bias b: softmax_i(w^T tanh(W_x
-    h_i + W_y s_t + b)).
+    additive score, this is the pointer of Stehnii's article plus a bias b:
+
+        a_{t,i} = softmax_i(w^T tanh(W_x h_i + W_y s_t + b))
 
     The log-probabilities are always finite: a word of the source has a probability of at least
     1e-30 of being copied. In the loss, a word that can be neither generated nor copied has this
@@ -120,12 +121,12 @@ class PointerGeneratorDecoder(Decoder):
         """Predict every next token of given targets; see `Decoder`.
 
         Returns:
-            Outputs: with `targets`, their `TokenProbability`; without, a dict of `vocabulary`, the
-            outputs of the decoder's generator; `gate`, log p_gen and log p_copy, float32
-            `[batch, target_length, 2]`; `pointer`, the weights a_t, float32
-            `[batch, target_length, source_length]`; and `words`, the `SourceWords`. And records:
-            `weights` of the attention, and `generate_probability`, float32
-            `[batch, target_length]`.
+            Outputs and records. With `targets`, the outputs are their `TokenProbability`. Without
+            `targets`, they are a dict of `vocabulary`, the outputs of the decoder's generator;
+            `gate`, log p_gen and log p_copy, float32 `[batch, target_length, 2]`; `pointer`, the
+            weights a_t, float32 `[batch, target_length, source_length]`; and `words`, the
+            `SourceWords`. The records contain `weights` of the attention, and
+            `generate_probability`, float32 `[batch, target_length]`.
         """
         readout_inputs, weights = self.decoder.run(target_ids, state, memory, training)
         if targets is None:

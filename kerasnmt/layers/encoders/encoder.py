@@ -29,7 +29,7 @@ class Encoder(Composite, keras.layers.Layer):
         """Read the source.
 
         Args:
-            *inputs: The inputs in `reads`. If the source is text and the encoder has no embedding,
+            *inputs: Inputs in `reads`. If the source is text and the encoder has no embedding,
                 their embeddings follow.
             training: Whether dropout applies.
 

@@ -15,7 +15,7 @@ from kerasnmt.layers import (
 
 
 def numpy_attention(query, memory, mask, w, b, u, v, values=None):
-    """Bahdanau et al. (2015), equations 5 and 6, in float64, one source position at a time."""
+    """Compute Bahdanau et al. (2015), equations 5 and 6, in float64, position by position."""
     values = memory if values is None else values
     contexts, all_weights = [], []
     for row in range(len(query)):
@@ -63,7 +63,7 @@ def test_additive_score_by_hand():
 
 def test_attention_by_hand():
     class Given(keras.layers.Layer):
-        """The keys are the scores."""
+        """Score that returns the keys."""
 
         def build(self, query_shape, keys_shape):
             pass
@@ -182,7 +182,7 @@ def test_uniform_where_scores_are_equal():
 @pytest.mark.graph
 @pytest.mark.parametrize("score", [DotScore, ScaledDotScore])
 def test_one_query_needs_no_batched_product(score):
-    """With oneDNN, the gradients of such products write into memory that is not theirs."""
+    """With oneDNN, the gradients of such products write to memory of other tensors."""
     attention = Attention(score())
 
     @tf.function(

@@ -21,7 +21,7 @@ def test_without_mask_is_the_softmax():
 
 
 def test_scores_below_the_mask_value_do_not_leak():
-    # A real score as low as float16 goes, beside a masked one.
+    # The lowest real score in float16, next to a masked one.
     weights = masked_softmax(np.array([[-65504.0, 0.0]], "float16"), np.array([[True, False]]))
     np.testing.assert_array_equal(weights, [[1.0, 0.0]])
 

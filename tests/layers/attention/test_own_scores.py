@@ -1,4 +1,4 @@
-"""Scores of users, and scores by name."""
+"""User-defined scores, and scores by name."""
 
 import keras
 import numpy as np
@@ -15,7 +15,7 @@ MASK = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], bool)
 
 @keras.saving.register_keras_serializable("tests")
 class NegativeDistance(layers.Score):
-    """-|s - h_i|^2, as in the docstring of `Score`."""
+    """-|s - h_i|^2, the example in the docstring of `Score`."""
 
     def call(self, query, keys):
         query = ops.expand_dims(query, -2)

@@ -1,4 +1,4 @@
-"""Every score: by hand, against its equation in NumPy, and what all have in common."""
+"""All scores, compared with their equations in NumPy, and their common properties."""
 
 import keras
 import numpy as np
@@ -55,7 +55,7 @@ EQUATIONS = {
 
 
 def make(name, seed=0, dtype=None):
-    """An attention with this score and random weights."""
+    """Return an attention layer with this score and random weights."""
     attention = Attention(SCORES[name](), dtype=dtype)
     keys = attention.project(keras.KerasTensor((None, None, MEMORY_UNITS)))
     attention.build((None, QUERY_UNITS), keys.shape)
@@ -117,7 +117,7 @@ traced = [pytest.mark.graph, pytest.mark.thorough("the additive score is traced 
     ],
 )
 def test_padding_and_rows_of_padding(name, run):
-    """Masked positions get 0, more of them change nothing, gradients are finite."""
+    """Padding has weight 0 and no effect, and the gradients are finite."""
     attention = make(name)
 
     @RUNS[run]
@@ -166,7 +166,7 @@ def test_half_precision(name, dtype):
 
 
 def test_concatenation_under_one_matrix_is_the_additive_score():
-    """W2 tanh(W1 [h; s] + b), the form of other texts, with W1 = [W; U]."""
+    """W2 tanh(W1 [h; s] + b) of other publications is the same, with W1 = [W; U]."""
     attention = make("additive")
     queries, memory, _ = given()
     w, b = attention.score.memory_projection.get_weights()
@@ -237,7 +237,7 @@ def test_general_score_takes_a_memory_of_another_size():
 
 
 def test_keys_of_a_new_general_score_are_as_large_as_its_memory():
-    """It begins with an orthogonal matrix, whatever the units."""
+    """The initial matrix is orthogonal for any number of units."""
     memory = np.random.default_rng(0).normal(size=(1, 5, 8)).astype("float32")
     keys = np.array(GeneralScore(8).project(memory))
     np.testing.assert_allclose(

@@ -8,7 +8,7 @@ from kerasnmt.layers import Attention, DotScore, LocalMonotonicWindow, LocalPred
 
 
 def numpy_local(query, memory, length, centre, width, gaussian):
-    """One query, one source, one position at a time."""
+    """Compute the weights of one query and one source, position by position."""
     places = [i for i in range(length) if abs(i - centre) <= width]
     scores = np.array([query @ memory[i] for i in places])
     weights = np.zeros(len(memory))

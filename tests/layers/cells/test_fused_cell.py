@@ -1,4 +1,4 @@
-"""A layer of Keras as the recurrent cell of a decoder."""
+"""A Keras layer as the recurrent cell of a decoder."""
 
 import functools
 
@@ -27,7 +27,7 @@ def attention():
 CELLS = {
     "luong": lambda cell: layers.LuongDecoderCell(cell, attention()),
     "first state": layers.FirstStateDecoderCell,
-    # These run step by step, whatever their cell.
+    # These run step by step with any cell.
     "bahdanau": lambda cell: layers.BahdanauDecoderCell(cell, attention()),
     "feeding": lambda cell: layers.InputFeedingDecoderCell(cell, attention()),
 }
@@ -58,7 +58,7 @@ def make(cell, decoder_cell="luong", tokenizer=None):
 
 @functools.cache
 def shared(kind="lstm", decoder_cell="luong"):
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return make(fused(kind), decoder_cell)
 
 
@@ -75,14 +75,14 @@ def run_xla(function):
 
 
 def graph_marks(kind, decoder_cell):
-    """The marks of a test that traces a graph: one of each way to run over a target is enough."""
+    """Return the marks of a test that traces a graph. One decoder cell of each kind is enough."""
     if (kind, decoder_cell) in (("gru", "luong"), ("lstm", "feeding")):
         return [pytest.mark.graph]
     return [pytest.mark.graph, pytest.mark.thorough("another layer or cell shows the graph")]
 
 
 def eager_marks(kind, decoder_cell):
-    """The marks of an eager test: the LSTM has all cells, each other layer one of each way."""
+    """Return the marks of an eager test. Only the LSTM runs with all decoder cells."""
     if kind == "lstm" or (kind, decoder_cell) in FEW:
         return []
     return [pytest.mark.thorough("the LSTM shows this cell, another cell this layer")]
@@ -181,7 +181,7 @@ def test_is_exported(tmp_path):
     [True, pytest.param(False, marks=pytest.mark.thorough("a cell that is no layer of Keras"))],
 )
 def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
-    """The graphs alone, as they are traced where TensorFlow says that there is one."""
+    """Check only the graphs that TensorFlow traces if it reports a GPU."""
     devices = tf.config.list_logical_devices
     monkeypatch.setattr(
         tf.config,
@@ -206,7 +206,7 @@ def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
 
     expected = {"CudnnRNNV3", "CudnnRNNBackpropV3"} if fused else set()
     assert cudnn(gradients, {"source_ids": ids, "target_ids": ids}) == expected
-    # What is exported and served runs on any machine.
+    # Exports run on any machine.
     assert cudnn(lambda source: model.search(source, max_length=5).ids, ids) == set()
 
 
@@ -223,7 +223,7 @@ def test_zoo(name):
     assert isinstance(model.decoder.loop, keras.layers.LSTM | keras.layers.GRU)
     plain = zoo.get_model(name)(8, units=4, embedding_dim=3)
     # The layer's kernel, units by its gates, in place of gates straight from the embeddings; an
-    # LSTM of Keras has a bias of its own, a GRU of Keras has two and ours one.
+    # The LSTM of Keras has one bias. The GRU of Keras has two, and ours has one.
     gates = 16 if name.endswith("lstm") else 12
     more = (3 * 4 + 4 + 4 * gates + gates) - (3 * gates + gates)
     assert model.count_params() - plain.count_params() == more

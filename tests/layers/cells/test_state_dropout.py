@@ -1,4 +1,4 @@
-"""Dropout of states against transcriptions in NumPy, with the masks that were drawn."""
+"""Dropout of states, compared with NumPy, with the same masks."""
 
 import keras
 import numpy as np
@@ -74,7 +74,7 @@ def test_masks():
     # 12,000 draws: the share is within 3.3 deviations, and the expected value of U (m h) is U h.
     assert np.mean(np.equal(one, 0)) == pytest.approx(0.2, abs=0.012)
     assert np.mean(one) == pytest.approx(1.0, abs=0.015)
-    # Rows, masks and calls have draws of their own.
+    # Rows, masks and calls have different random numbers.
     assert np.any(one[0] != one[1]) and np.any(one[:, :200] != other)
     assert np.any(dropout(states, training=True)[2] != one)
 
@@ -102,7 +102,7 @@ def test_a_cell_that_takes_no_masks():
 
 
 def drawn_masks(layer, count, run):
-    """The masks that a layer will draw in its next `count` calls; XLA draws others."""
+    """Return the masks that a layer will draw in its next `count` calls, except with XLA."""
     copy = StateDropout.from_config(layer.state_masks.get_config())
     copy.seed_generator.state.assign(layer.state_masks.seed_generator.state)
     states = [np.ones((BATCH, 1), "float32")]
@@ -160,7 +160,7 @@ def test_a_decoder_cell_has_one_mask_for_all_steps():
     for row in range(BATCH):
         h, c = (state[row] for state in FIRST[:2])
         for t, x in enumerate(np.asarray(inputs)[row]):
-            # The attention is asked with the state as it is.
+            # The query of the attention is the current state.
             context, expected = cell.attention(
                 h[None].astype("float32"),
                 **{key: value[row : row + 1] for key, value in memory.items()},

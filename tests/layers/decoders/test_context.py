@@ -1,4 +1,4 @@
-"""Attention over context, beside a transcription in NumPy."""
+"""Attention over context, compared with NumPy."""
 
 import keras
 import numpy as np
@@ -27,7 +27,7 @@ def sigmoid(x):
 
 
 def attend(attention, query, memory):
-    """Additive attention of one query: the weights, and their sum of the memory."""
+    """Compute additive attention of one query: the weights, and the weighted sum."""
     score = attention.score
     w, b = (np.array(weight) for weight in score.memory_projection.weights)
     u, v = np.array(score.query_projection.kernel), np.array(score.energy)
@@ -36,7 +36,7 @@ def attend(attention, query, memory):
 
 
 def distributions(model, texts, ids):
-    """p(w) of every next word of one row, [words, ids], and what it was mixed of."""
+    """Return p(w) of each next word of one row, [words, ids], and the parts of the mixture."""
     (source, extended_source), (context, extended_context) = texts
     decoder = model.decoder.decoder
     cell, gru = decoder.cell, decoder.cell.cell
@@ -93,7 +93,7 @@ def test_the_mixture(model, row):
     np.testing.assert_allclose(records["context_weights"][0, :, : beta.shape[1]], beta, atol=1e-5)
     np.testing.assert_allclose(records["generate_probability"][0], generate, atol=1e-5)
     np.testing.assert_allclose(records["context_probability"][0], from_context, atol=1e-5)
-    # The loss asks for the same numbers: of known words, and of those that can only be copied.
+    # The loss uses the same values, for known words and for words that can only be copied.
     targets = np.array([[7, p.shape[1] - 1, 13 if row == 0 else 9]], "int32")
     scores = model.decoder.log_probability(outputs, targets)[0][0]
     expected = np.maximum(p[[0, 1, 2], targets[0]], 1e-30)
@@ -125,7 +125,7 @@ def test_the_context_is_read_in_the_light_of_the_source(model):
 
 
 def test_an_equal_word_of_both_texts_is_one_id(model):
-    """13 stands in source and context of the first row: what it gets is from both."""
+    """The first row has 13 in source and context, whose probabilities are added."""
     outputs = model(IN_CONTEXT)
     p = np.exp(model.decoder.next_log_probability(outputs)[0])
     gate, pointer = np.exp(outputs["gate"][0]), np.array(outputs["pointer"][0])
@@ -135,7 +135,7 @@ def test_an_equal_word_of_both_texts_is_one_id(model):
 
 @pytest.mark.graph
 def test_gradients_of_a_whole_pass_equal_those_of_its_steps():
-    """Of both texts, whose lengths are unknown when the pass is traced."""
+    """The lengths of both texts are unknown during tracing."""
     rng = np.random.default_rng(3)
     attentions = BahdanauAttention(3), BahdanauAttention(4)
     cell = ContextDecoderCell(GRUCell(4), *attentions)

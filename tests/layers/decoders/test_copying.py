@@ -1,4 +1,4 @@
-"""Pointers, gates and mixtures: by hand, by brute force, and whatever the way of running them."""
+"""Pointers, gates and mixtures, compared with NumPy and enumeration, eagerly and in graphs."""
 
 import keras
 import numpy as np
@@ -66,7 +66,7 @@ def make(name):
 
 
 def given(decoder, source_ids=SOURCE_IDS, rows=slice(None)):
-    """The first states and the memory of the rows."""
+    """Return the first states and the memory of the rows."""
     rng = np.random.default_rng(2)
     memory = rng.normal(size=(2, 6, MEMORY)).astype("float32")
     states = rng.normal(size=(2, 2, UNITS)).astype("float32")
@@ -95,7 +95,7 @@ def run_xla(function):
 
 
 def graph_marks(name):
-    """The marks of a test that traces a graph: one decoder of each class is enough."""
+    """Return the marks of a test that traces a graph. One decoder of each class is enough."""
     if name in ("own pointer", "pointer network"):
         return [pytest.mark.graph]
     return [pytest.mark.graph, pytest.mark.thorough("another decoder of its class shows it")]
@@ -132,7 +132,7 @@ def test_gates_are_finite_at_their_ends(gate):
 
 
 def test_the_additive_score_is_the_pointer():
-    """h = tanh(W_x h_i + W_y h_t), softmax(w^T h), word by word as the seed has it."""
+    """h = tanh(W_x h_i + W_y h_t), softmax(w^T h), as in Stehnii (2018)."""
     attention = layers.BahdanauAttention(5)
     rng = np.random.default_rng(0)
     h_x, h_y = rng.normal(size=(6, MEMORY)), rng.normal(size=UNITS)
@@ -168,13 +168,13 @@ def test_no_column_is_written_twice():
     source_ids = np.array([[4, 2, 4, 5, 4, 2], [3, 1, 3, 0, 0, 0]], "int32")
     columns = np.array(SourceWords.of(source_ids).columns)
     np.testing.assert_array_equal(columns, [[4, 2, -1, 5, -2, -3], [3, 1, -1, 0, -2, -3]])
-    # As indices of the 10 columns of the extended vocabulary they meet no word.
+    # These indices are outside the 10 columns of the extended vocabulary.
     assert [len({*(row % 10)}) for row in columns] == [6, 6]
     assert set(columns[0] % 10) == {2, 4, 5, 7, 8, 9}
 
 
 def mixture(decoder, outputs):
-    """The distribution over V + 6 ids at every position, in plain loops."""
+    """Compute the distribution over V + 6 ids at every position, with loops."""
     pointer = np.array(outputs["pointer"], "float64")
     source_ids = np.array(outputs["words"].ids)
     batch, length, _ = pointer.shape
@@ -209,7 +209,7 @@ def test_loss_and_search_equal_brute_force(name):
         np.testing.assert_allclose(
             records["generate_probability"], np.exp(outputs["gate"])[..., 0], rtol=1e-6
         )
-    # A pointer of its own is another than the attention.
+    # A separate pointer differs from the attention.
     assert np.allclose(records["weights"], outputs["pointer"]) == (name != "own pointer")
 
 
@@ -297,7 +297,7 @@ def test_gradients_where_a_word_can_neither_be_generated_nor_copied(name):
 
 
 def test_a_word_that_cannot_be_copied_is_learned_as_generated():
-    """However unlikely it is; the gate is not drawn to copying what is not there."""
+    """The gate does not learn to copy a word that is not in the source."""
     gate, vocabulary = tf.constant([[[-0.7, -0.7]]]), tf.constant([[[0.0, 75.0]]])
     decoder = make("shared, softmax")
     outputs = {"vocabulary": vocabulary, "gate": gate, "pointer": tf.constant([[[0.4, 0.6]]])}
@@ -358,7 +358,7 @@ def test_half_precision(name, policy):
         with tf.GradientTape() as tape:
             outputs, _ = decoder(TARGET_IDS, *given(decoder))
             log_probability, mean, _ = decoder.log_probability(outputs, TARGETS)
-            # As an optimizer that scales the loss begins.
+            # Like the start of an optimizer that scales the loss.
             scaled = 2.0**15 * ops.sum(log_probability * (TARGETS != 0)) / 7
         gradients = tape.gradient(scaled, [w.value for w in decoder.trainable_weights])
     finally:

@@ -1,4 +1,4 @@
-"""Decoder cells against transcriptions of their equations, word by word, in NumPy."""
+"""Decoder cells, compared with their equations in NumPy, word by word."""
 
 import keras
 import numpy as np
@@ -69,7 +69,7 @@ def build(cell):
 
 
 def unroll(cell):
-    """Outputs and weights of the whole pass, and the same step by step."""
+    """Return outputs and weights of the whole pass, and of the single steps."""
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     memory = cell.project_memory(MEMORY, MASK)
     states = cell.initial_state(FIRST[: len(cell.cell.state_size)], memory, steps=TARGET_LENGTH)
@@ -106,12 +106,12 @@ def test_luong():
 
 
 def test_luong_with_the_monotonic_window():
-    # In the whole pass all positions are asked for at once, in steps they are counted.
+    # The whole pass uses all positions at once, and steps count them.
     cell = LuongDecoderCell(GRUCell(UNITS), Attention(DotScore(), LocalMonotonicWindow(1)))
     outputs, weights = unroll(build(cell))
     for row in range(BATCH):
         for t in range(TARGET_LENGTH):
-            # A target longer than its source stays at the source's last word.
+            # A target that is longer than its source stays at the last source word.
             middle = min(t, MASK[row].sum() - 1)
             inside = MASK[row] & (np.abs(np.arange(LENGTH) - middle) <= 1)
             expected = softmax(MEMORY[row] @ np.asarray(outputs[row, t]), inside)
@@ -229,7 +229,7 @@ def test_history_with_coverage():
             earlier.append(state)
             np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
             np.testing.assert_allclose(outputs[row, t], [*state, *history], atol=1e-5)
-    # The first state is no history, and the only state of the second word gets all the weight.
+    # The first state is not in the history. The only state of the second word has the weight 1.
     np.testing.assert_array_equal(outputs[:, 0, UNITS:], np.zeros((BATCH, UNITS)))
     np.testing.assert_allclose(outputs[:, 1, UNITS:], outputs[:, 0, :UNITS], rtol=1e-5)
 
@@ -300,7 +300,7 @@ def test_thought_vector_in_the_first_state_only():
 
 
 class HalvedDecoderCell(BahdanauDecoderCell):
-    """A cell of a user, whose step uses the values in a way of its own."""
+    """User-defined decoder cell, whose step uses the values in its own way."""
 
     def _advance(self, inputs, state, memory):
         context, weights = self.attention(state.cell[0], **memory)
@@ -347,7 +347,7 @@ def test_hypotheses_equal_rows(name):
 
 @pytest.mark.parametrize("name", CELLS)
 def test_gradients_of_a_whole_pass_equal_those_of_its_steps(name):
-    """Of the memory, the inputs and every weight. A whole pass computes some after its loop."""
+    """Gradients of the memory, the inputs and all weights. Some are computed after the loop."""
     cell = build(CELLS[name]())
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     first = FIRST[: len(cell.cell.state_size)]
@@ -404,7 +404,7 @@ def test_half_precision_is_finite_and_near(name, policy):
     outputs, weights = cell.unroll(loop, inputs, cell.initial_state(first, memory), memory)
     assert outputs.dtype == half
     assert np.isfinite(tf.cast(outputs, "float32")).all()
-    # Coarse, as errors of a step are carried along; but no other function.
+    # A coarse tolerance, because errors accumulate over steps.
     assert np.abs(tf.cast(outputs, "float32") - expected).mean() < 0.05
     if weights is not None:
         assert weights.dtype == "float32"

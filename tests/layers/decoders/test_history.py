@@ -1,4 +1,4 @@
-"""Search with attention to earlier states, beside whole targets in plain Python."""
+"""Search with attention to earlier states, compared with whole targets in plain Python."""
 
 import numpy as np
 import pytest
@@ -23,11 +23,11 @@ def model():
 
 
 def python_beam(read, source, beam_size):
-    """The best sequence and its log-probability, with the whole target read for each word."""
+    """Return the best sequence and its log-probability. Each step reads the whole target."""
 
     def extended(sequence, score):
         following = read(source[None], np.array([[START_ID, *sequence]], "int32"))[0, -1].numpy()
-        # Neither padding nor start.
+        # Not padding and not the start token.
         return [((*sequence, i), score + following[i]) for i in (1, *range(3, 9))]
 
     beam = [((), 0.0)]
@@ -43,7 +43,7 @@ def python_beam(read, source, beam_size):
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_search_equals_whole_targets(model, beam_size):
     ids = tf.TensorSpec((None, None), tf.int32)
-    # Where the number of rows is open, finished rows are left behind with their histories.
+    # With a variable number of rows, finished rows are dropped with their histories.
     search = tf.function(
         lambda ids: model.search(ids, beam_size=beam_size, max_length=LENGTH, length_penalty=0.0),
         input_signature=[ids],
@@ -67,7 +67,7 @@ def test_search_equals_whole_targets(model, beam_size):
 
 
 def test_the_history_is_heard(model):
-    """It is another model without it: the words before are read again, not only carried on."""
+    """Without the history, the outputs differ."""
     inputs = {"source_ids": SOURCES, "target_ids": np.full((4, 4), 5, "int32")}
     before = model(inputs).numpy()
     kernel = model.decoder.cell.history_projection.kernel

@@ -88,7 +88,7 @@ def test_bridge_has_a_projection_for_each_state():
 
 
 def encoder_states():
-    """Of two layers with two directions, of two states of 3 units each."""
+    """Return states of two layers with two directions, two states of 3 units each."""
     rng = np.random.default_rng(4)
     return rng.normal(size=(2, 2, 2, 5, 3)).astype("float32")
 

@@ -62,7 +62,7 @@ def run(decoder, target_ids, state, annotations, mask):
 
 
 def numpy_decoder(decoder, target_ids, state, memory, mask):
-    """Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence, word by word."""
+    """Compute Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence."""
     cell = decoder.cell
     score = cell.attention.score
     embeddings = decoder.embedding.get_weights()[0].astype("float64")
@@ -77,7 +77,7 @@ def numpy_decoder(decoder, target_ids, state, memory, mask):
     all_logits, all_weights = [], []
     for word in target_ids:
         y = embeddings[word]
-        # The attention is asked with the state before: c_t from s_{t-1}.
+        # The query of the attention is the previous state: c_t from s_{t-1}.
         energies = np.tanh(memory @ w_memory + b_memory + state @ w_query) @ energy
         exponentials = np.where(mask, np.exp(energies - energies[mask].max()), 0)
         weights = exponentials / exponentials.sum()
@@ -175,7 +175,7 @@ def test_tied_generator_takes_the_embeddings():
     changed, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
     logits, changed = np.asarray(logits), np.asarray(changed)
     others = np.arange(VOCABULARY) != 7
-    # Id 7 is in no target: of all logits, only its own see its embedding.
+    # Id 7 is in no target, so its embedding affects only its logits.
     np.testing.assert_allclose(changed[..., others], logits[..., others], atol=1e-5)
     assert np.abs(changed[..., 7] - logits[..., 7]).max() > 1e-2
 
@@ -196,9 +196,9 @@ def test_dropout_only_in_training():
 
 @pytest.mark.graph
 def test_loop_keeps_no_copy_of_the_memory_for_each_step():
-    """What the time loop stacks up for its gradient, step by step: how it is made, and its shape.
+    """Check the ops and shapes that the loop stacks for its gradient.
 
-    What enters a step as it is and leaves it as it is, is stacked by reference and takes no room.
+    A tensor that a step does not change is stacked by reference, and takes no memory.
     """
     decoder = make()
     memory, state = given()
@@ -222,7 +222,7 @@ def test_loop_keeps_no_copy_of_the_memory_for_each_step():
     large = [
         (made, shape)
         for made, shape in stacked
-        # A reshape shares the room of what it reshapes.
+        # A reshape shares the memory of its input.
         if made != "Reshape" and np.prod(shape) >= SOURCE.size * min(SCORE_UNITS, MEMORY_UNITS)
     ]
     # A stopped gradient is its input, too.

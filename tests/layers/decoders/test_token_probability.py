@@ -10,7 +10,7 @@ from kerasnmt.layers.decoders.token_probability import projected_log_probability
 
 
 def reference(logits, ids):
-    """The two answers in float64."""
+    """Return the log-probability and the mean in float64."""
     logits = np.asarray(logits, "float64")
     shifted = logits - logits.max(-1, keepdims=True)
     log_probabilities = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
@@ -24,7 +24,7 @@ def of_logits(logits, ids):
 
 
 def of_features(logits, ids):
-    """The logits as a projection of themselves, in rows."""
+    """Return the log-probability and the mean, with the logits as features."""
     logits = tf.convert_to_tensor(logits)
     size, shape = logits.shape[-1], tf.shape(ids)
     identity, bias = tf.eye(size, dtype=logits.dtype), tf.zeros((size,), logits.dtype)
@@ -38,7 +38,7 @@ both = pytest.mark.parametrize("function", [of_logits, of_features])
 
 @both
 def test_hand_computed(function):
-    # Probabilities 1/8, 1/8, 1/4, 1/2, whatever is added to the logits.
+    # Probabilities 1/8, 1/8, 1/4, 1/2, for any constant that is added to the logits.
     logits = np.log(np.array([[1, 1, 2, 4]], "float32")) + 7.0
     chosen, mean = function(logits, np.array([2]))
     np.testing.assert_allclose(chosen, [-2 * np.log(2)], rtol=1e-6)
@@ -161,7 +161,7 @@ def test_in_a_compiled_graph_with_unknown_shape(function):
 
 
 def test_only_real_tokens_are_projected():
-    """Features that are not numbers, at padded places, are not read, and get no gradient."""
+    """NaN features at padding are not read, and get no gradient."""
     rng = np.random.default_rng(5)
     ids = np.array([[3, 1, 0, 0], [2, 0, 0, 0], [4, 4, 4, 1]])
     features = rng.normal(size=(3, 4, 6)).astype("float32")

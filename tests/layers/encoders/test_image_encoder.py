@@ -1,4 +1,4 @@
-"""The encoder of images against a convolution by hand."""
+"""The image encoder, compared with a convolution in NumPy."""
 
 import keras
 import numpy as np
@@ -25,7 +25,7 @@ def make(positions=None):
 
 
 def by_hand(encoder):
-    """The features of each patch of 2 by 2 pixels, rows of patches first."""
+    """Compute the features of each patch of 2 by 2 pixels, row by row."""
     kernel, bias = encoder.backbone.get_weights()
     regions = [
         IMAGES[:, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(2, 12) / 127.5 - 1

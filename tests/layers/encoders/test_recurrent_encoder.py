@@ -19,7 +19,7 @@ def sigmoid(x):
 
 
 def numpy_gru(inputs, kernel, recurrent_kernel, bias):
-    """All states of a GRU over `inputs` `[length, features]`."""
+    """Return all states of a GRU for `inputs` `[length, features]`."""
     units = recurrent_kernel.shape[0]
     state, states = np.zeros(units), []
     for x in inputs:

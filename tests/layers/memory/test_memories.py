@@ -1,4 +1,4 @@
-"""The parts of a memory network, against the equations of the paper written in NumPy."""
+"""The layers of a memory network, compared with the equations of the paper in NumPy."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SENTENCES = np.array(
 
 
 def position(embedded):
-    """Section 4.1, word by word: l_kj = (1 - j/J) - (k/d)(1 - 2j/J), counted from 1."""
+    """Section 4.1 for each word: l_kj = (1 - j/J) - (k/d)(1 - 2j/J), counted from 1."""
     length, units = embedded.shape
     encoded = np.zeros(units)
     for j in range(1, length + 1):
@@ -101,7 +101,7 @@ def softmax(scores):
 
 
 def hop_by_hand(query, keys, values, mask, linear=False, places=0):
-    """Equations 1 and 2, over the real sentences of each story and zeros in places without one."""
+    """Equations 1 and 2 for the real sentences of each story, with zeros in empty places."""
     weights, read = np.zeros(mask.shape), np.zeros(values[:, 0].shape)
     for row, real in enumerate(mask):
         scores = keys[row][real] @ query[row]
@@ -160,7 +160,7 @@ def matrices(embedding):
 
 
 def memory_by_hand(embedding, rule):
-    """m_i = sum_j l_j * A x_ij + T(i), with i counted from the last sentence."""
+    """m_i = sum_j l_j * A x_ij + T(i), where i counts from the last sentence."""
     words, times = matrices(embedding)
     encoded = np.zeros((3, 4, words.shape[1]))
     for row, story in enumerate(SENTENCES):

@@ -37,7 +37,7 @@ def projections(attention):
 
 
 def transcription(attention, query, memory, mask):
-    """Vaswani et al. (2017), section 3.2, for one sentence: head by head, query by query.
+    """Compute Vaswani et al. (2017), section 3.2, for one sentence, by heads and queries.
 
     `mask` is boolean [queries, length].
     """
@@ -108,7 +108,7 @@ def test_words_that_attend_to_each_other(masked):
 
 
 def test_projections_begin_as_matrices_of_their_own():
-    """Glorot and Bengio (2010), equation 16, for each projection: not for all of them as one."""
+    """Glorot and Bengio (2010), equation 16, for each projection separately."""
     attention, words = MultiHeadAttention(120, 2), MultiHeadSelfAttention(120, 2)
     attention.build((None, None, 240), (None, None, 60))
     words.build((None, None, 120))
@@ -170,6 +170,6 @@ def test_configuration_of_a_projection(name):
     projection = getattr(layer, name)
     copy = keras.layers.deserialize(keras.layers.serialize(projection))
     assert copy.kernel.shape == projection.kernel.shape
-    # Each projection has the limits of a matrix of its own.
+    # Each projection has the limits of a separate matrix.
     limit = (6 / (projection.kernel.shape[0] + 6)) ** 0.5
     assert 0.8 * limit < np.abs(copy.kernel).max() < limit

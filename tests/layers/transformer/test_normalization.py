@@ -9,7 +9,7 @@ SHAPES = pytest.mark.parametrize("shape", [(5, 6), (2, 5, 6), (2, 3, 4, 6)])
 
 
 def layers(shape, dtype=None):
-    """Return this layer and Keras' own with the same weights, and inputs."""
+    """Return this layer and the layer of Keras with the same weights, and inputs."""
     rng = np.random.default_rng(0)
     both = (
         LayerNormalization(dtype=dtype),

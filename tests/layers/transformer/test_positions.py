@@ -35,7 +35,7 @@ def test_one_at_a_time(positions):
     for place in range(5):
         one = layer(WORDS[:, place : place + 1], position=np.full((2, 1), place))
         np.testing.assert_allclose(one[:, 0], expected[:, place], atol=1e-6)
-    # Each word with a position of its own.
+    # Each word has a separate position.
     places = np.array([[3, 0], [1, 4]])
     mixed = layer(np.take_along_axis(WORDS, places[..., None], axis=1), position=places)
     chosen = np.take_along_axis(np.array(expected), places[..., None], axis=1)

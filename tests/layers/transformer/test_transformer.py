@@ -1,4 +1,4 @@
-"""The layers of a Transformer, whole, against a transcription of the paper."""
+"""The layers of a Transformer, compared with the equations of the paper in NumPy."""
 
 import keras
 import numpy as np
@@ -159,7 +159,7 @@ def test_encoder():
     for layer in encoder.layers:
         x = layer(x)
     np.testing.assert_allclose(memory[0], encoder.normalization(x)[0], atol=1e-6)
-    # A sentence alone, without padding, gives the same.
+    # A single sentence, without padding, gives the same result.
     alone, *_ = encoder(ids[1:, :2])
     np.testing.assert_allclose(alone[0], memory[1, :2], atol=1e-5)
 
