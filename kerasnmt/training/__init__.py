@@ -1,8 +1,8 @@
-"""Recipes, the training that they describe, and callbacks for any `model.fit`."""
+"""Recipes, training from a recipe, and callbacks for any `model.fit`."""
 
 from kerasnmt.lazy_names import lazy_names
 
-# A recipe is read without TensorFlow.
+# Reading a recipe needs no TensorFlow.
 __all__, __getattr__ = lazy_names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""The batches that a recipe trains and scores on."""
+"""Batches of a recipe's data."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from kerasnmt.training.recipe import Recipe
 
 
 class RecipeBatches:
-    """Batches of ids of a recipe's corpora, for one model.
+    """Batches of ids from a recipe's corpora, for one model.
 
-    A `ValueError` about the data names their key, such as `data.train`.
+    A `ValueError` about the data names its key, such as `data.train`.
 
     Args:
-        recipe: Sizes of batches, seed, and means of regularisation.
+        recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe.
-        model: Model whose tokenizers make ids of the texts.
+        model: Model whose tokenizers turn the texts into ids.
     """
 
     def __init__(self, recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> None:
@@ -32,8 +32,8 @@ class RecipeBatches:
         """Return the batches of the training data.
 
         Args:
-            first_epoch: Number of the epoch to begin with, of an endless dataset; None for one
-                epoch, in another order each time.
+            first_epoch: Number of the first epoch of an infinite dataset, or None for one epoch, in
+                another order in each pass.
         """
         training = self.recipe.training
         options: dict[str, Any] = {"seed": training.seed, "cache": training.cache}
@@ -44,15 +44,15 @@ class RecipeBatches:
         return self._batches("train", first_epoch=first_epoch, **options)
 
     def statistics(self) -> BatchStatistics:
-        """Go through an epoch of training, and count.
+        """Return the statistics of an epoch of training.
 
         Raises:
-            ValueError: There is no batch.
+            ValueError: If there is no batch.
         """
         return self._statistics(self.training(), "train")
 
     def rest(self, place: Place, batches_per_epoch: int) -> tf.data.Dataset:
-        """Return the training batches from a place on, as the devices and `fit` need them."""
+        """Return the training batches from a place on, in the form for the devices and `fit`."""
         training = self.recipe.training
         data = word_dropout(
             self.training(first_epoch=place.epoch).skip(place.batch),
@@ -63,12 +63,12 @@ class RecipeBatches:
         return split_evenly(data, training.devices)
 
     def held_out(self, split: str) -> tf.data.Dataset:
-        """Return the batches of another split, in its order.
+        """Return the batches of another split, in order.
 
-        Their number is known: else Keras warns that the data ran out.
+        The number of batches is known. Otherwise, Keras would warn that the data ran out.
 
         Raises:
-            ValueError: There is no batch.
+            ValueError: If there is no batch.
         """
         dataset = self._batches(split, shuffle=False, cache=True)
         count = self._statistics(dataset, split).batches

@@ -1,4 +1,4 @@
-"""What a recipe must be for its model and its data, checked before anything is written."""
+"""Checks of a recipe against its model and data, before training writes anything."""
 
 import inspect
 import json
@@ -21,20 +21,20 @@ from kerasnmt.training.dotted import dotted
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 
-# Of sizes and numbers of layers; a larger one is a slip, which would exhaust the memory.
+# Maximum size, and maximum number of layers. Larger numbers are mistakes that exhaust the memory.
 _LARGEST = 100_000
 
 
 def check_model(name: str, keywords: dict[str, Any]) -> None:
-    """Check a recipe's model.
+    """Check the model of a recipe.
 
     Args:
-        name: Name of the zoo.
+        name: Name of the model in the zoo.
         keywords: Keywords of its constructor.
 
     Raises:
-        ValueError: The zoo has no such model that translates, the model has no such keyword, or a
-            value is of another type or too large.
+        ValueError: If the zoo has no such model that translates, the model has no such keyword, or
+            a value has another type or is too large.
     """
     parameters = inspect.signature(zoo.get_model(name, Seq2Seq)).parameters
     known = {key: p for key, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
@@ -58,52 +58,52 @@ def check_model(name: str, keywords: dict[str, Any]) -> None:
 
 
 def check_warmup(recipe: Recipe, pairs: int) -> None:
-    """Refuse a warm-up that is too long for any batch size.
+    """Check that the warm-up is shorter than training with batches of one pair.
 
     Args:
-        recipe: Recipe.
+        recipe: Recipe to check.
         pairs: Number of training pairs.
 
     Raises:
-        ValueError: The warm-up has as many steps as all epochs have pairs.
+        ValueError: If the warm-up has at least as many steps as all epochs have pairs.
     """
     most = recipe.training.epochs * pairs
     if recipe.training.warmup_steps >= most:
         raise ValueError(
-            f"Expected fewer training.warmup_steps than the {most} pairs of all epochs. "
+            f"Expected fewer training.warmup_steps than pairs in all epochs, {most}. "
             f"Received: training.warmup_steps={recipe.training.warmup_steps}"
         )
 
 
 def check_devices(devices: int) -> None:
-    """Refuse several devices where Keras does not run on TensorFlow.
+    """Check that Keras runs on TensorFlow if there are several devices.
 
     Args:
         devices: Number of devices that share each batch.
 
     Raises:
-        ValueError: There are several.
+        ValueError: If it runs on another backend.
     """
     if devices > 1 and keras.backend.backend() != "tensorflow":
         raise ValueError(
-            f"training.devices: expected 1 where Keras runs on {keras.backend.backend()}. "
+            f"training.devices: expected 1, because Keras runs on {keras.backend.backend()}. "
             f"Received: training.devices={devices}. Set KERAS_BACKEND=tensorflow to share batches "
             "among devices, or train with training.devices=1"
         )
 
 
 def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
-    """Refuse a recipe that demands what its model cannot do.
+    """Check that the model can do what the recipe demands.
 
     Raises:
-        ValueError: Contexts are missing or in vain, the model has no attention to guide, or it
-            cannot search as the recipe has it.
+        ValueError: If contexts are missing or not used, if there is guided attention but no
+            attention, or if a search option is not valid for the model.
     """
     for split, section in recipe.data.splits.items():
         if (section.context is not None) != model.reads_context:
             raise ValueError(
-                f"data.{split}.context: expected a file for a model that reads contexts, and none "
-                f"for another. Received: model.name={recipe.model.name}"
+                f"data.{split}.context: expected a file for a model that reads contexts, and no "
+                f"file for another model. Received: model.name={recipe.model.name}"
             )
     if recipe.training.guided_attention is not None and not model.has_attention:
         raise ValueError(
@@ -118,10 +118,10 @@ def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
 
 
 def check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
-    """Check that a run is resumed with its own recipe, but for the number of epochs.
+    """Check that a run is resumed with its recipe, where only the number of epochs may differ.
 
     Raises:
-        ValueError: Another value has changed; the first one is named.
+        ValueError: If another value has changed. The error names the first one.
     """
     old, new = (dotted(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
     for key in old | new:
@@ -134,13 +134,13 @@ def check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
 
 
 def check_same_files(run: RunFolder, corpora: Corpora) -> None:
-    """Check that a run is resumed with its own data.
+    """Check that a run is resumed with its data.
 
     Raises:
-        ValueError: A file has changed.
+        ValueError: If a file has changed.
     """
     if not run.data.exists():
-        warnings.warn(f"{run.path} has no {run.data.name}: the data are not compared", stacklevel=2)
+        warnings.warn(f"{run.path} has no {run.data.name}: the data is not checked", stacklevel=2)
         return
     for key, before in run.read_json(run.data).items():
         now: Any = corpora.fingerprints.get(key)
@@ -157,16 +157,16 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
 
 
 def check_start(place: str | os.PathLike) -> None:
-    """Check that a place that is no run may be a preset.
+    """Check that a place to start from, which is not a run, is a preset.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: If it is not a preset. The error suggests a name if one is similar.
     """
     if "://" not in os.fspath(place) and preset_folder(place) is None:
         near = nearest_name(os.fspath(place), shipped_presets())
         raise ValueError(
             f"Expected the folder of a run, or a preset, to start from. Received: {place}, which "
-            f"is none.{f' Did you mean the preset {near}?' if near else ''}"
+            f"is neither.{f' Did you mean the preset {near}?' if near else ''}"
         )
 
 
@@ -174,7 +174,7 @@ def check_preset_model(preset: Preset, recipe: Recipe) -> None:
     """Check that a recipe names the model of a preset to start from.
 
     Raises:
-        ValueError: It names another.
+        ValueError: If it names another model.
     """
     _check_equal(preset, "model.name", preset.model_name, recipe.model.name)
 
@@ -183,12 +183,12 @@ def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: 
     """Check that a recipe has the same kinds of tokenizers as a preset to start from.
 
     Args:
-        preset: The preset.
-        tokenizers: Its tokenizers, `shared` or `source` and `target`.
-        recipe: The recipe.
+        preset: Preset to start from.
+        tokenizers: Tokenizers of the preset, `shared`, or `source` and `target`.
+        recipe: Recipe to check.
 
     Raises:
-        ValueError: They differ.
+        ValueError: If they differ.
     """
     kinds = {name: tokenizer.kind for name, tokenizer in tokenizers.items()}
     chosen = {name: section.kind for name, section in recipe.tokenizer.chosen.items()}
@@ -196,17 +196,17 @@ def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: 
 
 
 def check_same_config(preset: Preset, model: Seq2Seq) -> None:
-    """Check that the model of a recipe is that of a preset to start from.
+    """Check that the model of a recipe has the same config as the model of a preset to start from.
 
-    Dropout rates, dtypes, seeds, initializers and frozen layers may differ: they do not change what
-    the weights compute.
+    Dropout rates, dtypes, seeds, initializers and frozen layers may differ, because they do not
+    change what the weights compute.
 
     Args:
-        preset: The preset.
-        model: The model of the recipe, with the tokenizers of the preset.
+        preset: Preset to start from.
+        model: Model of the recipe, with the tokenizers of the preset.
 
     Raises:
-        ValueError: Another value differs. The error names the first one.
+        ValueError: If another value differs. The error names the first one.
     """
     before, made = (
         dict(_values(config))
@@ -222,7 +222,7 @@ _MAY_DIFFER = re.compile(
 
 
 def _values(config: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of a nested config by dotted keys, without those that may differ."""
+    """Yield dotted keys and values of a nested config, without those that may differ."""
     if _MAY_DIFFER.search(key):
         return
     if isinstance(config, dict | list | tuple):
@@ -245,12 +245,13 @@ def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
     """Check that a model has the sizes of the weights to start with.
 
     Raises:
-        ValueError: It has other weights. The error names the first one that differs.
+        ValueError: If it has other weights. The error names the first one that differs.
     """
     if len(model.weights) != len(weights):
         raise ValueError(
-            f"Expected a model with {len(weights)} weights, as the one to start from. Received: "
-            f"{len(model.weights)} weights. Change the recipe's model, or start without init_from."
+            f"Expected a model with {len(weights)} weights, like the model to start from. "
+            f"Received: {len(model.weights)} weights. Change the recipe's model, or start without "
+            "init_from."
         )
     for weight, values in zip(model.weights, weights, strict=True):
         if weight.shape != values.shape:
@@ -262,10 +263,10 @@ def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
 
 
 def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
-    """Check that a recipe's model and tokenizers are those of the run to begin from.
+    """Check that the model and the tokenizers of a recipe are those of the run to start from.
 
     Raises:
-        ValueError: They differ.
+        ValueError: If they differ.
     """
     before = Recipe.load(earlier.recipe)
     sections = {
@@ -276,6 +277,6 @@ def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
         old, new = (section.model_dump() for section in pair)
         if old != new:
             raise ValueError(
-                f"Expected the {name} of the run to begin from, in {earlier.recipe}: {old}. "
-                f"Received: {new}. Change the recipe, or begin without init_from."
+                f"Expected the {name} of the run to start from, in {earlier.recipe}: {old}. "
+                f"Received: {new}. Change the recipe, or start without init_from."
             )

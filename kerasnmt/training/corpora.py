@@ -1,4 +1,4 @@
-"""The texts that a recipe's `data` name."""
+"""Texts of a recipe's `data`."""
 
 import hashlib
 from functools import cached_property
@@ -13,19 +13,20 @@ from kerasnmt.viz import parse_pharaoh_lines
 
 
 class Corpora:
-    """The sentence pairs of a recipe, with their contexts and alignments.
+    """Sentence pairs of a recipe, with their contexts and alignments.
 
     Args:
-        data: The recipe's `data`.
+        data: The section `data` of a recipe.
 
     Attributes:
-        pairs: For each split, a dataset of `(source, target)` string scalars of known cardinality.
-        contexts: For each split that has contexts, the context of each pair; some may be empty.
-        fingerprints: For each file, by its dotted key such as `data.train.source`, its `bytes` and
-            `sha256`, which show later whether it has changed.
+        pairs: Dict with a dataset for each split, of `(source, target)` string scalars with known
+            cardinality.
+        contexts: Dict with the contexts of each split that has contexts. Contexts may be empty.
+        fingerprints: Dict with the `bytes` and the `sha256` of each file, by its dotted key, such
+            as `data.train.source`. They show later whether a file has changed.
 
     Raises:
-        ValueError: A file is missing or malformed.
+        ValueError: If a file is missing or malformed.
     """
 
     def __init__(self, data: Any) -> None:
@@ -40,10 +41,10 @@ class Corpora:
 
     @cached_property
     def alignments(self) -> list[list[tuple[int, int]]]:
-        """The sure links (source word, target word) of each training pair.
+        """Sure links (source word, target word) of each training pair.
 
         Raises:
-            ValueError: The file is missing or malformed.
+            ValueError: If the file is missing or malformed.
         """
         train = self.data.train
         if train.builtin:
@@ -53,17 +54,17 @@ class Corpora:
 
 
 def read_pairs(section: Any, split: str) -> tf.data.Dataset:
-    """Read the pairs of one section under a recipe's `data`.
+    """Read the pairs of a section of a recipe's `data`.
 
     Args:
         section: Section with `source` and `target`, `pairs` or `builtin`.
         split: Name of the section, and of the split of the built-in corpus.
 
     Returns:
-        A dataset of `(source, target)` string scalars, of known cardinality.
+        A dataset of `(source, target)` string scalars with known cardinality.
 
     Raises:
-        ValueError: A file is missing or malformed.
+        ValueError: If a file is missing or malformed.
     """
     if section.builtin:
         pairs = builtin_corpus(section.builtin, split)
@@ -82,13 +83,13 @@ def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
 
 
 def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Put the references of a sentence together.
+    """Group the references of each source.
 
     Args:
-        pairs: Sources and references. Consecutive pairs with one source belong together.
+        pairs: Sources and references. Consecutive pairs with the same source belong together.
 
     Returns:
-        The sources, and the references of each.
+        The sources, and the list of references of each source.
     """
     rows = groupby(zip(*pairs, strict=True), key=itemgetter(0))
     together = [(source, [reference for _, reference in row]) for source, row in rows]
@@ -97,7 +98,7 @@ def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[st
 
 
 def _lines(path: Any) -> list[str]:
-    """Read the lines of a file, checked as sentences are."""
+    """Read the lines of a file, with the same checks as for sentences."""
     return texts(read_parallel(path, path))[0]
 
 

@@ -1,4 +1,4 @@
-"""The devices of a training, and the types of numbers that they compute with."""
+"""Devices of training, and the precision of their computation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ import tensorflow as tf
 
 
 def sharing_strategy(devices: int) -> tf.distribute.Strategy:
-    """Return the strategy that shares each batch among GPUs, or CPUs where there are none.
+    """Return the strategy that shares each batch among GPUs, or CPUs if there are no GPUs.
 
     Args:
         devices: Number of devices.
 
     Raises:
-        ValueError: TensorFlow sees fewer devices.
+        ValueError: If TensorFlow sees fewer devices.
     """
     if devices == 1:
         return tf.distribute.get_strategy()
@@ -30,7 +30,7 @@ def sharing_strategy(devices: int) -> tf.distribute.Strategy:
 
 @contextmanager
 def precision(name: str) -> Iterator[None]:
-    """Let the layers made within compute in `float32`, `bfloat16` or `float16`."""
+    """Context in which new layers compute in `float32`, `bfloat16` or `float16`."""
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy("float32" if name == "float32" else f"mixed_{name}")
     try:

@@ -1,4 +1,4 @@
-"""A new recipe for files of sentence pairs."""
+"""New recipes for files of sentence pairs."""
 
 import inspect
 import os
@@ -15,16 +15,16 @@ from kerasnmt.data.writing import write_pairs
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.recipe.proposal import Proposal, Side
 
-# At least as many pairs of the training data show which tokenizers suit them; up to twice as many.
+# Number of training pairs in the sample that determines the tokenizers. It can be up to twice that.
 _SAMPLE = 10_000
 _FEWEST_HELD_OUT, _MOST_HELD_OUT = 100, 2_000
 
 
 class PairFiles:
-    """Files of sentence pairs, as a recipe names them.
+    """Files of sentence pairs.
 
     Args:
-        **paths: `source` and `target`, or `pairs`.
+        **paths: Paths of `source` and `target`, or of `pairs`, the keys of a recipe.
     """
 
     def __init__(self, **paths: Path) -> None:
@@ -34,16 +34,16 @@ class PairFiles:
         return " and ".join(map(str, self.paths.values()))
 
     def lines(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the pairs, checked.
+        """Yield the pairs, and check them.
 
         Raises:
-            ValueError: A file is missing or malformed.
+            ValueError: If a file is missing or malformed.
         """
         lines = tsv_lines if "pairs" in self.paths else parallel_lines
         return lines(*self.paths.values())
 
     def part(self, recipe: Path, split: str) -> Self:
-        """Return files for a part of the pairs, beside a recipe."""
+        """Return files for a part of the pairs, in the folder of a recipe."""
         parts = {}
         for key, path in self.paths.items():
             ending = "tsv" if key == "pairs" else f"{key}.txt"
@@ -52,31 +52,32 @@ class PairFiles:
         return type(self)(**parts)
 
     def keys(self, folder: Path) -> dict[str, str]:
-        """Return the keys of a recipe in a folder."""
+        """Return the keys and values of a recipe in a folder."""
         return {key: _path_from(folder, path) for key, path in self.paths.items()}
 
 
 class NewRecipe:
-    """A recipe for files of sentence pairs that is still to be written.
+    """Recipe for files of sentence pairs, before it is written.
 
-    The files are read and checked when the object is made, without TensorFlow; `write` needs it.
+    The constructor reads and checks the files. Only `write` needs TensorFlow.
 
     Args:
-        path: File of the recipe.
+        path: Path of the recipe.
         train: Files of the training data.
-        validation: Files of the validation data. Without them, `write` holds out 1% of the pairs,
-            at least 100 and at most 2,000, and writes both parts into new files next to the recipe.
-        model: Name of the zoo.
+        validation: Files of the validation data, or None. If None, `write` holds out 1% of the
+            pairs, at least 100 and at most 2,000, and writes both parts to new files next to the
+            recipe.
+        model: Name of a model in the zoo.
 
     Attributes:
-        train: Files of the training data that the recipe names.
-        validation: Those of the validation data.
-        pairs: Number of pairs that were read.
-        training_pairs: Number of pairs to train on.
+        train: Files of the training data in the recipe.
+        validation: Files of the validation data in the recipe.
+        pairs: Number of pairs in the given files.
+        training_pairs: Number of pairs for training.
         validation_pairs: Number of pairs for validation.
 
     Raises:
-        ValueError: The recipe or a file that would be written exists, a file is missing or
+        ValueError: If the recipe or a file that `write` would write exists, a file is missing or
             malformed, or no pairs can be held out.
     """
 
@@ -104,18 +105,18 @@ class NewRecipe:
             self.validation_pairs = _count(self.validation)
 
     def write(self) -> Recipe:
-        """Write the recipe and, where pairs are held out, both parts of the data.
+        """Write the recipe and, if pairs are held out, both parts of the data.
 
         Returns:
             The recipe.
 
         Raises:
-            ValueError: The zoo has no such model, or it needs more than pairs.
+            ValueError: If the zoo has no such model, or the model needs more than pairs.
         """
         files = (files.keys(self.path.parent) for files in (self.train, self.validation))
         recipe = self._proposal().to_yaml(*files)
         with ExitStack() as stack:
-            # Entered first, it gets its name last: a recipe has its data.
+            # The recipe is entered first, so it gets its name last, when its data exists.
             written = stack.enter_context(atomic_write(self.path))
             written.write_text(recipe, encoding="utf-8")
             if self._is_split:
@@ -128,28 +129,28 @@ class NewRecipe:
             return Recipe.load(written)
 
     def example(self) -> str:
-        """Return a source of the validation data to try the model on."""
+        """Return a source of the validation data, to try the model."""
         sources = [source.decode() for source, _ in islice(self.validation.lines(), 1000)]
         fine = (text for text in sources if text.isprintable() and 0 < len(text.strip()) <= 80)
-        # `echo` may read a dash and a backslash as its own.
+        # `echo` can interpret a dash and a backslash.
         return next((text for text in fine if text[0] != "-" and "\\" not in text), sources[0])
 
     def _check_unused(self) -> None:
         if self.path.suffix not in (".yaml", ".yml"):
             raise ValueError(
-                f"Expected a name that ends in .yaml for the recipe. Received: {self.path}"
+                f"Expected a name that ends with .yaml for the recipe. Received: {self.path}"
             )
         if os.path.lexists(self.path):
             raise ValueError(
-                f"Expected a recipe that does not exist yet. Received: {self.path}, which does. "
+                f"Expected a recipe that does not exist. Received: {self.path}, which exists. "
                 "Choose another name."
             )
         if self._is_split:
             for path in (*self.train.paths.values(), *self.validation.paths.values()):
                 if os.path.lexists(path):
                     raise ValueError(
-                        "Expected no file of the name that a part of the data gets. Received: "
-                        f"{path}, which exists. Choose another name for the recipe, or give "
+                        "Expected files for the parts of the data that do not exist. Received: "
+                        f"{path}, which exists. Choose another name for the recipe, or pass "
                         "validation data."
                     )
 
@@ -160,8 +161,8 @@ class NewRecipe:
         wanted = min(max(pairs // 100, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
         if pairs < fewest:
             raise ValueError(
-                f"Expected at least {fewest:,} pairs to hold some out for validation. Received: "
-                f"{self._given} with {pairs:,}. Give validation data too."
+                f"Expected at least {fewest:,} pairs, to hold some out for validation. Received: "
+                f"{self._given} with {pairs:,}. Pass validation data too."
             )
         self._is_held_out = held_out(self._given.lines(), wanted)
         self.pairs, self.validation_pairs = pairs, int(self._is_held_out.sum())
@@ -169,7 +170,7 @@ class NewRecipe:
         if 2 * self.validation_pairs < wanted:
             raise ValueError(
                 f"Expected different sources, to hold {wanted:,} pairs out for validation. "
-                f"Received: {self._given}, where nearly all pairs share a few sources. Give "
+                f"Received: {self._given}, where nearly all pairs share a few sources. Pass "
                 "validation data too."
             )
 
@@ -183,7 +184,7 @@ class NewRecipe:
         if tiny.reads_context:
             raise ValueError(
                 "Expected a model that reads one text. Received: "
-                f"{self.model}, which reads a context with each; write its recipe by hand, with "
+                f"{self.model}, which also reads contexts. Write its recipe by hand, with "
                 "data.train.context and data.validation.context."
             )
         parameters = inspect.signature(make).parameters.values()
@@ -191,7 +192,7 @@ class NewRecipe:
         return Proposal(self.model, defaults, tiny.copies, self._sides(), _supports)
 
     def _sides(self) -> tuple[Side, Side]:
-        """Look at a sample of the pairs, from all parts of the corpus."""
+        """Return both sides of a sample of the pairs, from all parts of the corpus."""
         pairs = self._given.lines()
         if self._is_split:
             pairs = compress(pairs, ~self._is_held_out)
@@ -201,7 +202,7 @@ class NewRecipe:
         if not sample:
             raise ValueError(
                 "Expected pairs with text on both sides. Received: "
-                f"{self._given}, where pairs are empty on a side."
+                f"{self._given}, where all pairs have an empty side."
             )
         sources, targets = zip(*sample, strict=True)
         return Side(sources, self.training_pairs), Side(targets, self.training_pairs)
@@ -212,7 +213,7 @@ def _count(files: PairFiles) -> int:
 
 
 def _supports(texts: Sequence[str], size: int) -> bool:
-    """Return whether a SentencePiece vocabulary of a size can be trained on texts."""
+    """Return whether a SentencePiece vocabulary of this size can be trained on the texts."""
     from kerasnmt.text import SentencePieceTokenizer
 
     try:
@@ -223,7 +224,7 @@ def _supports(texts: Sequence[str], size: int) -> bool:
 
 
 def _path_from(folder: Path, path: Path) -> str:
-    """Return the path of a file for a recipe in a folder; absolute paths stay."""
+    """Return the path of a file for a recipe in a folder. Absolute paths stay."""
     written = str(path) if path.is_absolute() else os.path.relpath(path, folder)
-    # A recipe's "~" is the home folder.
+    # In a recipe, "~" is the home folder.
     return f"./{written}" if written.startswith("~") else written

@@ -1,4 +1,4 @@
-"""Adam on whole gradients, and Adam for several devices."""
+"""Adam with gradient norms, and Adam for several devices."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,28 +13,32 @@ else:
 
 
 class GradientNorm(_Mixin):
-    """Mixin of Keras' optimizers: it makes gradients whole and keeps the norm of the last one.
+    """Mixin of Keras optimizers, which measures the norm of the gradient.
 
-    Put it before the optimizer's class, as in `kerasnmt.training.Adam`:
+    List it before the class of the optimizer, as in `kerasnmt.training.Adam`:
 
     ```python
     class SGD(GradientNorm, keras.optimizers.SGD):
         ...
     ```
 
-    `gradient_norm`, a float32 scalar variable of the optimizer, is the Euclidean norm over all
-    weights together, before any clipping. With gradient accumulation it is the norm of the mean
-    gradient, and changes only when that is complete; with loss scaling it is the norm of the
-    unscaled gradient; on several devices it is the sum of the devices' norms, which is about the
-    norm on one device.
+    `gradient_norm`, a float32 scalar variable of the optimizer, is the Euclidean norm of the latest
+    gradient over all weights, before clipping:
 
-    TensorFlow hands an optimizer the gradient of an embedding as slices, one for each place of a
-    word. Keras squares them one by one, for its norms and for Adam's second moment, so a frequent
-    word counts far too little. This class adds them up first, as other backends do.
+    - With gradient accumulation, it is the norm of the mean gradient, and changes only at an
+      update.
+    - With loss scaling, it is the norm of the unscaled gradient.
+    - On several devices, it is the sum of the devices' norms, which is about the norm on one
+      device.
+
+    The mixin also corrects the gradients of embeddings. On TensorFlow, such a gradient consists of
+    slices, one for each occurrence of a word. Keras squares the slices separately for its norms and
+    for Adam's second moment, so frequent words have far too little weight. This class adds the
+    slices up first, like other backends.
     """
 
     def build(self, variables: list[Any]) -> None:
-        """Make the optimizer's variables, and one for the norm."""
+        """Create the variables of the optimizer, and a variable for the norm."""
         if self.built:
             return
         super().build(variables)
@@ -43,7 +47,7 @@ class GradientNorm(_Mixin):
         )
 
     def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
-        """Make the step, and keep the norm."""
+        """Update the weights, and store the norm."""
         if not self.built:
             variables: Any = trainable_variables
             self.build(list(variables))
@@ -54,7 +58,7 @@ class GradientNorm(_Mixin):
         self.gradient_norm.assign(ops.where(self.iterations > before, norm, last))
 
     def _norm(self, grads: Sequence[Any]) -> Any:
-        """Return the norm of the mean of these gradients and of those accumulated before."""
+        """Return the norm of the mean of these gradients and the accumulated ones."""
         steps = self.gradient_accumulation_steps or 1
         if steps > 1:
             sums = [v for v in self.variables if v.name.endswith("gradient_accumulator")]
@@ -66,12 +70,13 @@ class GradientNorm(_Mixin):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class Adam(GradientNorm, keras.optimizers.Adam):
-    """`keras.optimizers.Adam` (Kingma and Ba 2015) on whole gradients, see `GradientNorm`.
+    """`keras.optimizers.Adam` with the gradient norm and correct gradients of embeddings.
 
-    `StepScalars` writes its `gradient_norm` for TensorBoard.
+    See `GradientNorm`. `StepScalars` writes its `gradient_norm` for TensorBoard. On TensorFlow, one
+    op updates a weight and both its moments. Keras needs a dozen ops, which take twice as long; the
+    results are the same.
 
-    The numbers are those of Keras. On TensorFlow, one op updates a weight and both its moments;
-    Keras needs a dozen passes, which take twice as long.
+    Source: Kingma and Ba (2015), "Adam: A method for stochastic optimization".
 
     Args:
         *args: See `keras.optimizers.Adam`.
@@ -79,7 +84,7 @@ class Adam(GradientNorm, keras.optimizers.Adam):
     """
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Update one weight, as `keras.optimizers.Adam` does."""
+        """Update one weight, like `keras.optimizers.Adam`."""
         if keras.backend.backend() != "tensorflow" or self.amsgrad:
             super().update_step(gradient, variable, learning_rate)
             return
@@ -104,21 +109,21 @@ class Adam(GradientNorm, keras.optimizers.Adam):
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class ReplicaAdam(keras.optimizers.Adam):
-    """Adam that clips the gradient of the whole batch by `global_clipnorm` on several devices.
+    """Adam for several devices, which clips the gradient of the whole batch.
 
-    Keras clips the gradient of each replica's share of the batch, and then adds these up. This
-    class adds them up, clips the sum, and gives Keras equal shares of it, which Keras' own clipping
-    leaves as they are. The gradients of embeddings are whole, see `GradientNorm`. On one device it
-    equals `keras.optimizers.Adam`, whose arguments it takes.
+    Keras applies `global_clipnorm` to the gradient of each replica, and then adds the gradients up.
+    This class adds them up, clips the sum, and passes equal parts of it to Keras, whose clipping
+    does not change them. The gradients of embeddings are corrected; see `GradientNorm`. On one
+    device, this class equals `keras.optimizers.Adam`. It takes the same arguments.
     """
 
     def apply(self, grads: list[Any], trainable_variables: list[Any] | None = None) -> None:
         """Update the weights.
 
         Args:
-            grads: Gradients; None for a weight that the loss does not depend on.
-            trainable_variables: The weights, in the same order; None for those that the optimizer
-                was built with.
+            grads: Gradients. A gradient is None if the loss does not depend on the weight.
+            trainable_variables: Weights, in the same order, or None for the weights with which the
+                optimizer was built.
         """
         import tensorflow as tf
 
@@ -135,7 +140,7 @@ class ReplicaAdam(keras.optimizers.Adam):
 
 
 def _whole(gradient: Any) -> Any:
-    """Return a gradient with one value a weight; add up TensorFlow's slices of an embedding's."""
+    """Return a dense gradient. The slices of an embedding's gradient on TensorFlow are added up."""
     if keras.backend.backend() != "tensorflow":
         return gradient
     import tensorflow as tf

@@ -1,4 +1,4 @@
-"""The callbacks of a recipe's training."""
+"""Callbacks for training a recipe."""
 
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ from kerasnmt.training.run_folder import RunFolder
 
 # Number of sentences that are translated for TensorBoard after each epoch.
 _SAMPLES = 8
-# The log that `training.monitor` names, and whether it should rise or fall.
+# Name in the logs for each value of `training.monitor`, and whether it should rise or fall.
 _MONITORED = {
     "bleu": ("val_bleu", "max"),
     "chrf": ("val_chrf", "max"),
@@ -38,14 +38,14 @@ _MONITORED = {
 
 
 class RunCallbacks:
-    """The callbacks of a recipe's training, in the order in which they must be called.
+    """Callbacks for training a recipe, in the order in which they must be called.
 
     Args:
         run: Folder of the run.
         batches: Batches of the recipe, for the model.
         validation: Batches of the validation data.
-        checkpoint: Callback that keeps the state of the training.
-        history: Callback that keeps the logs of all epochs.
+        checkpoint: Callback that saves the state of training.
+        history: Callback that writes the logs of all epochs.
         console: Console that shows the progress.
     """
 
@@ -69,7 +69,7 @@ class RunCallbacks:
 
     @cached_property
     def quality(self) -> TranslationQuality:
-        """The scores of the validation data."""
+        """Callback that scores the validation data."""
         corpora = self.batches.corpora
         return TranslationQuality(
             *texts(corpora.pairs["validation"]),
@@ -79,12 +79,12 @@ class RunCallbacks:
 
     @cached_property
     def best(self) -> BestModel:
-        """The best model on disk."""
+        """Callback that keeps the best model."""
         return BestModel(self.run.model, monitor=self.monitor, earlier=self.history.records)
 
     @cached_property
     def reactions(self) -> list[Replayed]:
-        """The callbacks that react to the score that `training.monitor` names."""
+        """Callbacks that depend on the score of `training.monitor`."""
         training, records = self.recipe.training, self.history.records
         reactions = []
         if training.learning_rate_schedule == "plateau":
@@ -105,22 +105,22 @@ class RunCallbacks:
 
     @cached_property
     def hyperparameters(self) -> Hyperparameters:
-        """The recipe in TensorBoard."""
+        """Callback that shows the recipe in TensorBoard."""
         sections = {"model", "training", "search"}
         return Hyperparameters(self.run.logs, self.recipe.model_dump(mode="json", include=sections))
 
     @cached_property
     def progress(self) -> TrainingProgress:
-        """The progress on the console; a context manager around `fit`."""
+        """Callback that shows the progress on the console, a context manager around `fit`."""
         return TrainingProgress(self.console, self.recipe.training.epochs)
 
     @cached_property
     def interruption(self) -> Interruption:
-        """The end at a signal; a context manager around `fit`."""
+        """Callback that ends training at a signal, a context manager around `fit`."""
         return Interruption(self.checkpoint)
 
     def all(self) -> list[keras.callbacks.Callback]:
-        """Return the callbacks of one `fit`, or of several in a row."""
+        """Return the callbacks of one or several calls of `fit`."""
         return [
             DivergenceCheck(),
             Throughput(),
@@ -137,9 +137,9 @@ class RunCallbacks:
         ]
 
     def replay(self) -> None:
-        """Replay the epochs on record before `fit`; early stopping may have ended the training.
+        """Replay the earlier epochs before `fit`, because early stopping may have ended training.
 
-        `model.stop_training` is then True. All later steps work without a call of `fit`.
+        Then `model.stop_training` is True, and `fit` is not called again.
         """
         callbacks: list[Any] = [self.quality, self.best, *self.reactions]
         for callback in callbacks:

@@ -1,4 +1,4 @@
-"""The files of a training run."""
+"""Files of a training run."""
 
 import fcntl
 import json
@@ -15,22 +15,22 @@ from kerasnmt.preset_folders import is_preset_folder
 
 
 class RunFolder:
-    """The paths in the folder of a training run.
+    """Paths in the folder of a training run.
 
     Args:
-        path: The folder, which need not exist.
+        path: Path of the folder, which may not exist yet.
 
     Attributes:
-        path: The folder.
+        path: Path of the folder.
         recipe: `recipe.yaml`, the recipe with all defaults and overrides.
-        tokenizers: `tokenizer.json`, a `shared` tokenizer, or a `source` and a `target`.
+        tokenizers: `tokenizer.json`, the tokenizers `shared`, or `source` and `target`.
         data: `data.json`, the size and the hash of each file of the recipe's data.
-        checkpoints: Folder of the checkpoints, which `--resume` needs.
-        history: `history.jsonl`, one object an epoch.
-        model: `model.keras`, the best model by `training.monitor`.
-        logs: Folder for TensorBoard.
-        results: `results.json`, which exists when the training is done.
-        lock: `.lock`, which exists during a training, with the id of its process.
+        checkpoints: Folder of the checkpoints, for `--resume`.
+        history: `history.jsonl`, with one object for each epoch.
+        model: `model.keras`, the best model with respect to `training.monitor`.
+        logs: Log folder of TensorBoard.
+        results: `results.json`, which exists when training is done.
+        lock: `.lock`, which exists during training, and contains the id of the process.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -47,13 +47,12 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other trainings out of the folder.
+        """Lock the folder for other training processes.
 
-        The operating system releases the lock when the process ends, so a killed training leaves
-        none behind.
+        The operating system releases the lock when the process ends, even if the process is killed.
 
         Raises:
-            ValueError: Another training has the lock.
+            ValueError: If another process has the lock.
         """
         is_new = not self.path.exists()
         descriptor = self._take_lock()
@@ -73,40 +72,41 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             try:
                 descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
-            except FileNotFoundError:  # a training that ended has deleted the empty folder
+            except FileNotFoundError:  # another process has ended and deleted the empty folder
                 continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                process = os.read(descriptor, 20).decode().strip() or "of another training"
+                process = os.read(descriptor, 20).decode().strip() or "of another run"
                 os.close(descriptor)
                 raise ValueError(
-                    f"Expected a folder that no other training uses. Received: {self.path}, in use "
-                    f"by the process {process}. Choose another folder, or wait until it ends."
+                    "Expected a folder in which no other process trains. Received: "
+                    f"{self.path}, in use by the process {process}. Choose another folder, or wait "
+                    "until it ends."
                 ) from None
             except OSError:
                 warnings.warn(
-                    f"{self.path}: the file system has no locks; use the folder for one training "
+                    f"{self.path}: the file system has no locks; use the folder for one process "
                     "at a time",
                     stacklevel=4,
                 )
                 return descriptor
-            # The training that had the lock before may have deleted the file in between.
+            # The process that had the lock before may have deleted the file in the meantime.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), os.stat(self.lock)):
                     return descriptor
             os.close(descriptor)
 
     def check_unused(self) -> None:
-        """Check that a new run may begin here.
+        """Check that a new run may start in the folder.
 
         Raises:
-            ValueError: The folder holds a run or a preset.
+            ValueError: If the folder contains a run or a preset.
         """
         if is_preset_folder(self.path):
             raise ValueError(
-                f"Expected an output folder of its own. Received: {self.path}, a preset, whose "
-                "files a run would replace. Choose another folder."
+                f"Expected an output folder without a preset. Received: {self.path}, a preset, "
+                "whose files a run would replace. Choose another folder."
             )
         for path in (self.recipe, self.model):
             if path.exists():
@@ -119,20 +119,20 @@ class RunFolder:
         """Check that there is a run to resume.
 
         Raises:
-            ValueError: There is none.
+            ValueError: If there is none.
         """
         for path in (self.recipe, self.tokenizers):
             if not path.exists():
                 raise ValueError(
                     f"Expected the folder of a run to resume. Received: {self.path}, which has no "
-                    f"{path.name}. Begin one without resume."
+                    f"{path.name}. Start a run without resume."
                 )
 
     def check_trained(self) -> None:
         """Check that there is a trained model with its recipe.
 
         Raises:
-            ValueError: There is none.
+            ValueError: If there is none.
         """
         for path in (self.model, self.recipe, self.tokenizers):
             if not path.exists():
@@ -142,16 +142,16 @@ class RunFolder:
                 )
 
     def final_results(self, epochs: int) -> dict[str, Any] | None:
-        """Return the results of a training that is done.
+        """Return the results of a run that is done.
 
         Args:
-            epochs: Number of epochs that the training should have.
+            epochs: Number of epochs that the run should have.
 
         Returns:
-            The results, as in `results.json`; None where something is left to train.
+            The content of `results.json`, or None if there is something left to train.
 
         Raises:
-            ValueError: The file is damaged.
+            ValueError: If the file is damaged.
         """
         if not self.results.exists():
             return None
@@ -161,7 +161,7 @@ class RunFolder:
 
     @staticmethod
     def write_text(path: Path, text: str) -> None:
-        """Write a file of the run, whole or not at all."""
+        """Write a file of the run, completely or not at all."""
         with atomic_write(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
@@ -170,7 +170,7 @@ class RunFolder:
         """Read a file of JSON.
 
         Raises:
-            ValueError: The file is not JSON; the error names it.
+            ValueError: If the file is not JSON. The error names the file.
         """
         try:
             return json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The learning rate over the steps of a training."""
+"""Learning rate schedules."""
 
 from typing import Any
 
@@ -9,35 +9,36 @@ from keras.optimizers.schedules import CosineDecay, LearningRateSchedule
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class InverseSquareRoot(LearningRateSchedule):
-    """A learning rate that rises linearly, then falls with the square root of the steps.
+    """Learning rate that rises linearly, and then falls with the square root of the steps.
 
         rate(n) = learning_rate * min((n + 1) / warmup_steps, sqrt(warmup_steps / (n + 1)))
 
-    at the n-th step, counted from 0. It needs no number of steps, so a training can be prolonged.
+    Steps n are counted from 0. The schedule does not depend on the total number of steps, so
+    training can be extended.
 
-    Source: Vaswani et al. (2017), "Attention is all you need", equation 3, where the highest rate
-    is (d_model * warmup_steps) ** -0.5.
+    Source: Vaswani et al. (2017), "Attention is all you need", equation 3, where the maximum is
+    (d_model * warmup_steps)^-0.5.
 
     Args:
-        learning_rate: Highest rate, at the end of the warm-up.
+        learning_rate: Maximum learning rate, at the end of the warm-up.
         warmup_steps: Number of steps of the warm-up.
 
     Raises:
-        ValueError: `warmup_steps` is below 1.
+        ValueError: If `warmup_steps` is below 1.
     """
 
     def __init__(self, learning_rate: float, warmup_steps: int) -> None:
         super().__init__()
         if warmup_steps < 1:
             raise ValueError(
-                "Expected at least one of warmup_steps for the inverse square root; 4000 is usual. "
+                "Expected warmup_steps >= 1 for the inverse square root; a usual value is 4000. "
                 f"Received: warmup_steps={warmup_steps}"
             )
         self.learning_rate = learning_rate
         self.warmup_steps = warmup_steps
 
     def __call__(self, step: Any) -> Any:
-        """Return the rate of a step, float32."""
+        """Return the learning rate of a step, float32."""
         share = (ops.cast(step, "float32") + 1.0) / self.warmup_steps
         return self.learning_rate * ops.minimum(share, ops.rsqrt(share))
 
@@ -49,21 +50,22 @@ class InverseSquareRoot(LearningRateSchedule):
 def learning_rate_schedule(
     learning_rate: float, steps: int, *, schedule: str = "constant", warmup_steps: int = 0
 ) -> float | LearningRateSchedule:
-    """Make the learning rate of an optimizer.
+    """Return the learning rate of an optimizer.
 
     Args:
-        learning_rate: Highest rate.
-        steps: Number of steps of the whole training.
+        learning_rate: Maximum learning rate.
+        steps: Total number of steps.
         schedule: `"constant"`; `"cosine"`, which falls to zero at the last step; or
             `"inverse_sqrt"`, which falls with the square root of the steps, after a warm-up.
-        warmup_steps: Number of first steps, in which the rate rises linearly from zero.
+        warmup_steps: Number of steps of the warm-up, in which the learning rate rises linearly from
+            zero.
 
     Returns:
-        A Keras schedule, or a number where nothing changes.
+        A Keras schedule, or a number if the learning rate is constant.
 
     Raises:
-        ValueError: The warm-up is as long as the training, or missing where the schedule needs one,
-            or the schedule is unknown.
+        ValueError: If the warm-up is as long as training, the schedule needs a warm-up but has
+            none, or the schedule is unknown.
     """
     if schedule not in ("constant", "cosine", "inverse_sqrt"):
         raise ValueError(
@@ -71,7 +73,7 @@ def learning_rate_schedule(
         )
     if warmup_steps >= steps:
         raise ValueError(
-            f"Expected fewer warmup_steps than the {steps} steps of the training. "
+            f"Expected fewer warmup_steps than the {steps} steps of training. "
             f"Received: warmup_steps={warmup_steps}"
         )
     if schedule == "inverse_sqrt":
@@ -81,7 +83,7 @@ def learning_rate_schedule(
     return CosineDecay(
         initial_learning_rate=0.0 if warmup_steps else learning_rate,
         decay_steps=steps - warmup_steps,
-        alpha=1.0 if schedule == "constant" else 0.0,  # share of the rate at the last step
+        alpha=1.0 if schedule == "constant" else 0.0,  # factor of the rate at the last step
         warmup_target=learning_rate if warmup_steps else None,
         warmup_steps=warmup_steps,
     )

@@ -10,20 +10,24 @@ Reference = str | Sequence[str]
 def translation_scores(
     translations: Sequence[str], references: Sequence[Reference]
 ) -> dict[str, float | str]:
-    """Score translations with sacreBLEU's defaults.
+    """Score translations with the defaults of sacreBLEU.
+
+    Source: Post (2018), "A call for clarity in reporting BLEU scores", for the signatures.
 
     Args:
-        translations: Translations as a reader sees them, cased and detokenized.
-        references: The reference of each, or a list of its references, in the same order.
+        translations: Translations, cased and detokenized.
+        references: Reference of each translation, or a list of its references, in the same order.
 
     Returns:
-        `bleu` and `chrf` of the whole corpus, from 0 to 100, and `bleu_signature` and
-        `chrf_signature`, which describe how each was computed (Post, 2018, "A call for clarity in
-        reporting BLEU scores"); and `exact`, the percentage of translations that equal a
-        reference, for tasks with one right answer, such as pronunciation.
+        A dict of these scores:
+
+        - `bleu` and `chrf` of the whole corpus, from 0 to 100.
+        - `bleu_signature` and `chrf_signature`, which describe how the scores were computed.
+        - `exact`, the percentage of translations that equal a reference, for tasks with one right
+          answer, such as pronunciation.
 
     Raises:
-        ValueError: The numbers of translations and references differ, or there are none.
+        ValueError: If the numbers of translations and references differ, or there are none.
     """
     _check_lengths(translations, references)
     scores, columns = {}, _columns(references)
@@ -39,23 +43,27 @@ def compared_scores(
 ) -> dict[str, float | str]:
     """Score the translations of two systems, and test whether the scores differ by chance.
 
-    The test is sacreBLEU's paired bootstrap with 1,000 samples (Koehn, 2004, "Statistical
-    significance tests for machine translation evaluation"). Its seed is sacreBLEU's, 12345, or
-    `SACREBLEU_SEED` in the environment.
+    The test is the paired bootstrap of sacreBLEU with 1,000 samples. Its seed is 12345, the default
+    of sacreBLEU, or `SACREBLEU_SEED` in the environment.
+
+    Source: Koehn (2004), "Statistical significance tests for machine translation evaluation".
 
     Args:
         translations: Translations of the system.
         baseline: Translations of the other system, of the same sources.
-        references: The reference of each, or a list of its references, in the same order.
+        references: Reference of each source, or a list of its references, in the same order.
 
     Returns:
-        `bleu`, `chrf` and `exact` of the system; `baseline_bleu`, `baseline_chrf` and
-        `baseline_exact`; `bleu_p_value` and `chrf_p_value`, the probability of a difference this
-        large between equal systems, 1 for equal scores; and `bleu_signature` and `chrf_signature`,
-        with the number of samples and the seed.
+        A dict of these scores:
+
+        - `bleu`, `chrf` and `exact` of the system.
+        - `baseline_bleu`, `baseline_chrf` and `baseline_exact`.
+        - `bleu_p_value` and `chrf_p_value`, the probability that equal systems differ at least this
+          much, or 1 for equal scores.
+        - `bleu_signature` and `chrf_signature`, with the number of samples and the seed.
 
     Raises:
-        ValueError: The numbers of translations and references differ, or there are none.
+        ValueError: If the numbers of translations and references differ, or there are none.
     """
     from sacrebleu.significance import PairedTest
 
@@ -69,7 +77,7 @@ def compared_scores(
         other, own = results[label]
         scores[name] = own.score
         scores[f"baseline_{name}"] = other.score
-        # SacreBLEU does not attribute equal scores to chance: it gives them the smallest p.
+        # SacreBLEU gives equal scores the smallest p-value, which is wrong.
         scores[f"{name}_p_value"] = 1.0 if own.score == other.score else own.p_value
         scores[f"{name}_signature"] = str(signatures[label])
     for name, some in (("exact", translations), ("baseline_exact", baseline)):
@@ -87,7 +95,7 @@ def _metrics() -> dict[str, Any]:
     """Return the metrics of sacreBLEU by name."""
     from sacrebleu.metrics import BLEU, CHRF
 
-    # Without force, sacreBLEU warns of text that looks tokenized, as short sentences may.
+    # Without `force`, sacreBLEU warns about text that looks tokenized, such as short sentences.
     return {"bleu": BLEU(force=True), "chrf": CHRF()}
 
 
@@ -96,7 +104,7 @@ def _as_list(reference: Reference) -> list[str]:
 
 
 def _columns(references: Sequence[Reference]) -> list[list[str | None]]:
-    """Return the first references, the second ones, and so on; None where there are fewer."""
+    """Return lists of the first references, the second references and so on, padded with None."""
     return [list(column) for column in zip_longest(*map(_as_list, references))]
 
 

@@ -1,4 +1,4 @@
-"""The ways in which a training begins: anew, from a trained model, or where it was interrupted."""
+"""Starts of a run: with random weights, from a trained model, or after an interruption."""
 
 import os
 from typing import Any
@@ -26,7 +26,7 @@ from kerasnmt.zoo import get_preset
 
 
 class NewStart:
-    """The start of a run with new tokenizers and random weights.
+    """Start of a run with new tokenizers and random weights.
 
     Args:
         recipe: Recipe of the run.
@@ -40,19 +40,19 @@ class NewStart:
         self.console = console
 
     def check(self) -> None:
-        """Raise a `ValueError` where the run cannot start in its folder."""
+        """Raise a `ValueError` if the run cannot start in its folder."""
         self.run.check_unused()
 
     def results(self) -> dict[str, Any] | None:
-        """Return the results where nothing is left to train, else None."""
+        """Return the results if there is nothing left to train, or None."""
         return None
 
     def weights(self) -> list[np.ndarray] | None:
-        """Return the weights to begin with; None for random ones."""
+        """Return the first weights, or None for random weights."""
         return None
 
     def check_model(self, model: Seq2Seq) -> None:
-        """Raise a `ValueError` where the model cannot get the weights to start with."""
+        """Raise a `ValueError` if the model cannot have the first weights."""
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers, in the order of the model's constructor."""
@@ -62,17 +62,17 @@ class NewStart:
             )
 
     def write(self, corpora: Corpora, tokenizers: dict[str, Tokenizer]) -> None:
-        """Write what a later resumption needs."""
+        """Write the files that are needed to resume the run."""
         save_tokenizers(self.run.tokenizers, tokenizers)
         self.run.write_json(self.run.data, corpora.fingerprints)
 
     def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:
-        """Give the model the state to begin with, and return its place in the training."""
+        """Restore the state of the model, and return its place in training."""
         return Place()
 
 
 class FurtherStart(NewStart):
-    """The start of a run with the tokenizers and the best model of another run.
+    """Start of a run with the tokenizers and the best model of another run.
 
     Args:
         recipe: Recipe of the run.
@@ -88,7 +88,7 @@ class FurtherStart(NewStart):
         self.earlier = earlier
 
     def weights(self) -> list[np.ndarray]:
-        """Return the weights of the other run's best model."""
+        """Return the weights of the best model of the other run."""
         self.earlier.check_trained()
         check_same_model(self.earlier, self.recipe)
         return load_model(self.earlier.model, compile=False).get_weights()
@@ -99,13 +99,13 @@ class FurtherStart(NewStart):
 
 
 class PresetStart(NewStart):
-    """The start of a run with the tokenizers and the weights of a preset.
+    """Start of a run with the tokenizers and the weights of a preset.
 
     Args:
         recipe: Recipe of the run.
         run: Folder of the run.
         console: Console that shows the progress.
-        preset: A preset, as `kerasnmt.zoo.get_preset` takes it.
+        preset: A preset; see `kerasnmt.zoo.get_preset`.
     """
 
     def __init__(
@@ -134,10 +134,10 @@ class PresetStart(NewStart):
 
 
 class ResumedStart(NewStart):
-    """The start where an earlier training in the same folder was interrupted."""
+    """Start of a run that was interrupted in the same folder."""
 
     def check(self) -> None:
-        """Raise a `ValueError` where there is no run, or one with another recipe."""
+        """Raise a `ValueError` if there is no run, or a run with another recipe."""
         self.run.check_resumable()
         check_same_recipe(self.run, self.recipe)
 
@@ -146,13 +146,13 @@ class ResumedStart(NewStart):
         return self.run.final_results(self.recipe.training.epochs)
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
-        """Return the tokenizers of the run, if its data have not changed."""
+        """Check that the data has not changed, and return the tokenizers of the run."""
         check_same_files(self.run, corpora)
         return load_tokenizers(self.run.tokenizers)
 
     def write(self, corpora: Corpora, tokenizers: dict[str, Tokenizer]) -> None:
-        """Write nothing: the run has it all."""
+        """Write nothing, because the run has the files."""
 
     def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:
-        """Give the model the state of the latest checkpoint, and return its place."""
+        """Restore the model from the latest checkpoint, and return its place."""
         return checkpoint.restore(model)

@@ -1,4 +1,4 @@
-"""The tokenizers of a recipe: their training and their file."""
+"""Tokenizers of a recipe: their training and their file."""
 
 import json
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ def train_tokenizers(
     """Train the tokenizers of a recipe.
 
     Args:
-        section: The recipe's `tokenizer`.
-        pairs: Training data, `(source, target)` string scalars.
-        contexts: Contexts of the sources, which share the sources' tokenizer; equal ones count
+        section: The section `tokenizer` of a recipe.
+        pairs: Training data, a dataset of `(source, target)` string scalars.
+        contexts: Contexts of the sources, which have the same tokenizer. Equal contexts are counted
             once.
 
     Returns:
-        A `shared` tokenizer, or a `source` and a `target`.
+        A dict of the tokenizers `shared`, or `source` and `target`.
 
     Raises:
-        ValueError: The data do not suit the vocabulary's size.
+        ValueError: If the data does not allow the vocabulary size.
     """
     source = pairs.map(lambda source, target: source)
     target = pairs.map(lambda source, target: target)
@@ -54,7 +54,7 @@ def train_tokenizers(
 
 
 def save_tokenizers(path: Path, tokenizers: dict[str, Tokenizer]) -> None:
-    """Write tokenizers, as `train_tokenizers` returns them, to a file of JSON."""
+    """Write tokenizers from `train_tokenizers` to a file of JSON."""
     document = {
         name: keras.saving.serialize_keras_object(tokenizer)
         for name, tokenizer in tokenizers.items()
@@ -64,10 +64,10 @@ def save_tokenizers(path: Path, tokenizers: dict[str, Tokenizer]) -> None:
 
 
 def load_tokenizers(path: Path) -> dict[str, Tokenizer]:
-    """Read the tokenizers that `save_tokenizers` wrote.
+    """Read tokenizers from a file that `save_tokenizers` wrote.
 
     Raises:
-        ValueError: The file is damaged.
+        ValueError: If the file is damaged.
     """
     document = RunFolder.read_json(path)
     try:

@@ -1,4 +1,4 @@
-"""The training that a recipe describes."""
+"""Training from a recipe."""
 
 import os
 from statistics import harmonic_mean
@@ -43,43 +43,47 @@ def train(
     init_from: str | os.PathLike | None = None,
     console: Console | None = None,
 ) -> dict[str, Any]:
-    """Train and score a model.
+    """Train and score the model of a recipe.
 
-    After each epoch the model translates the validation sources greedily. It is kept if its BLEU
-    (or the score that `training.monitor` names) is the best so far, or equals the best with a lower
-    loss. At the end the best model is scored, with the recipe's search, on the test data, or on the
-    validation data where the recipe has no test data.
+    After each epoch, the model translates the validation sources with greedy search. It is saved if
+    its BLEU score, or the score of `training.monitor`, is the best so far, or equals the best with
+    a lower loss. At the end, the best model is scored with the recipe's search options, on the test
+    data or, if there is none, on the validation data.
 
-    An interrupted or killed training resumes from its latest checkpoint as if nothing had happened:
-    same batches, same random numbers. SIGINT and SIGTERM write a checkpoint first, see
-    `Interruption`.
+    Training that was interrupted or killed resumes from its latest checkpoint with the same batches
+    and the same random numbers. SIGINT and SIGTERM write a checkpoint first; see `Interruption`.
 
     Args:
-        recipe: Model, data and options of the training.
-        output: Folder of the run, see `RunFolder`.
-        resume: Whether to continue the run in `output` after its latest checkpoint. A finished run
-            stays as it is, unless the recipe has more epochs.
-        init_from: Folder of a run, or a preset as `kerasnmt.zoo.get_preset` takes it. The training
-            starts from its tokenizers and best weights, to train its model further on other data.
-            The recipe's `model` and `tokenizer` must be those of that run. For a preset, dropout
-            rates may differ, and of the tokenizers only the kinds are compared.
-        console: Console that shows the progress; None for no output.
+        recipe: Model, data and options of training.
+        output: Folder of the run; see `RunFolder`.
+        resume: Whether to continue the run in `output` from its latest checkpoint. A finished run
+            does not change, unless the recipe has more epochs.
+        init_from: Folder of a run, or a preset (see `kerasnmt.zoo.get_preset`). Training starts
+            from its tokenizers and best weights, for example to continue on other data. The
+            recipe's `model` and `tokenizer` must be those of that run. For a preset, dropout rates
+            may differ, and only the kinds of the tokenizers are compared.
+        console: Console that shows the progress, or None for no output.
 
     Returns:
-        The results, as in `results.json`: `model`, `parameters`, `seed`; `test`, the split that was
-        scored; `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact`, `perplexity`;
-        `train_seconds` and `train_cpu_seconds`, with validation and without reading the data;
-        `epochs`, and whether `early_stopping` came before the last; `average`, where epochs were
-        averaged, with its `val_bleu` and whether it was `kept`; `target_tokens_per_second` of the
-        training steps; `history`, see `EpochHistory`.
+        The results, a dict with the content of `results.json`:
+
+        - `model`, `parameters` and `seed`.
+        - `test`, the split that was scored.
+        - `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact` and `perplexity`.
+        - `train_seconds` and `train_cpu_seconds`, including validation, but not the reading of the
+          data.
+        - `epochs`, and whether there was `early_stopping`.
+        - `average`, if epochs were averaged, with its `val_bleu` and whether it was `kept`.
+        - `target_tokens_per_second` of the training steps.
+        - `history`; see `EpochHistory`.
 
     Raises:
-        ValueError: The recipe does not suit the data or the zoo, `output` already holds a run,
-            there is none to resume, its data have changed, another training uses `output`,
-            `init_from` is another model, or Keras runs on a backend other than TensorFlow and JAX.
-        FloatingPointError: The training diverges. The best model so far stays.
+        ValueError: If the recipe does not match the data or the zoo, `output` already contains a
+            run, there is no run to resume, its data has changed, another process trains in
+            `output`, `init_from` has another model, or the Keras backend is not TensorFlow or JAX.
+        FloatingPointError: If training diverges. The best model so far stays.
         KeyboardInterrupt: At SIGINT.
-        Terminated: At SIGTERM, from the first step on.
+        Terminated: At SIGTERM during `fit`.
     """
     need_text_backend()
     run, console = RunFolder(output), console or Console(quiet=True)
@@ -98,20 +102,20 @@ def train(
     with run.locked():
         start.check()
         if (results := start.results()) is not None:
-            _say(console, f"{run.path}: the training is done, there is nothing to resume")
+            _say(console, f"{run.path}: training is done, there is nothing to resume")
             return results
         return Training(recipe, start, console).run()
 
 
 class Training:
-    """A run of training.
+    """Run of training.
 
-    `run` takes the steps in order: `prepare`, `compile`, `begin`, `fit`, `average`, `report`. Each
-    step sets the attributes that later ones need.
+    `run` calls the steps in order: `prepare`, `compile`, `begin`, `fit`, `average`, `report`. Each
+    step sets attributes that later steps need.
 
     Args:
-        recipe: Model, data and options of the training.
-        start: How the training begins, and in which folder.
+        recipe: Model, data and options of training.
+        start: Start of the run, with its folder.
         console: Console that shows the progress.
     """
 
@@ -133,7 +137,7 @@ class Training:
             return self.report(self.average())
 
     def prepare(self) -> None:
-        """Read the data and make the model; nothing is written."""
+        """Read the data and create the model. Nothing is written."""
         with self.recipe.named_in_errors():
             check_model(self.recipe.model.name, self.recipe.model.keywords)
             check_devices(self.recipe.training.devices)
@@ -161,7 +165,7 @@ class Training:
         _say(self.console, self._description())
 
     def compile(self) -> None:
-        """Compile the model for all steps of the training."""
+        """Compile the model for all steps of training."""
         training = self.recipe.training
         steps = training.epochs * self.statistics.batches
         updates = max(steps // training.accumulate_batches, 1)
@@ -178,7 +182,7 @@ class Training:
         self.shared_validation = split_evenly(self.validation, training.devices)
 
     def begin(self) -> Place:
-        """Write the first files, make the callbacks, and return the place to continue from."""
+        """Write the first files, create the callbacks, and return the place to continue from."""
         training = self.recipe.training
         self.start.write(self.corpora, self.tokenizers)
         self.folder.write_text(self.folder.recipe, self.recipe.to_yaml())
@@ -198,10 +202,10 @@ class Training:
         return place
 
     def fit(self, place: Place, callbacks: list[keras.callbacks.Callback]) -> None:
-        """Train from a place on to the last epoch."""
-        if place.batch:  # the rest of an epoch
+        """Train from a place to the last epoch."""
+        if place.batch:  # in the middle of an epoch
             self._fit(place, place.epoch + 1, callbacks)
-            # `fit` leaves the moving average in place of the weights.
+            # `fit` has replaced the weights by their moving average.
             place = self.checkpoint.restore(self.model)
         elif place.epoch:
             self.callbacks.replay()
@@ -209,10 +213,11 @@ class Training:
             self._fit(place, self.recipe.training.epochs, callbacks)
 
     def average(self) -> dict[str, Any] | None:
-        """Average the last epochs where the recipe has it, and keep a model that is the best.
+        """Average the last epochs if the recipe says so, and save the average if it is the best.
 
         Returns:
-            The number of epochs, the scores, and whether the average was kept.
+            A dict of the number of epochs, the scores and whether the average was kept, or None if
+            there is no average.
         """
         if not self.recipe.training.average_epochs:
             return None
@@ -240,13 +245,13 @@ class Training:
             "epochs": len(records),
             "early_stopping": len(records) < self.recipe.training.epochs,
             **({"average": average} if average else {}),
-            # Each epoch has the same tokens, so this is all tokens over all seconds.
+            # All epochs have the same tokens, so this is all tokens divided by all seconds.
             "target_tokens_per_second": harmonic_mean(
                 record["target_tokens_per_second"] for record in records
             ),
             "history": records,
         }
-        # In a group of their own, so that TensorBoard shows the curves first.
+        # The scores are in a separate group, so that TensorBoard shows the curves first.
         self.callbacks.hyperparameters.write_scores(
             {f"results/{name}": scores[name] for name in ("bleu", "chrf", "exact", "perplexity")}
         )
@@ -254,7 +259,7 @@ class Training:
         return results
 
     def score(self, split: str) -> dict[str, float | str]:
-        """Score the best model as it is on disk, loaded as the command line loads it."""
+        """Score the best model on disk, which is loaded like on the command line."""
         model = in_float32(load_model(self.folder.model, compile=False))
         sources, references = texts(self.corpora.pairs[split])
         contexts = self.corpora.contexts.get(split)
@@ -265,7 +270,7 @@ class Training:
         return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}
 
     def _fit(self, place: Place, epochs: int, callbacks: list[keras.callbacks.Callback]) -> None:
-        """Call `fit` once, from a place on to the end of an epoch."""
+        """Call `fit` once, from a place to the end of an epoch."""
         self.model.fit(
             self.batches.rest(place, self.statistics.batches),
             steps_per_epoch=self.statistics.batches - place.batch,
@@ -278,7 +283,7 @@ class Training:
         )
 
     def _optimizer(self, steps: int) -> keras.optimizers.Optimizer:
-        """Make the optimizer of a training of this many steps."""
+        """Return the optimizer for this number of steps."""
         training = self.recipe.training
         schedule = training.learning_rate_schedule
         learning_rate = learning_rate_schedule(
@@ -295,18 +300,18 @@ class Training:
         return (Adam if training.devices == 1 else ReplicaAdam)(learning_rate, **options)
 
     def _description(self) -> str:
-        """Describe the model and the batches, and why pairs are missing."""
+        """Describe the model and the batches, and explain missing pairs."""
         statistics, pairs = self.statistics, len(self.corpora.pairs["train"])
         share = f"{statistics.sentences:,} of {pairs:,} pairs"
         if statistics.sentences < pairs:
-            share += " (the others are empty on a side, or longer than data.max_length)"
+            share += " (the others have an empty side, or are longer than data.max_length)"
         return (
             f"{self.recipe.model.name}: {self.model.count_params():,} parameters; "
             f"{share} in {statistics.batches:,} batches, "
-            f"{statistics.padding_share:.1%} of the positions padding"
+            f"{statistics.padding_share:.1%} padding"
         )
 
 
 def _say(console: Console, message: str) -> None:
-    """Print a message as it is, in one line."""
+    """Print a message unchanged, in one line."""
     console.print(message, markup=False, highlight=False, soft_wrap=True)

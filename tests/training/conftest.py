@@ -5,7 +5,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 @pytest.fixture
 def events():
-    """What TensorBoard reads in a folder: for each tag its steps and values."""
+    """Return what TensorBoard reads in a folder, the steps and values of each tag."""
 
     def read(folder):
         accumulator = EventAccumulator(str(folder), size_guidance={"tensors": 0}).Reload()

@@ -22,7 +22,7 @@ def test_unknown_names():
     assert problem("bahdanau_gru", unit=8) == (
         "unknown key 'model.unit'; did you mean 'model.units'?"
     )
-    # A member of a family has the family's keywords, but for those that it fixes.
+    # A member of a family has the keywords of the family, except those that it sets.
     assert problem("luong_dot_lstm", bidirectionl=False) == (
         "unknown key 'model.bidirectionl'; did you mean 'model.bidirectional'?"
     )
@@ -31,7 +31,7 @@ def test_unknown_names():
     )
     assert problem("luong_dot_lstm", score="dot").startswith("unknown key 'model.score'")
     assert problem("memory_network").startswith("Expected the name of a Seq2Seq, one of bahdanau_")
-    # The tokenizers are the constructor's arguments too, but no keys of a recipe.
+    # The tokenizers are arguments of the constructor, but not keys of a recipe.
     assert problem("bahdanau_gru", source=8).startswith("unknown key 'model.source'; known: ")
 
 

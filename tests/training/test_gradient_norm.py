@@ -17,7 +17,7 @@ class SGD(GradientNorm, keras.optimizers.SGD):
 
 
 def gradient_norm(x, y):
-    """Of the mean squared error of the linear model below, by hand."""
+    """Compute the gradient norm of the mean squared error of the linear model below."""
     error = 2 * (x @ WEIGHTS + BIAS - y) / len(x)
     return np.sqrt(np.square(x.T @ error).sum() + error.sum() ** 2)
 
@@ -116,7 +116,7 @@ for options, batch_size in (({}, 4), ({"gradient_accumulation_steps": 2}, 2)):
 
 @pytest.mark.parametrize("options", [{}, {"global_clipnorm": 0.5}])
 def test_a_word_that_stands_twice_has_one_gradient(options):
-    """The sum of its places', for the norm, for clipping and for Adam's moments (the equations)."""
+    """The norm, clipping and Adam's moments use the sum of the gradients of all its places."""
     model = keras.Sequential([keras.Input((3,), dtype="int32"), keras.layers.Embedding(4, 2)])
     before = np.array(model.layers[0].embeddings)
     model.compile(Adam(0.01, epsilon=0.1, **options), loss="mse", run_eagerly=True)

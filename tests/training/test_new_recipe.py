@@ -31,7 +31,7 @@ def write_tsv(folder, pairs, name="pairs.tsv"):
 
 
 def read(section):
-    """The pairs that a section of a recipe names."""
+    """Return the pairs of a section of a recipe."""
     return list(zip(*texts(read_pairs(section, "train")), strict=True))
 
 
@@ -102,7 +102,7 @@ def test_odd_names(tmp_path, monkeypatch, corpus, name):
     files = PairFiles(pairs=Path(name))
     made = NewRecipe("a: #b/recipe.yaml", files, files).write()
     assert made.data.train.pairs == made.data.validation.pairs == tmp_path / name
-    # Read from another folder, the recipe names the same files.
+    # A recipe that is read from another folder has the same files.
     monkeypatch.chdir("/")
     assert Recipe.load(tmp_path / "a: #b/recipe.yaml") == made
 
@@ -118,7 +118,7 @@ def test_what_exists_is_not_replaced(tmp_path, corpus):
     files = write_tsv(tmp_path, corpus)
     path = tmp_path / "recipe.yaml"
     path.write_text("mine")
-    with pytest.raises(ValueError, match=r"does not exist yet\. Received: .*recipe\.yaml, which"):
+    with pytest.raises(ValueError, match=r"does not exist\. Received: .*recipe\.yaml, which"):
         NewRecipe(path, files)
     path.unlink()
     part = tmp_path / "recipe.validation.tsv"
@@ -127,13 +127,13 @@ def test_what_exists_is_not_replaced(tmp_path, corpus):
         NewRecipe(path, files)
     assert part.read_text() == "mine"
     NewRecipe(path, files, files)  # needs no parts
-    with pytest.raises(ValueError, match=r"a name that ends in \.yaml .* Received: .*/runs$"):
+    with pytest.raises(ValueError, match=r"a name that ends with \.yaml .* Received: .*/runs$"):
         NewRecipe(tmp_path / "runs", files)
 
 
 def test_corpora_that_are_too_small_are_refused(tmp_path, corpus):
     small = write_tsv(tmp_path, corpus[:999])
-    with pytest.raises(ValueError, match=r"at least 1,000 pairs .* with 999\. Give validation"):
+    with pytest.raises(ValueError, match=r"at least 1,000 pairs, .* with 999\. Pass validation"):
         NewRecipe(tmp_path / "recipe.yaml", small)
     same = write_tsv(tmp_path, [("the same", target) for _, target in corpus])
     with pytest.raises(ValueError, match=r"Expected different sources, to hold 100 pairs out"):

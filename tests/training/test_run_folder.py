@@ -38,10 +38,10 @@ def test_what_a_run_that_is_resumed_needs(tmp_path, missing):
 
 
 def test_a_second_training_is_kept_out(tmp_path):
-    """Each opens the file itself, as another process would."""
+    """Each opens the file separately, like another process."""
     run, other = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "run")
     with run.locked():
-        message = rf"no other training uses.*{run.path}, in use by the process {os.getpid()}"
+        message = rf"other process trains.*{run.path}, in use by the process {os.getpid()}"
         with pytest.raises(ValueError, match=message), other.locked():
             pass
         assert run.lock.exists()
@@ -83,7 +83,10 @@ def test_a_lock_whose_file_was_deleted_meanwhile_is_taken_again(tmp_path, monkey
     monkeypatch.setattr(fcntl, "flock", delete_once)
     with run.locked():
         assert deleted and run.lock.exists()
-        with pytest.raises(ValueError, match="no other training"), RunFolder(tmp_path).locked():
+        with (
+            pytest.raises(ValueError, match="in which no other process trains"),
+            RunFolder(tmp_path).locked(),
+        ):
             pass
 
 

@@ -44,7 +44,7 @@ def test_inverse_square_root_by_hand():
 
 
 def test_inverse_square_root_is_the_published_one():
-    """Vaswani et al. (2017), equation 3, with d_model = 512 and 4000 steps of warm-up."""
+    """Vaswani et al. (2017), equation 3, with d_model = 512 and 4000 warm-up steps."""
     schedule = InverseSquareRoot((512 * 4000) ** -0.5, 4000)
     steps = (1, 100, 4000, 100_000)
     published = [512**-0.5 * min(n**-0.5, n * 4000**-1.5) for n in steps]
@@ -52,5 +52,5 @@ def test_inverse_square_root_is_the_published_one():
 
 
 def test_inverse_square_root_without_a_warm_up():
-    with pytest.raises(ValueError, match=r"4000 is usual\. Received: warmup_steps=0$"):
+    with pytest.raises(ValueError, match=r"a usual value is 4000\. Received: warmup_steps=0$"):
         learning_rate_schedule(0.1, 50, schedule="inverse_sqrt")

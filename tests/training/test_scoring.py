@@ -15,13 +15,13 @@ def test_perfect_translations():
 
 
 def test_exact_matches():
-    """A match is one in every character; the order counts."""
+    """A match has the same characters, at the same place in the list."""
     found = ["a b", "a b ", "A b", "c", "a b"]
     assert translation_scores(found, ["a b", "a b", "a b", "c", "d"])["exact"] == 40.0
 
 
 def test_several_references():
-    """The scores of sacreBLEU with as many columns of references; a match with any is exact."""
+    """The scores equal sacreBLEU's with several references. One equal reference is a match."""
     translations = ["a b c d e f", "g h i j k", "l m n o"]
     references = [["a b c d e x", "a b c d e f"], "g h i x k", ["l m n x", "x m n o", "l m"]]
     columns = [
@@ -68,7 +68,7 @@ BROKEN = [" ".join(sentence.split()[::-1]) for sentence in SENTENCES]
 
 
 def test_a_system_against_itself_and_against_a_broken_one(monkeypatch):
-    # Every fifth sentence lacks a word, so that the scores are below 100.
+    # Every fifth sentence has a missing word, so that the scores are below 100.
     system = [one[4:] if place % 5 == 0 else one for place, one in enumerate(SENTENCES)]
     same = compared_scores(system, system, SENTENCES)
     assert same["bleu_p_value"] == same["chrf_p_value"] == 1.0

@@ -1,4 +1,4 @@
-"""Training on two devices, made of one CPU in a process of its own, equals that on one."""
+"""Training on two virtual devices of one CPU, in a child process, equals training on one."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, 2 * [tf.config.LogicalDeviceConfiguration()])
-# Each graph runs a few times only: to optimize it takes longer than it saves.
+# Each graph runs only a few times, so optimizing it takes longer than it saves.
 tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 from kerasnmt.data import split_evenly
@@ -34,7 +34,7 @@ rng = np.random.default_rng(0)
 
 
 def batch(rows):
-    # The first half of the rows is long, the second short: replicas have unequal shares of words.
+    # The first half of the rows is long, and the second is short, so that replicas differ in words.
     sources, targets = rng.integers(4, 9, (rows, 6)), rng.integers(4, 9, (rows, 5))
     for row in range(rows):
         for ids, longest in ((sources, 5), (targets, 4)):
@@ -54,7 +54,7 @@ elements = [batch(rows) for rows in (5, 8, 1)]
 spec = tf.nest.map_structure(
     lambda array: tf.TensorSpec([None] * array.ndim, array.dtype), elements[0]
 )
-# TensorFlow may compute in the memory of an array that a generator yields: it gets copies.
+# TensorFlow can write to the memory of an array from a generator, so it gets copies.
 dataset = tf.data.Dataset.from_generator(
     lambda: (tf.nest.map_structure(np.copy, element) for element in elements), output_signature=spec
 )
@@ -65,7 +65,7 @@ def train(strategy, **options):
     keras.utils.set_random_seed(1)
     with strategy.scope():
         model = bahdanau_gru(tokenizer, embedding_dim=6, units=5, dropout=0.0, coverage=0.7)
-        # A large epsilon keeps gradients that are 0 but for rounding from moving a weight.
+        # With a large epsilon, rounding errors in gradients of 0 do not change weights.
         optimizer = ReplicaAdam(0.02, epsilon=1e-3, global_clipnorm=0.2)
         model.compile(optimizer, label_smoothing=0.1, guided_attention=0.5, **options)
     history = model.fit(dataset, validation_data=dataset, epochs=2, shuffle=False, verbose=0)

@@ -1,4 +1,4 @@
-"""A training that begins with a preset."""
+"""Training that starts from a preset."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def recipe(**model):
 
 @pytest.fixture(scope="module")
 def trained():
-    """A model that no test changes."""
+    """A model that tests must not change."""
     return bahdanau_gru(
         WordTokenizer(["a", "dog", "."]), WordTokenizer(["ein", "Hund"]), units=4, embedding_dim=3
     )
@@ -80,7 +80,7 @@ def test_a_shared_tokenizer(trained, tmp_path):
     ],
 )
 def test_another_model_is_refused(preset, tmp_path, model, error):
-    """Before anything is written."""
+    """The error comes before anything is written."""
     with pytest.raises(ValueError, match=error):
         train(recipe(**model), tmp_path / "run", init_from=preset)
     assert not (tmp_path / "run").exists()
@@ -99,14 +99,16 @@ def test_a_preset_with_frozen_layers(tmp_path):
 def test_no_run_replaces_a_preset(preset, tmp_path):
     before = {path: path.read_bytes() for path in Path(preset).iterdir()}
     for init_from in (None, preset):
-        with pytest.raises(ValueError, match=r"output folder of its own\. Received: .*, a preset"):
+        with pytest.raises(
+            ValueError, match=r"output folder without a preset\. Received: .*, a preset"
+        ):
             train(recipe(), preset, init_from=init_from)
     assert {path: path.read_bytes() for path in Path(preset).iterdir()} == before
 
 
 def test_unknown_places(tmp_path):
     with pytest.raises(
-        ValueError, match=r"a run, or a preset, .* Received: tatoeba_xy, which is no"
+        ValueError, match=r"a run, or a preset, .* Received: tatoeba_xy, which is neither"
     ):
         train(recipe(), tmp_path / "run", init_from="tatoeba_xy")
     with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):

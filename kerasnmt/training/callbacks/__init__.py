@@ -1,1 +1,1 @@
-"""Callbacks for any `model.fit`; `kerasnmt.training` has their names."""
+"""Callbacks for any `model.fit`, which `kerasnmt.training` exports."""

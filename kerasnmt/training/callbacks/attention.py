@@ -1,4 +1,4 @@
-"""The attention during training: pictures of it in TensorBoard, and how sharp it is."""
+"""Callbacks that show the attention during training as images and as statistics."""
 
 import os
 from collections.abc import Callable
@@ -14,19 +14,20 @@ from kerasnmt.viz import attention_figure, figure_to_image
 
 
 class AttentionImages(TensorBoardRun):
-    """Draws the attention of a few fixed sentence pairs after each epoch, for TensorBoard.
+    """Callback that draws the attention of the same sentence pairs after each epoch.
 
-    Bars below each picture show the total attention to each source token. For a pointer-generator,
-    a column shows the probability of generating each target token.
+    TensorBoard shows the images. Bars below each image show the total attention to each source
+    token. For a pointer-generator, a column shows the probability of generating each target token.
 
-    The model reads the reference translations, so the pictures of all epochs have the same labels.
-    Batches hold only ids: words outside the vocabulary are labelled "<unk>", copied ones as well.
+    The model reads the reference translations, so the images of all epochs have the same labels.
+    Batches contain only ids, so words outside the vocabulary have the label `<unk>`, even if they
+    are copied.
 
     Args:
-        log_dir: TensorBoard's folder. The pictures go to its run `attention`.
-        batches: Dataset of batches, as `kerasnmt.data.batches` makes; not shuffled, so that the
-            sentences stay the same.
-        sentences: Number of pairs to draw, the first ones.
+        log_dir: Log folder of TensorBoard. The images go to its run `attention`.
+        batches: Dataset from `kerasnmt.data.batches`, without shuffling, so that the sentences stay
+            the same.
+        sentences: Number of pairs to draw, from the first batch on.
     """
 
     def __init__(
@@ -37,12 +38,12 @@ class AttentionImages(TensorBoardRun):
         self.inputs, self.targets, _ = next(iter(pairs.padded_batch(sentences)))
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Open the event file, and make the graph."""
+        """Open the event file, and compile the model's attention."""
         super().on_train_begin(logs)
         self._attend = _compiled_attend(self.model)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Write the pictures."""
+        """Write the images."""
         records = {name: np.asarray(record) for name, record in self._attend(self.inputs).items()}
         pairs = zip(self.inputs["source_ids"], self.targets, strict=True)
         with self.writer.as_default(step=epoch):
@@ -64,21 +65,24 @@ class AttentionImages(TensorBoardRun):
 
 
 class AttentionStatistics(keras.callbacks.Callback):
-    """Adds two numbers about the attention to the logs of each epoch, for callbacks after this one.
+    """Callback that adds two statistics of the attention to the logs of each epoch.
 
-    With α_ti the weight of source position i for target word t, and t over the real words:
+    Callbacks after this one see them. alpha_{t,i} is the attention weight of source position i for
+    target word t, without padding:
 
-    - `val_attention_entropy`: the mean over t of −Σ_i α_ti ln α_ti, in nats. 0 where each word
-      attends to one place, ln n where it attends to n places equally: it falls as the attention
-      sharpens.
-    - `val_attention_overlap`: the mean over t of Σ_i min(α_ti, Σ_{t' < t} α_t'i), between 0 and 1:
-      the attention to places that were attended to before. The coverage loss of See et al. (2017).
+        val_attention_entropy = mean_t(-sum_i alpha_{t,i} ln(alpha_{t,i}))
+        val_attention_overlap = mean_t(sum_i min(alpha_{t,i}, sum_{t' < t} alpha_{t',i}))
+
+    - The entropy is 0 if each word attends to one position, and ln(n) if it attends to n positions
+      equally. It falls when the attention becomes sharper.
+    - The overlap, between 0 and 1, is the attention to positions that already had attention. It is
+      the coverage loss of See, Liu and Manning (2017), "Get to the point".
 
     The model reads the reference translations.
 
     Args:
-        batches: Dataset of batches of the validation data, as `kerasnmt.data.batches` makes;
-            `batches.take(10)` where there are many.
+        batches: Dataset from `kerasnmt.data.batches` with validation data, or a part of it, such as
+            `batches.take(10)`.
     """
 
     def __init__(self, batches: tf.data.Dataset) -> None:
@@ -86,12 +90,12 @@ class AttentionStatistics(keras.callbacks.Callback):
         self.batches = batches
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Make the graph."""
+        """Compile the model's attention."""
         inputs, _, _ = self.batches.element_spec
         self._attend = _compiled_attend(self.model, [inputs])
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Add the numbers to the logs."""
+        """Add the statistics to the logs."""
         if logs is None:
             return
         words = entropy = overlap = 0.0
@@ -108,7 +112,7 @@ class AttentionStatistics(keras.callbacks.Callback):
 
 
 def _compiled_attend(model: Any, signature: Any = None) -> Callable[[Any], dict[str, Any]]:
-    """Compile `model.attend` for the backend of Keras, on TensorFlow for a signature."""
+    """Compile `model.attend` for the Keras backend. `signature` is used on TensorFlow only."""
     if keras.backend.backend() == "jax":
         return compiled_by_jax(model.attend, model)
     return tf.function(model.attend, input_signature=signature, autograph=False)

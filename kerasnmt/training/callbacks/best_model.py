@@ -1,4 +1,4 @@
-"""The best model of a training."""
+"""Callback that keeps the best model."""
 
 import math
 import os
@@ -12,16 +12,16 @@ _WORST = (-math.inf, -math.inf)
 
 
 class BestModel(keras.callbacks.Callback):
-    """Writes the model whenever an epoch is better than all before it.
+    """Callback that writes the model after each epoch that is better than all earlier epochs.
 
-    The file is for translation, without the optimizer's state, which has twice the size of the
-    weights. It is replaced whole, so it can be used during the training.
+    The file does not contain the state of the optimizer, which has twice the size of the weights.
+    It is replaced in one operation, so it can be used during training.
 
     Args:
-        path: File name that ends in ".keras".
-        monitor: Score of the epoch's logs, higher is better; or `"val_loss"`, lower is better. Of
-            equal scores, the one with the lower `val_loss` is better.
-        earlier: Logs of the epochs so far, of a resumed training.
+        path: Path of the file. It ends with ".keras".
+        monitor: Name of the score in the logs of an epoch. Higher is better, except for
+            `"val_loss"`. If two scores are equal, the one with the lower `val_loss` is better.
+        earlier: Logs of the earlier epochs of resumed training.
     """
 
     def __init__(
@@ -37,17 +37,17 @@ class BestModel(keras.callbacks.Callback):
         self._best = max(map(self._rank, earlier), default=_WORST)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Write the model if it is the best."""
+        """Write the model if it is the best so far."""
         self.offer(logs or {})
 
     def offer(self, logs: dict) -> bool:
-        """Write the model if its scores are the best.
+        """Write the model if its scores are the best so far.
 
         Args:
             logs: Scores of the model.
 
         Returns:
-            Whether they are the best.
+            Whether they are the best so far.
         """
         rank = self._rank(logs)
         is_best = rank > self._best
@@ -60,11 +60,11 @@ class BestModel(keras.callbacks.Callback):
         return is_best
 
     def _rank(self, logs: dict) -> tuple[float, float]:
-        """Return the score and the negative loss: higher is better."""
+        """Return the score and the negative loss. Higher is better."""
         if self.monitor not in logs:
             return _WORST
         loss = logs.get("val_loss")
-        # A history has null for NaN.
+        # A history file contains null instead of NaN.
         negative = -loss if loss is not None and math.isfinite(loss) else -math.inf
         if self.monitor == "val_loss":
             return negative, 0.0

@@ -1,4 +1,4 @@
-"""Checkpoints, from which a training resumes."""
+"""Checkpoints, from which training can resume."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from kerasnmt.training.up_to_date import bring_up_to_date
 
 
 class Place(NamedTuple):
-    """A place in the course of a training.
+    """Place in the course of training.
 
     Attributes:
-        epoch: Number of whole epochs.
-        batch: Number of batches of the epoch after them.
+        epoch: Number of finished epochs.
+        batch: Number of finished batches of the next epoch.
     """
 
     epoch: int = 0
@@ -27,16 +27,17 @@ class Place(NamedTuple):
 
 
 class Checkpoint(keras.callbacks.Callback):
-    """Keeps the state of a training, after each epoch and at regular batches.
+    """Callback that saves the state of training after each epoch and at regular intervals.
 
-    A checkpoint has the weights, the optimizer's state, the state of the random generators, the
-    metrics of the epoch so far and the place in the data. A killed training resumes from it as if
-    nothing had happened, if its data can: `kerasnmt.data.batches(…, first_epoch=…)` does.
+    A checkpoint contains the weights, the state of the optimizer, the state of the random
+    generators, the metrics of the epoch so far and the place in the data. Interrupted training
+    resumes from it without any difference, if the data can resume too, like
+    `kerasnmt.data.batches(…, first_epoch=…)`.
 
-    The place is part of the file's name and the file appears whole, so a checkpoint exists either
-    completely or not at all. The checkpoint before the latest one stays, in case the latest is
-    damaged. (`keras.callbacks.BackupAndRestore` keeps neither the metrics nor the random
-    generators, and has its place in a second file.)
+    The name of the file contains the place, and the file is written completely or not at all. The
+    second latest checkpoint stays too, because the latest one could be damaged.
+    `keras.callbacks.BackupAndRestore` does not save the metrics and the random generators, and
+    stores the place in a second file.
 
     ```python
     checkpoint = Checkpoint("run/checkpoints", every=500)
@@ -49,19 +50,21 @@ class Checkpoint(keras.callbacks.Callback):
     fit(data, steps_per_epoch=steps, initial_epoch=epoch, epochs=epochs)
     ```
 
-    Put it after the callbacks that write files, so that these exist when an epoch counts.
-
-    Attributes:
-        is_last_batch: Whether the last batch was the last one of its epoch.
+    List it after callbacks that write files, so that the files of an epoch exist when its
+    checkpoint exists.
 
     Args:
         directory: Folder of the files.
-        every: Number of batches from one checkpoint to the next; None for those of epochs alone.
-        keep: Number of latest epochs whose checkpoints are kept as well, for `average`.
-        clock: Clock of the training, whose time is kept as well.
+        every: Number of batches between two checkpoints, or None for checkpoints only at the end of
+            epochs.
+        keep: Number of latest epochs whose checkpoints are also kept, for `average`.
+        clock: Clock of the training, whose time is also saved.
+
+    Attributes:
+        is_last_batch: Whether the latest batch was the last batch of its epoch.
 
     Raises:
-        ValueError: `every` is below 1, or `keep` below 0.
+        ValueError: If `every` is below 1, or `keep` is below 0.
     """
 
     def __init__(
@@ -87,29 +90,30 @@ class Checkpoint(keras.callbacks.Callback):
 
     @property
     def place(self) -> Place:
-        """The place of the latest checkpoint; epoch 0 and batch 0 where there is none."""
+        """Place of the latest checkpoint, or epoch 0 and batch 0 if there is none."""
         return max(self._files(), default=Place())
 
     def restore(self, model: keras.Model) -> Place:
-        """Give a compiled model the state of the latest checkpoint, if there is one.
+        """Restore a compiled model from the latest checkpoint, if there is one.
 
-        If the latest checkpoint cannot be read, the one before it is used, with a warning; the
-        damaged file gets the suffix ".damaged". The metrics follow when the epoch begins, after
-        Keras has reset them.
+        If the latest checkpoint is damaged, the previous one is used, with a warning, and the
+        damaged file gets the suffix ".damaged". The metrics are restored when the epoch begins,
+        after Keras has reset them.
 
         Args:
-            model: Model of the same shapes, compiled with the same kind of optimizer.
+            model: Model with the same shapes, compiled with the same kind of optimizer.
 
         Returns:
-            The place to continue from.
+            The place from which training continues.
 
         Raises:
-            ValueError: The checkpoint is of another model or optimizer, or none can be read.
+            ValueError: If the checkpoint belongs to another model or optimizer, or no checkpoint
+                can be read.
         """
         place, arrays = self._latest()
         if arrays:
             path = self._files()[place]
-            if not model.optimizer.built:  # a second time would add variables
+            if not model.optimizer.built:  # building it again would add variables
                 model.optimizer.build(model.trainable_variables)
             state = _state(model)
             shapes = [variable.shape for variable in state]
@@ -121,7 +125,7 @@ class Checkpoint(keras.callbacks.Callback):
             for variable, array in zip(state, arrays, strict=False):
                 variable.assign(array)
             for later, damaged in self._files().items():
-                if later > place:  # it cannot be read
+                if later > place:  # the later checkpoints are damaged
                     damaged.rename(damaged.with_suffix(".damaged"))
             *self._metrics, clock = arrays[len(state) :]
             self._first_batch = place.batch
@@ -139,14 +143,14 @@ class Checkpoint(keras.callbacks.Callback):
                 problem = problem or error
                 continue
             if problem:
-                warnings.warn(f"{problem}; the training resumes from {path.name}", stacklevel=3)
+                warnings.warn(f"{problem}; training resumes from {path.name}", stacklevel=3)
             return place, arrays
         if problem:
-            raise ValueError(f"{problem}, and so is each older one; begin again in another folder")
+            raise ValueError(f"{problem}, and so are all older ones; start again in another folder")
         return Place(), []
 
     def average(self, model: keras.Model) -> int:
-        """Give a model the mean of the weights of the latest epochs, as many as are kept.
+        """Replace the weights of a model by their mean over the latest epochs that are kept.
 
         Source: Junczys-Dowmunt, Dwojak and Sennrich (2016), "The AMU-UEDIN submission to the WMT16
         news translation task", section 4.1, checkpoint averaging.
@@ -155,7 +159,7 @@ class Checkpoint(keras.callbacks.Callback):
             model: Model of the training.
 
         Returns:
-            The number of epochs. With fewer than two the weights stay as they are.
+            The number of epochs. If there are fewer than two, the weights do not change.
         """
         epochs = self._kept_epochs()
         if len(epochs) > 1:
@@ -180,14 +184,14 @@ class Checkpoint(keras.callbacks.Callback):
         self._first_batch = 0
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
-        """Write a checkpoint where one is due, except after the last batch: the epoch has one."""
+        """Write a checkpoint if one is due, but not after the last batch of the epoch."""
         self._done += 1
         self.is_last_batch = batch + 1 == self.params["steps"]
         if self.every and self._done % self.every == 0:
             self.save()
 
     def save(self) -> None:
-        """Write a checkpoint now, except after the last batch: the epoch has one."""
+        """Write a checkpoint now, but not after the last batch, when `on_epoch_end` writes one."""
         if not self.is_last_batch:
             self._write(Place(self._epoch, self._done))
 
@@ -213,7 +217,7 @@ class Checkpoint(keras.callbacks.Callback):
         return epochs[max(len(epochs) - self.keep, 0) :]
 
     def _files(self) -> dict[Place, Path]:
-        """Return the files of the checkpoints by their place."""
+        """Return the files of the checkpoints, by place."""
         names = {
             path: re.fullmatch(r"epoch_(\d+)_batch_(\d+)\.npz", path.name)
             for path in self.directory.glob("epoch_*")
@@ -222,7 +226,7 @@ class Checkpoint(keras.callbacks.Callback):
 
 
 def _state(model: keras.Model) -> list[Any]:
-    """Return the variables that a training changes: weights, random generators, the optimizer's."""
+    """Return the variables that training changes: weights, random generators and optimizer."""
     return [*model.variables, *model.optimizer.variables]
 
 
@@ -232,7 +236,7 @@ def _metrics(model: keras.Model) -> list[Any]:
 
 def _array(variable: Any) -> np.ndarray:
     array = keras.ops.convert_to_numpy(variable)
-    # NumPy's files know no bfloat16.
+    # Files of NumPy cannot contain bfloat16.
     return array.astype("float32") if array.dtype.name == "bfloat16" else array
 
 
@@ -240,5 +244,5 @@ def _read(path: Path) -> list[np.ndarray]:
     try:
         with np.load(path) as file:
             return [file[f"arr_{number}"] for number in range(len(file.files))]
-    except Exception as error:  # of any kind, as the file may hold anything
+    except Exception as error:  # a damaged file can raise any error
         raise ValueError(f"the checkpoint {path} is damaged ({error})") from error

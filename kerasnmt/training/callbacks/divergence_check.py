@@ -1,4 +1,4 @@
-"""The end of a training whose loss is not finite."""
+"""Callback that ends training if the loss is not finite."""
 
 import math
 
@@ -6,12 +6,14 @@ import keras
 
 
 class DivergenceCheck(keras.callbacks.Callback):
-    """Ends a training at the first loss or perplexity that is not finite.
+    """Callback that ends training at the first loss or perplexity that is not finite.
 
-    Usual causes are a learning rate that is too high and NaN in the sample weights. The weights are
-    then useless. The perplexity is infinite if the mean loss of a token exceeds 88.
-    (`keras.callbacks.TerminateOnNaN` ends the epoch as usual, so the callbacks after it keep a
-    model of NaN.) Put this callback first, so that no other one sees these logs.
+    From then on, the weights are useless. Usual causes are a learning rate that is too high, and
+    NaN in the sample weights. The perplexity is infinite if the mean loss of a token exceeds 88.
+
+    List this callback first, so that no other callback gets these logs. After
+    `keras.callbacks.TerminateOnNaN`, in contrast, other callbacks finish the epoch and save a model
+    with NaN.
 
     Raises:
         FloatingPointError: From `fit`, in one line with the epoch and the batch.
@@ -22,7 +24,7 @@ class DivergenceCheck(keras.callbacks.Callback):
         self._check(logs, "", f"of batch {batch + 1}")
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Keep the number of the epoch."""
+        """Store the number of the epoch."""
         self._epoch = epoch
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
@@ -34,7 +36,7 @@ class DivergenceCheck(keras.callbacks.Callback):
             value = float((logs or {}).get(prefix + name, 0.0))
             if not math.isfinite(value):
                 raise FloatingPointError(
-                    f"The {name} {of} in epoch {self._epoch + 1} is {value}: the training "
-                    "diverges. Try a lower learning rate, a warm-up or a lower clip norm, and look "
-                    "for NaN in sample weights."
+                    f"The {name} {of} in epoch {self._epoch + 1} is {value}: training diverges. "
+                    "Try a lower learning rate, a warm-up or a lower clip norm, and check the "
+                    "sample weights for NaN."
                 )

@@ -1,4 +1,4 @@
-"""The learning curve on disk, and the time of a training."""
+"""Learning curve on disk, and the time of training."""
 
 import json
 import math
@@ -12,47 +12,49 @@ from kerasnmt.atomic_write import atomic_write
 
 
 class TrainingClock:
-    """Counts the seconds of a training, without those that interruptions lost."""
+    """Clock of training, which does not count the time that interruptions have lost."""
 
     def __init__(self) -> None:
         self._earlier = 0.0, 0.0
         self._begin: tuple[float, float] | None = None
 
     def set(self, seconds: float, cpu_seconds: float) -> None:
-        """Continue from another time, such as that of an interrupted training."""
+        """Continue from another time, such as that of interrupted training."""
         self._earlier = seconds, cpu_seconds
         self._begin = self._begin and (time.perf_counter(), time.process_time())
 
     def start(self) -> None:
-        """Start counting, unless the clock runs."""
+        """Start the clock, unless it is running."""
         if self._begin is None:
             self._begin = time.perf_counter(), time.process_time()
 
     @property
     def seconds(self) -> float:
-        """The wall time so far."""
+        """Wall time so far, in seconds."""
         return self._earlier[0] + (time.perf_counter() - self._begin[0] if self._begin else 0.0)
 
     @property
     def cpu_seconds(self) -> float:
-        """The processor time so far, over all threads."""
+        """CPU time of all threads so far, in seconds."""
         return self._earlier[1] + (time.process_time() - self._begin[1] if self._begin else 0.0)
 
 
 class EpochHistory(keras.callbacks.Callback):
-    """Keeps the logs of all epochs in a file of JSON lines, across interruptions.
+    """Callback that writes the logs of all epochs to a file of JSON lines.
 
-    Each line is one object: `epoch`, counted from 1; `seconds` and `cpu_seconds` from the start of
-    the training to the end of the epoch, with validation but without what an interruption lost; and
-    the logs. A number that is not finite is written as null.
+    Each line is one object with the logs and these keys: `epoch`, counted from 1, and `seconds` and
+    `cpu_seconds` from the start of training to the end of the epoch. The time includes validation,
+    but not time lost in interruptions. A number that is not finite becomes null. Resumed training
+    continues the file.
 
     Args:
-        path: File of the history.
+        path: Path of the file.
         initial_epoch: Number of epochs to keep of an earlier history in the file.
-        clock: Clock of the training; None for one that continues where the earlier history ends.
+        clock: Clock of the training, or None for a clock that continues from the end of the earlier
+            history.
 
     Raises:
-        ValueError: The earlier history has fewer epochs, or is damaged.
+        ValueError: If the earlier history has fewer epochs, or is damaged.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class EpochHistory(keras.callbacks.Callback):
             if len(lines) < initial_epoch:
                 raise ValueError(
                     f"Expected a history of at least {initial_epoch} epochs. Received: "
-                    f"{self.path}, with {len(lines)}. Begin another run."
+                    f"{self.path}, with {len(lines)}. Start another run."
                 )
             try:
                 self.records = [json.loads(line) for line in lines[:initial_epoch]]
@@ -82,12 +84,12 @@ class EpochHistory(keras.callbacks.Callback):
 
     @property
     def seconds(self) -> float:
-        """The seconds of training at the end of the latest epoch."""
+        """Seconds of training at the end of the latest epoch."""
         return self.records[-1]["seconds"] if self.records else 0.0
 
     @property
     def cpu_seconds(self) -> float:
-        """The seconds of processor time at the end of the latest epoch, over all threads."""
+        """Seconds of CPU time of all threads at the end of the latest epoch."""
         return self.records[-1]["cpu_seconds"] if self.records else 0.0
 
     def on_train_begin(self, logs: dict | None = None) -> None:
@@ -95,7 +97,7 @@ class EpochHistory(keras.callbacks.Callback):
         self.clock.start()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Add the epoch and write the file."""
+        """Add the epoch, and write the file."""
         record: dict[str, float | None] = {
             "epoch": epoch + 1,
             "seconds": round(self.clock.seconds, 3),

@@ -12,16 +12,16 @@ from kerasnmt.training.dotted import dotted
 
 
 class Hyperparameters(keras.callbacks.Callback):
-    """Shows the settings of a training beside its scores, in TensorBoard's HParams tab.
+    """Callback that shows hyperparameters and scores in the HParams tab of TensorBoard.
 
-    With a folder above those of several trainings (`tensorboard --logdir runs`) the tab is a table:
-    a row for each training, a column for each value and for each curve's last point.
+    If TensorBoard gets the parent folder of several runs (`tensorboard --logdir runs`), the tab is
+    a table with a row for each run, and a column for each hyperparameter and for the last point of
+    each curve.
 
     Args:
-        log_dir: TensorBoard's folder for this training.
-        values: Settings of the training. Mappings within become dotted names, such as
-            `model.units`. None is shown as "null", and any other value that is no number, boolean
-            or string as `str` writes it.
+        log_dir: Log folder of TensorBoard for this run.
+        values: Hyperparameters. Nested mappings become dotted names, such as `model.units`. None
+            becomes "null". Other values that are not numbers, booleans or strings become `str`.
     """
 
     def __init__(self, log_dir: str | os.PathLike, values: Mapping[str, Any]) -> None:
@@ -30,18 +30,18 @@ class Hyperparameters(keras.callbacks.Callback):
         self.values = {name: _shown(value) for name, value in dotted(values).items()}
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Write the values."""
+        """Write the hyperparameters."""
         self._write(summary.session_start_pb(self.values))
 
     def on_train_end(self, logs: dict | None = None) -> None:
-        """Write that the training has ended."""
+        """Write that training has ended."""
         self._write(summary.session_end_pb(api_pb2.STATUS_SUCCESS))
 
     def write_scores(self, scores: Mapping[str, float]) -> None:
-        """Add scores of the trained model, such as those on the test data.
+        """Add scores of the trained model, such as scores on the test data.
 
         Args:
-            scores: Numbers by their names.
+            scores: Numbers by name.
         """
         writer = tf.summary.create_file_writer(self.log_dir)
         with writer.as_default(step=0):
@@ -57,7 +57,7 @@ class Hyperparameters(keras.callbacks.Callback):
 
 
 def _shown(value: Any) -> bool | float | str:
-    """Return a value as the plugin needs it."""
+    """Return a value of a type that the plugin can show."""
     if isinstance(value, bool | int | float | str):
         return value
     return "null" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""A training that ends at a signal, after a checkpoint."""
+"""Callback that writes a checkpoint before a signal ends training."""
 
 import signal
 import threading
@@ -11,20 +11,21 @@ from kerasnmt.training.callbacks.checkpoint import Checkpoint
 
 
 class Terminated(KeyboardInterrupt):
-    """Raised in a training at SIGTERM, as `KeyboardInterrupt` is at SIGINT."""
+    """Error at SIGTERM during training, like `KeyboardInterrupt` at SIGINT."""
 
 
 class Interruption(keras.callbacks.Callback):
-    """Writes a checkpoint before SIGINT or SIGTERM ends a training.
+    """Callback that writes a checkpoint before SIGINT or SIGTERM ends training.
 
-    The current batch finishes first. After the last batch of an epoch the validation finishes too,
-    since the epoch's checkpoint follows it. A second signal ends the training at once; it resumes
-    from its latest checkpoint. Use the callback as a context manager around `fit`. Only the main
-    thread receives signals; in other threads the callback does nothing. An ignored signal stays
-    ignored.
+    The current batch finishes first. After the last batch of an epoch, validation finishes too,
+    because the checkpoint of the epoch follows it. A second signal ends training immediately; then
+    it resumes from the latest checkpoint.
+
+    Use the callback as a context manager around `fit`. It works only in the main thread, because
+    other threads receive no signals. A signal that is ignored stays ignored.
 
     Args:
-        checkpoint: A callback of the same `fit`, before this one.
+        checkpoint: A callback of the same `fit`, which is listed before this one.
 
     Raises:
         KeyboardInterrupt: From `fit`, at SIGINT.
@@ -44,7 +45,7 @@ class Interruption(keras.callbacks.Callback):
         self._in_epoch, self._error = False, None
         if threading.current_thread() is threading.main_thread():
             for number in self._ERRORS:
-                # None is a handler that Python did not set, and cannot set again.
+                # None stands for a handler that Python has not set and cannot restore.
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):
                     self._before[number] = signal.signal(number, self._handle)
         return self
@@ -63,13 +64,13 @@ class Interruption(keras.callbacks.Callback):
         self._in_epoch = True
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
-        """After a signal, write a checkpoint and end the training."""
+        """Write a checkpoint and end training if there was a signal."""
         if self._error and not self.checkpoint.is_last_batch:
             self.checkpoint.save()
             raise self._error
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """After a signal, end the training: the epoch has its checkpoint."""
+        """End training if there was a signal. `Checkpoint` has written a checkpoint."""
         self._in_epoch = False
         if self._error:
             raise self._error

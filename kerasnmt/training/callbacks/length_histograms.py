@@ -1,4 +1,4 @@
-"""The lengths of the sentences, in TensorBoard."""
+"""Sentence lengths in TensorBoard."""
 
 import os
 
@@ -8,15 +8,15 @@ import tensorflow as tf
 
 
 class LengthHistograms(keras.callbacks.Callback):
-    """Shows the number of sentences of the training data that have each number of tokens.
+    """Callback that shows how many sentences of the training data have each length.
 
-    The histograms `length/source` and `length/target` are written once, before the first step of a
-    training, after one pass over the data. They go to the run `data` in TensorBoard's folder. End
-    tokens count, padding does not. Each length has its own bar.
+    It reads the data once, before the first step of training, and writes the histograms
+    `length/source` and `length/target`. They go to the run `data` in TensorBoard's log folder.
+    Lengths include end tokens, without padding. Each length has its own bar.
 
     Args:
-        log_dir: TensorBoard's folder.
-        batches: Dataset of batches, as `kerasnmt.data.batches` makes.
+        log_dir: Log folder of TensorBoard.
+        batches: Dataset from `kerasnmt.data.batches`.
     """
 
     def __init__(self, log_dir: str | os.PathLike, batches: tf.data.Dataset) -> None:
@@ -25,19 +25,19 @@ class LengthHistograms(keras.callbacks.Callback):
         self.batches = batches
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Count, and write the histograms."""
+        """Count the lengths, and write the histograms."""
         if keras.ops.convert_to_numpy(self.model.optimizer.iterations) > 0:
             return
         lengths: dict[str, list[np.ndarray]] = {"source": [], "target": []}
         for inputs, targets, _ in self.batches.as_numpy_iterator():
-            real = (targets != 0).any(axis=1)  # not a row of padding
+            real = (targets != 0).any(axis=1)  # without rows of padding
             lengths["source"].append((inputs["source_ids"][real] != 0).sum(axis=1))
             lengths["target"].append((targets[real] != 0).sum(axis=1))
         writer = tf.summary.create_file_writer(self.log_dir)
         with writer.as_default(step=0):
             for side, parts in lengths.items():
                 values = np.concatenate(parts)
-                # As many bars as lengths, so that each bar holds one whole number.
+                # There is one bar for each length.
                 bars = int(values.max() - values.min()) + 1
                 tf.summary.histogram(f"length/{side}", values, buckets=bars)
         writer.close()

@@ -1,4 +1,4 @@
-"""The first epochs of a memory network, without its softmax."""
+"""Linear start of a memory network."""
 
 import math
 
@@ -8,14 +8,14 @@ from kerasnmt.models import MemoryNetwork
 
 
 class LinearStart(keras.callbacks.Callback):
-    """Leaves the softmax of a memory network's hops out until the validation loss stops falling.
+    """Callback that trains a memory network without softmax until the loss stops falling.
 
-    A new training of a `kerasnmt.models.MemoryNetwork` begins with p_i = u^T m_i. After `patience`
-    epochs without a better loss, the softmax is put in and stays. A variable of the model,
-    `model.hop.linear`, holds the state and is saved with it, so a resumed training continues in the
-    same state. The output softmax always stays.
+    Training of a new `kerasnmt.models.MemoryNetwork` begins with p_i = u^T m_i in the hops. After
+    `patience` epochs without a better validation loss, the softmax is switched on, and stays on. A
+    variable of the model, `model.hop.linear`, is the switch. It is saved with the model, so resumed
+    training continues in the same state. The softmax of the output is always on.
 
-    The paper halves the learning rate for the linear part. A schedule can read `ended`:
+    The paper halves the learning rate during the linear start. A schedule can read `ended`:
 
     ```python
     start = LinearStart()
@@ -27,16 +27,16 @@ class LinearStart(keras.callbacks.Callback):
     "linear start".
 
     Args:
-        monitor: Value of the epoch's logs that must fall.
-        patience: Number of epochs without a better value after which the softmax is put in.
-        max_epochs: Most epochs without a softmax; None for no limit.
+        monitor: Name of the value in the logs of an epoch that must fall.
+        patience: Number of epochs without a better value after which the softmax is switched on.
+        max_epochs: Maximum number of epochs without softmax, or None for no limit.
 
     Attributes:
-        ended: Number of linear epochs, once there is a softmax; None before.
+        ended: Number of epochs without softmax, or None until the softmax is switched on.
 
     Raises:
-        ValueError: A number is below 1; in `fit`, the model is no `MemoryNetwork`, or the logs have
-            no `monitor`.
+        ValueError: If a number is below 1. From `fit`, if the model is not a `MemoryNetwork`, or
+            `monitor` is not in the logs.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class LinearStart(keras.callbacks.Callback):
         self._best, self._waited = math.inf, 0
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Leave the softmax out of a model without a training step."""
+        """Switch the softmax off if the model has not been trained yet."""
         if not isinstance(self.model, MemoryNetwork):
             raise ValueError(
-                "Expected a MemoryNetwork, for a linear start. Received: "
+                "Expected a MemoryNetwork for a linear start. Received: "
                 f"{type(self.model).__name__}."
             )
         if int(self.model.optimizer.iterations) == 0:
@@ -65,14 +65,14 @@ class LinearStart(keras.callbacks.Callback):
         self.ended = None if float(self.model.hop.linear) else 0
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Put the softmax in when the loss has stopped falling."""
+        """Switch the softmax on when the loss has stopped falling."""
         if self.ended is not None:
             return
         logs = logs or {}
         if self.monitor not in logs:
             raise ValueError(
-                f"Expected {self.monitor} among the epoch's logs. Received: {sorted(logs)}. "
-                "Give fit validation_data, or take monitor='loss'."
+                f"Expected {self.monitor} in the logs of the epoch. Received: {sorted(logs)}. "
+                "Pass validation_data to fit, or use monitor='loss'."
             )
         fell = logs[self.monitor] < self._best
         self._best = min(self._best, logs[self.monitor])

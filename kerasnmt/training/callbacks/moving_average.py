@@ -9,13 +9,12 @@ from kerasnmt.models.inner_optimizer import inner_optimizer
 
 
 class MovingAverage(keras.callbacks.Callback):
-    """Shows validation, and the given callbacks, the moving average of the weights.
+    """Callback that validates with the moving average of the weights.
 
-    The optimizer keeps the average, `keras.optimizers.Adam(use_ema=True, ema_momentum=0.999)`. It
-    takes the place of the weights while the validation data are evaluated and while the given
-    callbacks are called at the end of the epoch. Then the weights come back, and the training goes
-    on with them. Other callbacks, such as `Checkpoint`, see the weights. (With
-    `keras.callbacks.SwapEMAWeights` all callbacks see the average.)
+    The optimizer computes the average: `keras.optimizers.Adam(use_ema=True, ema_momentum=0.999)`.
+    The average replaces the weights during validation, and while the given callbacks run at the end
+    of the epoch. Then training continues with the weights. Other callbacks, such as `Checkpoint`,
+    see the weights. With `keras.callbacks.SwapEMAWeights`, all callbacks see the average.
 
     ```python
     callbacks = [MovingAverage([TranslationQuality(sources, references), BestModel(path)])]
@@ -30,20 +29,20 @@ class MovingAverage(keras.callbacks.Callback):
     def __init__(self, callbacks: Sequence[keras.callbacks.Callback]) -> None:
         super().__init__()
         self.callbacks = list(callbacks)
-        self._weights: Any = None  # while the model has the average
+        self._weights: Any = None  # the weights, while the model has the average
         self._trains = False
 
     def set_model(self, model: keras.Model) -> None:
-        """Give the callbacks the model.
+        """Pass the model to the callbacks.
 
         Raises:
-            ValueError: The model's optimizer keeps no average.
+            ValueError: If the model's optimizer does not compute an average.
         """
         super().set_model(model)
         optimizer = inner_optimizer(model.optimizer)
         if not optimizer.use_ema:
             raise ValueError(
-                "Expected an optimizer that keeps a moving average, as "
+                "Expected an optimizer with a moving average, such as "
                 "keras.optimizers.Adam(use_ema=True). "
                 f"Received: {type(optimizer).__name__} with use_ema=False."
             )
@@ -51,19 +50,19 @@ class MovingAverage(keras.callbacks.Callback):
             callback.set_model(model)
 
     def set_params(self, params: dict) -> None:
-        """Give the callbacks the parameters of the training."""
+        """Pass the parameters of training to the callbacks."""
         super().set_params(params)
         for callback in self.callbacks:
             callback.set_params(params)
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Pass the beginning on."""
+        """Call the callbacks."""
         self._trains = True
         for callback in self.callbacks:
             callback.on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Pass the epoch on."""
+        """Call the callbacks."""
         for callback in self.callbacks:
             callback.on_epoch_begin(epoch, logs)
 
@@ -73,7 +72,7 @@ class MovingAverage(keras.callbacks.Callback):
             self._put_average()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Show the callbacks the average, and put the weights back."""
+        """Call the callbacks with the average, and restore the weights."""
         self._put_average()
         for callback in self.callbacks:
             callback.on_epoch_end(epoch, logs)
@@ -82,7 +81,7 @@ class MovingAverage(keras.callbacks.Callback):
         self._weights = None
 
     def on_train_end(self, logs: dict | None = None) -> None:
-        """Pass the end on."""
+        """Call the callbacks."""
         self._trains = False
         for callback in self.callbacks:
             callback.on_train_end(logs)
@@ -93,5 +92,5 @@ class MovingAverage(keras.callbacks.Callback):
             self._weights = [keras.ops.convert_to_numpy(variable) for variable in variables]
             self.model.optimizer.finalize_variable_values(variables)
             for variable in variables:
-                # Evaluation on JAX frees the arrays of the weights; the average keeps its own.
+                # Evaluation on JAX frees the arrays of the weights, so the average needs a copy.
                 variable.assign(keras.ops.copy(variable))

@@ -1,4 +1,4 @@
-"""Embeddings for TensorBoard's projector."""
+"""Embeddings in the projector of TensorBoard."""
 
 import os
 from pathlib import Path
@@ -14,29 +14,30 @@ from kerasnmt.text import Tokenizer
 
 
 def write_projector(log_dir: str | os.PathLike, model: Seq2Seq, *, tokens: int = 5000) -> None:
-    """Write a model's embeddings for TensorBoard's projector, with the tokens as labels.
+    """Write the embeddings of a model for the projector of TensorBoard, with tokens as labels.
 
-    The embeddings of the source and of the target (where the model shares them, of the target) go
-    to `<side>.tsv` and `<side>_tokens.tsv`. TensorBoard reads `projector_config.pbtxt`. Each file
-    is replaced whole, so the function can be called after each epoch:
+    The embeddings of each side go to `<side>.tsv` and `<side>_tokens.tsv`, where the sides are
+    `source` and `target`, or `target` alone if the embeddings are shared. TensorBoard reads
+    `projector_config.pbtxt`. Each file is replaced in one operation, so the function can be called
+    after each epoch:
 
     ```python
     keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: write_projector("run/logs", model))
     ```
 
     Args:
-        log_dir: TensorBoard's folder.
+        log_dir: Log folder of TensorBoard.
         model: A model with tokenizers.
-        tokens: Most tokens to show of a side: the most frequent ones, or the first ids where the
-            tokenizer has no counts. Padding is left out.
+        tokens: Maximum number of tokens of each side: the most frequent tokens, or the first ids if
+            the tokenizer has no counts. Padding is omitted.
 
     Raises:
-        ValueError: The model has no tokenizers.
+        ValueError: If the model has no tokenizers.
     """
     if model.source_tokenizer is None:
         raise ValueError(
-            "Expected a model with tokenizers, whose tokens are the labels. Received: a model made "
-            "of vocabulary sizes."
+            "Expected a model with tokenizers, because tokens are the labels. Received: a model "
+            "that was created with vocabulary sizes."
         )
     sides = {
         "source": (model.source_tokenizer, model.encoder.embedding),
@@ -60,14 +61,14 @@ def write_projector(log_dir: str | os.PathLike, model: Seq2Seq, *, tokens: int =
 
 
 def _most_frequent(tokenizer: Tokenizer, tokens: int) -> list[int]:
-    """Return the ids of the most frequent tokens, the most frequent one first."""
+    """Return the ids of the most frequent tokens, the most frequent first."""
     counts = tokenizer.counts or [0] * tokenizer.vocabulary_size
     ids = (i for i in range(tokenizer.vocabulary_size) if i != PAD_ID)
     return sorted(ids, key=lambda i: -counts[i])[:tokens]
 
 
 def _labels(tokenizer: Tokenizer, ids: list[int]) -> str:
-    """Write a line for each id: its token, the id, and its count where it is known."""
+    """Return a line for each id, with its token, the id, and its count if the count is known."""
     written = [token.decode("utf-8") for token in tokenizer.tokens(ids).numpy()]
     columns = {"token": map(_visible, written), "id": ids}
     if tokenizer.counts is not None:
@@ -77,5 +78,5 @@ def _labels(tokenizer: Tokenizer, ids: list[int]) -> str:
 
 
 def _visible(token: str) -> str:
-    """Return a token, escaped where it would break the table or be invisible."""
+    """Return a token, with escapes for characters that are invisible or would break the table."""
     return token if token.isprintable() and token.strip() else ascii(token)[1:-1]

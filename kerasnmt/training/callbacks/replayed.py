@@ -1,4 +1,4 @@
-"""Callbacks of Keras with a memory, in a resumed training."""
+"""Keras callbacks with a state, in resumed training."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ import keras
 
 
 class Replayed(keras.callbacks.Callback):
-    """Shows a callback of Keras the epochs before an interruption first.
+    """Callback that replays the epochs before an interruption for a Keras callback.
 
     `keras.callbacks.EarlyStopping` and `ReduceLROnPlateau` count the epochs since the best one, and
-    forget them in every call of `fit`. Here each call first goes through the epochs on record, so
-    that an interruption changes nothing.
+    start again in every call of `fit`. With this callback, each call of `fit` first replays the
+    earlier epochs, so an interruption makes no difference.
 
     ```python
     history = EpochHistory("run/history.jsonl", initial_epoch=place.epoch)
@@ -18,11 +18,11 @@ class Replayed(keras.callbacks.Callback):
     ```
 
     Args:
-        callback: A callback that depends on nothing but the logs of the epochs.
-        records: Logs of the epochs so far, with their number `epoch`, counted from 1, as
-            `EpochHistory` keeps them.
+        callback: A callback that depends only on the logs of the epochs.
+        records: Logs of the earlier epochs, with the number of each epoch as `epoch`, counted from
+            1, such as `EpochHistory.records`.
         learning_rate: Learning rate of the first epoch, for a callback that changes it. Each call
-            of `fit` begins with it, before the epochs on record change it.
+            of `fit` starts with it, before it replays the earlier epochs.
     """
 
     def __init__(
@@ -38,17 +38,17 @@ class Replayed(keras.callbacks.Callback):
         self.learning_rate = learning_rate
 
     def set_model(self, model: keras.Model) -> None:
-        """Give the callback the model."""
+        """Pass the model to the callback."""
         super().set_model(model)
         self.callback.set_model(model)
 
     def set_params(self, params: dict) -> None:
-        """Give the callback the parameters of the training."""
+        """Pass the parameters of training to the callback."""
         super().set_params(params)
         self.callback.set_params(params)
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        """Go through the epochs on record."""
+        """Replay the earlier epochs."""
         if self.learning_rate is not None:
             self.model.optimizer.learning_rate = self.learning_rate
         self.callback.on_train_begin(logs)
@@ -58,13 +58,13 @@ class Replayed(keras.callbacks.Callback):
             self.callback.on_epoch_end(epoch, dict(record))
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Pass the epoch on."""
+        """Call the callback."""
         self.callback.on_epoch_begin(epoch, logs)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Pass the epoch on."""
+        """Call the callback."""
         self.callback.on_epoch_end(epoch, logs)
 
     def on_train_end(self, logs: dict | None = None) -> None:
-        """Pass the end on."""
+        """Call the callback."""
         self.callback.on_train_end(logs)

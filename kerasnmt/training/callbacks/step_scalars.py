@@ -1,4 +1,4 @@
-"""Curves of single steps in TensorBoard."""
+"""Curves over the steps of training in TensorBoard."""
 
 import os
 from typing import Any
@@ -13,27 +13,28 @@ from kerasnmt.training.up_to_date import bring_up_to_date
 
 
 class StepScalars(TensorBoardRun):
-    """Writes loss, learning rate, and norms of gradient and weights at regular steps.
+    """Callback that writes loss, learning rate and norms at regular steps of training.
 
-    The curves go to the run `steps` in TensorBoard's folder, at the optimizer's steps. The curves
-    of a resumed training continue, and TensorBoard drops the points that an interruption left
-    beyond the place of resumption (but not with `tensorboard --load_fast=false`).
+    The curves go to the run `steps` in TensorBoard's log folder:
 
-    - `loss`: the mean over the steps since the last value, within the epoch;
-    - `learning_rate`: that of the next step;
-    - `gradient_norm`: that of the last step, before clipping, where the optimizer is a
-      `GradientNorm`, as `kerasnmt.training.Adam` is;
-    - `weight_norm`: that of all trainable weights together, and of each of the model's parts, such
-      as `weight_norm/encoder`.
+    - `loss`: Mean loss of the steps since the previous value, within the epoch.
+    - `learning_rate`: Learning rate of the next step.
+    - `gradient_norm`: Gradient norm of the latest step, before clipping, if the optimizer is a
+      `GradientNorm`, such as `kerasnmt.training.Adam`.
+    - `weight_norm`: Norm of all trainable weights together, and of each part of the model, such as
+      `weight_norm/encoder`.
 
-    Between the values nothing is read, so an accelerator does not wait.
+    Resumed training continues the curves. TensorBoard drops the points that the interrupted
+    training has written after the place of resumption, unless `--load_fast=false` is set.
+
+    Between the values, nothing is read, so an accelerator does not wait.
 
     Args:
-        log_dir: TensorBoard's folder.
-        every: Number of steps of the optimizer from one value to the next.
+        log_dir: Log folder of TensorBoard.
+        every: Number of optimizer steps between two values.
 
     Raises:
-        ValueError: `every` is less than 1.
+        ValueError: If `every` is below 1.
     """
 
     def __init__(self, log_dir: str | os.PathLike, *, every: int = 100) -> None:
@@ -49,21 +50,21 @@ class StepScalars(TensorBoardRun):
         self._batches_a_step = optimizer.gradient_accumulation_steps or 1
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Find how far the training is."""
+        """Read the number of steps so far."""
         self._batches = self._steps() * self._batches_a_step
         self._last_batch = -1
         self._sums: Any = None
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
-        """Find where the epoch's mean begins: not at 0 where an interrupted epoch resumes."""
+        """Read the sums of the loss so far, which are not 0 if an interrupted epoch resumes."""
         if self._sums is None:
             self._sums = self._loss_sums()
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
-        """Write the values where they are due."""
+        """Write the values if they are due."""
         window = self.every * self._batches_a_step
         before = self._batches // window
-        self._batches += batch - self._last_batch  # several, where one execution has several
+        self._batches += batch - self._last_batch  # more than 1 with `steps_per_execution`
         self._last_batch = batch
         if self._batches // window > before:
             self._write()
@@ -86,7 +87,7 @@ class StepScalars(TensorBoardRun):
         self.writer.flush()
 
     def _loss_sums(self) -> tuple[float, float]:
-        """Return the sum and the count of Keras' mean of the loss; zeros before the first batch."""
+        """Return the sum and the count of the mean loss, or zeros before the first batch."""
         means = (metric for metric in self.model.metrics if metric.name == "loss")
         return next(((_number(mean.total), _number(mean.count)) for mean in means), (0.0, 0.0))
 
@@ -101,5 +102,5 @@ def _norm(variables: list[Any]) -> float:
 
 
 def _number(scalar: Any) -> float:
-    """Return the number of a scalar tensor or variable, also of one that several devices hold."""
+    """Return a scalar tensor or variable, which can be on several devices, as a number."""
     return float(ops.convert_to_numpy(scalar))

@@ -1,4 +1,4 @@
-"""The base of callbacks that write to TensorBoard."""
+"""Base class of callbacks that write to TensorBoard."""
 
 import os
 
@@ -9,12 +9,12 @@ import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 
 
 class TensorBoardRun(keras.callbacks.Callback):
-    """A callback that writes to a run of its own in TensorBoard's folder.
+    """Base class of callbacks that write to a separate run in TensorBoard's log folder.
 
-    `writer` is open from the beginning of the training to its end.
+    `writer` is open during training.
 
     Args:
-        log_dir: TensorBoard's folder.
+        log_dir: Log folder of TensorBoard.
         name: Name of the run.
     """
 

@@ -1,4 +1,4 @@
-"""The progress of a training on a terminal."""
+"""Progress of training on a terminal."""
 
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -16,16 +16,16 @@ from rich.progress import (
 )
 from rich.text import Text
 
-# It takes long, as TensorFlow traces the step, or JAX compiles it.
+# The first batch takes long, because TensorFlow traces the step, or JAX compiles it.
 _FIRST_BATCH = "preparing the first batch"
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """Shows a progress bar for the current epoch, and prints a line for each finished one.
+    """Callback that shows a progress bar for each epoch, and prints a line when it is finished.
 
-    Where the console is no terminal, there are only the lines. Use the callback as a context
-    manager around `fit`, so that the terminal is left in order after an error as well. Put it after
-    the callbacks that add to the logs.
+    If the console is not a terminal, there are only the lines. Use the callback as a context
+    manager around `fit`, so that it also restores the terminal after an error. List it after the
+    callbacks that add to the logs.
 
     Args:
         console: Console to print to.
@@ -87,11 +87,11 @@ class TrainingProgress(keras.callbacks.Callback):
         self._progress.update(self._task, completed=batch + 1, state=state)
 
     def on_test_begin(self, logs: dict | None = None) -> None:
-        """Show that the steps are done."""
+        """Show that the training steps are done."""
         self._progress.update(self._task, state="validation")
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Print the epoch's line."""
+        """Print the line of the epoch."""
         logs = logs or {}
         parts = [f"{name} {logs[name]:.4g}" for name in self._SHOWN if name in logs]
         if "target_tokens_per_second" in logs:
@@ -104,14 +104,14 @@ class TrainingProgress(keras.callbacks.Callback):
 
 
 class _Count(MofNCompleteColumn):
-    """Shows nothing where the number of steps is not known yet."""
+    """Count of steps, which is empty until the number of steps is known."""
 
     def render(self, task: Task) -> Text:
         return Text() if task.total is None else super().render(task)
 
 
 def working(console: Console, what: str) -> AbstractContextManager:
-    """Show a message during a `with` block: a moving line on a terminal, else a fixed one."""
+    """Show a message during a `with` block, on a terminal with a moving symbol."""
     if console.is_terminal:
         return console.status(what)
     console.print(what, highlight=False)

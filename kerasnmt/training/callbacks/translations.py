@@ -1,4 +1,4 @@
-"""Translations of validation sentences during training: their scores, and a table of some."""
+"""Callbacks that translate validation sentences during training, to score and to show them."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from kerasnmt.training.scoring import translation_scores
 
 
 class _Sentences:
-    """Sentences with references, and the options with which a model translates them."""
+    """Sentences with references, and the options of their translation."""
 
     def __init__(self, sources: Sequence[str], references: Sequence[str], **options) -> None:
         if len(sources) != len(references) or not sources:
@@ -30,20 +30,22 @@ class _Sentences:
 
 
 class TranslationQuality(keras.callbacks.Callback):
-    """Translates validation sentences at the end of epochs, and scores the translations.
+    """Callback that translates validation sentences at the end of epochs, and scores them.
 
-    Adds `val_bleu`, `val_chrf` and `val_exact`, see `translation_scores`, to the epoch's logs for
-    the callbacks after this one: `keras.callbacks.TensorBoard`, `BestModel`, Keras' own history.
+    It adds `val_bleu`, `val_chrf` and `val_exact` to the logs of the epoch; see
+    `translation_scores`. Callbacks after this one, such as `keras.callbacks.TensorBoard` and
+    `BestModel`, and the history of Keras see them.
 
     Args:
-        sources: Sentences.
+        sources: Source sentences.
         references: Their translations.
-        every: Number of epochs from one translation to the next.
-        beam_size: 1 is greedy search, which is much faster and compares epochs as well.
+        every: Number of epochs between two translations.
+        beam_size: Beam size. The default of 1 is greedy search, which is much faster, and compares
+            epochs equally well.
         **options: Options of `Seq2Seq.translate`.
 
     Raises:
-        ValueError: The numbers of sources and references differ, or there are none.
+        ValueError: If the numbers of sources and references differ, or there are none.
     """
 
     def __init__(
@@ -69,21 +71,21 @@ class TranslationQuality(keras.callbacks.Callback):
 
 
 class SampleTranslations(TensorBoardRun):
-    """Translates the same sentences after each epoch, as a table for TensorBoard's text tab.
+    """Callback that shows translations of the same sentences in the text tab of TensorBoard.
 
-    The table has a row for each sentence: source, reference, translation. It goes to the run
-    `translations` in TensorBoard's folder.
+    The table has a row for each sentence, with source, reference and translation. It goes to the
+    run `translations` in TensorBoard's log folder.
 
     Args:
-        log_dir: TensorBoard's folder.
-        sources: Sentences.
+        log_dir: Log folder of TensorBoard.
+        sources: Source sentences.
         references: Their translations.
-        every: Number of epochs from one translation to the next.
-        beam_size: 1 is greedy search.
+        every: Number of epochs between two translations.
+        beam_size: Beam size. The default of 1 is greedy search.
         **options: Options of `Seq2Seq.translate`.
 
     Raises:
-        ValueError: The numbers of sources and references differ, or there are none.
+        ValueError: If the numbers of sources and references differ, or there are none.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class SampleTranslations(TensorBoardRun):
         self.sentences = _Sentences(sources, references, beam_size=beam_size, **options)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Translate, and write the table."""
+        """Translate the sentences, and write the table."""
         if (epoch + 1) % self.every:
             return
         sentences = self.sentences
@@ -115,6 +117,6 @@ class SampleTranslations(TensorBoardRun):
 
 
 def _as_markdown(text: str) -> str:
-    """Write text so that Markdown shows it unchanged, in one line and one cell of a table."""
+    """Return Markdown that shows a text unchanged, in one line and one cell of a table."""
     text = re.sub(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+", " ", text).strip()
     return re.sub(r"[&<>|\\`*_~\[\]]", lambda match: f"&#{ord(match[0])};", text)

@@ -1,4 +1,4 @@
-"""Recipes: their schema, how YAML is read, and what errors say."""
+"""Recipes: their schema, the reading of YAML, and error messages."""
 
 from kerasnmt.training.recipe.schema import Recipe, search_options
 

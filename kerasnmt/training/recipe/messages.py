@@ -1,4 +1,4 @@
-"""Errors of a recipe, in one line that names the key."""
+"""Error messages about a recipe, in one line that names the key."""
 
 from collections.abc import Iterable
 from typing import Any, get_args
@@ -7,17 +7,17 @@ from pydantic import BaseModel, ValidationError
 
 from kerasnmt.nearest_name import unknown_name_message
 
-# For messages of pydantic that name Python classes.
+# Replacements of pydantic messages that name Python classes.
 _PLAIN_MESSAGES = {"path_type": "should be a path", "invalid_key": "should be a name"}
 
 
 def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
-    """Describe the problem that should be mended first.
+    """Describe the problem that should be fixed first.
 
-    Unknown keys come first, as a misspelled key is missing as well.
+    Unknown keys come first, because a misspelled key is also a missing key.
 
     Args:
-        error: Error of the validation of a recipe.
+        error: Validation error of a recipe.
         schema: Class of the recipe.
 
     Returns:
@@ -25,7 +25,7 @@ def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
     """
     problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
     kind, message, received = (problems[0][field] for field in ("type", "msg", "input"))
-    if not problems[0]["loc"]:  # of the recipe as a whole
+    if not problems[0]["loc"]:  # a problem of the whole recipe
         return f"the recipe {problems[0]['ctx']['error']}"
     *sections, _ = location = [str(part) for part in problems[0]["loc"]]
     key = ".".join(location)

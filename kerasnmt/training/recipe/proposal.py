@@ -1,4 +1,4 @@
-"""A recipe for given data: which values suit them, and YAML that explains each value."""
+"""Recipe for given data, with values that suit the data and comments that explain them."""
 
 import math
 import textwrap
@@ -18,14 +18,14 @@ _MOST_LENGTH = 400
 
 
 class Side:
-    """One side of a corpus, as a sample of it shows.
+    """Statistics of one side of a corpus, from a sample.
 
     Args:
-        texts: Sample of its texts.
+        texts: Sample of the texts.
         pairs: Number of pairs of the corpus.
 
     Attributes:
-        words: The words of the sample, counted.
+        words: Number of occurrences of each word in the sample.
     """
 
     def __init__(self, texts: Sequence[str], pairs: int) -> None:
@@ -35,23 +35,23 @@ class Side:
 
     @cached_property
     def alphabet(self) -> set[str]:
-        """The characters of the sample."""
+        """Characters of the sample."""
         return set().union(*self.texts)
 
     @property
     def characters(self) -> float:
-        """Number of characters of the corpus."""
+        """Estimated number of characters of the corpus."""
         return sum(map(len, self.texts)) / len(self.texts) * self.pairs
 
     @property
     def is_spelled(self) -> bool:
-        """Whether most texts are one short word, to be read letter by letter."""
+        """Whether most texts are one short word, which a model should read letter by letter."""
         few_words = self.words.total() < 1.5 * len(self.texts)
         return few_words and self.characters < 40 * self.pairs
 
     @property
     def is_closed(self) -> bool:
-        """Whether the texts are made of a few words that recur all the time, such as phones."""
+        """Whether the texts consist of a few different words, such as phones."""
         return len(self.words) <= 2000 and self.words.total() >= 50 * len(self.words)
 
     @property
@@ -60,7 +60,7 @@ class Side:
         return not (self.is_spelled or self.is_closed)
 
     def length(self, kind: str) -> int:
-        """Return a number of tokens that hardly any text exceeds, the end token included."""
+        """Return a number of tokens that hardly any text exceeds, including the end token."""
         count = {
             "characters": len,
             "words": lambda text: len(text.split()),
@@ -71,7 +71,7 @@ class Side:
 
 
 class ChosenTokenizer(NamedTuple):
-    """A tokenizer of a recipe; without a size it keeps all entries."""
+    """Tokenizer of a recipe. Without a size, it keeps all entries."""
 
     kind: str
     vocabulary_size: int | None = None
@@ -82,10 +82,11 @@ class Proposal:
 
     Args:
         model: Name of the model.
-        defaults: The keywords of its constructor, with their defaults.
+        defaults: Keywords of its constructor, with their defaults.
         copies: Whether the model copies words of the source.
-        sides: The sources and the targets of the training data.
-        supports: Function that says whether texts support a SentencePiece vocabulary of a size.
+        sides: Sources and targets of the training data.
+        supports: Function from texts and a size that returns whether a SentencePiece vocabulary of
+            this size can be trained on the texts.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Proposal:
 
     @cached_property
     def tokenizers(self) -> dict[str, ChosenTokenizer]:
-        """A `shared` tokenizer, or a `source` and a `target`."""
+        """Tokenizers: `shared`, or `source` and `target`."""
         source, target = self.source, self.target
         if self.copies:
             if source.is_spelled and target.is_spelled:
@@ -132,7 +133,7 @@ class Proposal:
         return ChosenTokenizer("characters", 2 * _MOST_CHARACTERS if is_large else None)
 
     def _pieces(self, *sides: Side) -> int | None:
-        """Return the largest size of a SentencePiece vocabulary that suits the texts, or None."""
+        """Return the size of the largest SentencePiece vocabulary for the texts, or None."""
         characters = sum(side.characters for side in sides)
         alphabet = set().union(*(side.alphabet for side in sides))
         texts = [text for side in sides for text in side.texts]
@@ -147,34 +148,34 @@ class Proposal:
 
     @property
     def max_length(self) -> int:
-        """Most tokens of a side: enough for nearly all pairs, within limits."""
-        chosen = list(self.tokenizers.values())  # one for both sides, or one for each
+        """Maximum number of tokens of a side, which nearly all pairs do not exceed."""
+        chosen = list(self.tokenizers.values())  # one for both sides, or one for each side
         sides = zip((self.source, self.target), (chosen[0], chosen[-1]), strict=True)
         longest = max(side.length(tokenizer.kind) for side, tokenizer in sides)
         return min(max(math.ceil(longest / 50) * 50, 100), _MOST_LENGTH)
 
     @property
     def batch_size(self) -> int:
-        """Pairs in a batch: fewer of a small corpus, for more updates."""
+        """Number of pairs in a batch, which is smaller for a small corpus, for more updates."""
         bounds = {2_000: 16, 25_000: 32, 500_000: 64}
         return next((size for bound, size in bounds.items() if self.pairs < bound), 128)
 
     @property
     def epochs(self) -> int:
-        """Passes over the data that give a few thousand updates."""
+        """Number of epochs that give a few thousand updates."""
         updates = 9_000 if self.is_transformer else 4_500
         return min(max(round(updates * self.batch_size / self.pairs), _FEWEST_EPOCHS), _MOST_EPOCHS)
 
     @property
     def updates_per_epoch(self) -> int:
-        """Number of updates of an epoch, about."""
+        """Approximate number of updates in an epoch."""
         return math.ceil(self.pairs / self.batch_size)
 
     @property
     def warmup_steps(self) -> int:
-        """Updates over which the learning rate rises.
+        """Number of updates over which the learning rate rises.
 
-        A Transformer needs many. Another model gets so few that a trial of one epoch is possible.
+        A Transformer needs many. Other models get few, so that a trial of one epoch is possible.
         """
         if self.is_transformer:
             return min(1_000, self.epochs * self.updates_per_epoch // 10)
@@ -182,14 +183,14 @@ class Proposal:
 
     @property
     def learning_rate(self) -> float:
-        """Highest rate of the schedule."""
+        """Maximum learning rate of the schedule."""
         if self.is_transformer:
             return 0.002 if self.defaults["units"] <= 256 else 0.0005
         return 0.002 if self.batch_size <= 32 else 0.0015
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """The keywords of the model: its size, and dropout, which a small corpus needs most."""
+        """Keywords of the model: its size, and dropout, which a small corpus needs most."""
         sizes = {key: self.defaults[key] for key in ("units", "dropout")}
         if not self.is_transformer:
             has_many_tokens = (self.source.is_text or self.target.is_text) and self.pairs > 5_000
@@ -198,14 +199,11 @@ class Proposal:
         return sizes
 
     def to_yaml(self, train: Mapping[str, str], validation: Mapping[str, str]) -> str:
-        """Write the recipe.
+        """Return the recipe as YAML, with a comment for each value.
 
         Args:
-            train: The files of the training data, by their keys in a recipe.
-            validation: Those of the validation data.
-
-        Returns:
-            YAML with a comment for each value.
+            train: Files of the training data, by their keys in a recipe.
+            validation: Files of the validation data, by their keys in a recipe.
         """
         sections = {
             "model": self._model(),
@@ -215,8 +213,8 @@ class Proposal:
             "search": self._search(),
         }
         header = _comment(
-            f"A recipe for {self.pairs:,} pairs. `kerasnmt train` trains it as it stands. Change "
-            "any value here, or on the command line, as in",
+            f"A recipe for {self.pairs:,} pairs. `kerasnmt train` can train it unchanged. Change "
+            "any value here, or on the command line:",
             "",
         )
         lines = [*header, "#   kerasnmt train FILE training.epochs=20 --output RUN"]
@@ -229,15 +227,16 @@ class Proposal:
 
     def _model(self) -> list[tuple[str, dict[str, Any]]]:
         comments = {
-            "units": "Size of the layers. More units learn more from much data, and take longer.",
+            "units": "Size of the layers. More units learn more from much data, but take longer.",
             "embedding_dim": "Size of the embedded tokens.",
             "dropout": "Dropout rate. Raise it if the loss falls but val_loss rises.",
         }
         return [
             (
                 "A model of the zoo; `kerasnmt models` lists them. `kerasnmt init --model NAME` "
-                "writes a recipe for another: luong_general_gru trains faster, transformer_tiny "
-                "takes longer and is often better, pointer_generator_gru copies rare words.",
+                "writes a recipe for another model: luong_general_gru trains faster, "
+                "transformer_tiny takes longer and is often better, pointer_generator_gru copies "
+                "rare words.",
                 {"name": self.model},
             ),
             *((comments[key], {key: self.sizes[key]}) for key in comments if key in self.sizes),
@@ -248,9 +247,9 @@ class Proposal:
         for name, (kind, size) in self.tokenizers.items():
             comment = _KINDS[kind]
             if self.copies:
-                comment += " The model copies what is outside of it from the source."
+                comment += " The model copies other words from the source."
             elif kind == "sentencepiece" and size is not None:
-                comment += f" Try {size // 2} as well; a larger vocabulary needs more text."
+                comment += f" Try {size // 2} too; a larger vocabulary needs more text."
             if name == "shared":
                 comment = f"One vocabulary for both sides. {comment}"
             values = {"kind": kind} | ({} if size is None else {"vocabulary_size": size})
@@ -261,14 +260,14 @@ class Proposal:
         self, train: Mapping[str, str], validation: Mapping[str, str]
     ) -> list[tuple[str, dict[str, Any]]]:
         return [
-            ("Pairs to train on. Paths are relative to the folder of this file.", {"train": train}),
+            ("Training pairs. Paths are relative to the folder of this file.", {"train": train}),
             (
-                "Pairs to score after each epoch; the best model is kept. The model must not train "
-                "on them. A third part, `test`, would be scored once, at the end.",
+                "Pairs to score after each epoch, to keep the best model. The training pairs must "
+                "not contain them. A third part, `test`, would be scored once, at the end.",
                 {"validation": validation},
             ),
             (
-                "Pairs with more tokens on a side are left out of the training.",
+                "Maximum number of tokens of a side in training. Longer pairs are dropped.",
                 {"max_length": self.max_length},
             ),
         ]
@@ -277,11 +276,11 @@ class Proposal:
         updates = self.epochs * self.updates_per_epoch
         return [
             (
-                "Pairs in a batch, that is, for one update. Halve it if the memory runs out.",
+                "Number of pairs in a batch, for one update. Halve it if memory runs out.",
                 {"batch_size": self.batch_size},
             ),
             (
-                f"Passes over the data, here about {updates:,} updates. A model needs "
+                f"Number of passes over the data, here about {updates:,} updates. A model needs "
                 "thousands of updates. Try more if the scores still rise at the end.",
                 {"epochs": self.epochs},
             ),
@@ -295,8 +294,8 @@ class Proposal:
                 },
             ),
             (
-                "The score that chooses the best model: bleu or chrf for sentences; exact, the "
-                "share of exact matches, for answers that are right or wrong; or loss.",
+                "Score of the best model: bleu or chrf for sentences; exact, the percentage of "
+                "exact matches, for answers that are right or wrong; or loss.",
                 {"monitor": "bleu" if self.target.is_text else "exact"},
             ),
         ]
@@ -304,19 +303,22 @@ class Proposal:
     def _search(self) -> list[tuple[str, dict[str, Any]]]:
         entries = [
             (
-                "Hypotheses kept at each step of a translation. 1 is faster, and a little worse.",
+                "Hypotheses kept at each step of a translation. 1 is faster, but a little worse.",
                 {"beam_size": 5},
             )
         ]
         if self.max_length > 100:
-            longest = ("Most tokens of a translation.", {"max_length": self.max_length})
+            longest = (
+                "Maximum number of tokens of a translation.",
+                {"max_length": self.max_length},
+            )
             entries.append(longest)
         return entries
 
 
 _KINDS = {
-    "sentencepiece": "SentencePiece pieces: frequent words are whole, rare ones in parts.",
-    "words": "Words between spaces; punctuation is best separated by spaces too.",
+    "sentencepiece": "SentencePiece pieces: frequent words are one piece, rare words several.",
+    "words": "Words between spaces. Separate punctuation by spaces too.",
     "characters": "Single characters.",
 }
 

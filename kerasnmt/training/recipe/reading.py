@@ -1,4 +1,4 @@
-"""The YAML of a recipe: how it is read, what overrides change, and where its paths lead."""
+"""Reading of a recipe's YAML, with overrides and relative paths."""
 
 import math
 import os
@@ -10,26 +10,26 @@ from typing import Any, ClassVar
 import yaml
 
 _MOST_BYTES = 10**6
-# A recipe has three levels; a document with thousands would exhaust Python's stack.
+# A recipe has three levels. A document with thousands would exhaust Python's stack.
 _MOST_LEVELS = 20
 _PLAIN = re.compile(r"[./]*[^\W\d_][\w./-]*")
 _PATH = re.compile(r"data\.\w+\.(source|target|pairs|alignments|context)")
 
 
 def read_document(path: Path, overrides: Iterable[str]) -> Any:
-    """Read a recipe's YAML, make its paths absolute and apply overrides.
+    """Read the YAML of a recipe, make its paths absolute and apply overrides.
 
     Args:
-        path: File. Paths in it are relative to its folder.
+        path: Path of the file. Paths in it are relative to its folder.
         overrides: Dotted keys and values, such as `model.units=512`. Paths in them are relative to
             the working folder.
 
     Returns:
-        The document; a mapping wherever there are overrides.
+        The document. If there are overrides, it is a mapping.
 
     Raises:
-        ValueError: The file cannot be read, it is too large or not YAML, it is no mapping, or an
-            override is malformed.
+        ValueError: If the file cannot be read, is too large or is not YAML, or an override is
+            malformed or cannot be applied.
     """
     try:
         with open(path, "rb") as file:
@@ -37,7 +37,7 @@ def read_document(path: Path, overrides: Iterable[str]) -> Any:
     except OSError as error:
         raise ValueError(f"{path}: the recipe cannot be read: {error.strerror}") from None
     if len(text) > _MOST_BYTES:
-        raise ValueError(f"{path}: a recipe has at most {_MOST_BYTES:,} bytes")
+        raise ValueError(f"{path}: expected a recipe of at most {_MOST_BYTES:,} bytes")
     document = with_absolute_paths(_parse(text, str(path)), path.parent)
     if isinstance(document, dict):
         for override in overrides:
@@ -50,8 +50,8 @@ def with_absolute_paths(value: Any, folder: Path, key: str = "") -> Any:
 
     Args:
         value: Part of a recipe.
-        folder: Folder that relative paths begin in.
-        key: Dotted key of the part; empty for a whole recipe.
+        folder: Folder of relative paths.
+        key: Dotted key of the part, or an empty string for a whole recipe.
 
     Returns:
         The part with absolute paths.
@@ -67,7 +67,7 @@ def with_absolute_paths(value: Any, folder: Path, key: str = "") -> Any:
 
 
 def as_yaml(value: str) -> str:
-    """Write a string so that `read_document` reads it back: plain if possible, else in quotes."""
+    """Return YAML from which `read_document` reads a string, in quotes if they are necessary."""
     if _PLAIN.fullmatch(value) and _parse(value.encode(), "") == value:
         return value
     return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=math.inf).rstrip()
@@ -77,12 +77,12 @@ def apply_override(override: str, document: dict[str, Any]) -> None:
     """Set a dotted key of a document, such as `training.epochs=5`.
 
     Raises:
-        ValueError: The override is malformed.
+        ValueError: If the override is malformed.
     """
     key, equals, text = override.partition("=")
     if not equals or not all(key.split(".")):
         raise ValueError(
-            "an override should be a dotted key and a value, such as training.epochs=5. "
+            "expected an override with a dotted key and a value, such as training.epochs=5. "
             f"Received: {override!r}"
         )
     *sections, name = key.split(".")
@@ -95,9 +95,9 @@ def apply_override(override: str, document: dict[str, Any]) -> None:
 
 
 def _parse(text: bytes, origin: str) -> Any:
-    """Parse YAML; a ValueError names the line."""
+    """Parse YAML. A `ValueError` names the line."""
     try:
-        return yaml.load(text.decode(), _Loader)  # a SafeLoader
+        return yaml.load(text.decode(), _Loader)  # a subclass of `SafeLoader`
     except UnicodeDecodeError as error:
         line, problem = text.count(b"\n", 0, error.start), "not UTF-8"
     except yaml.MarkedYAMLError as error:
@@ -110,10 +110,11 @@ def _parse(text: bytes, origin: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML with the floats and booleans of version 1.2, without aliases and repeated keys.
+    """YAML loader with the floats and booleans of YAML 1.2, without aliases and repeated keys.
 
-    PyYAML follows 1.1, where 1e-3 is a string, and words such as no and on are booleans. It keeps
-    the last of two equal keys. A few aliases of aliases can stand for billions of values.
+    PyYAML follows YAML 1.1, where 1e-3 is a string, and words such as `no` and `on` are booleans.
+    It keeps the last of two equal keys. With aliases, a small file can stand for billions of
+    values.
     """
 
     yaml_implicit_resolvers: ClassVar[dict] = {  # type: ignore[misc]  # as PyYAML has it
@@ -135,7 +136,7 @@ class _Loader(yaml.SafeLoader):
         node = super().compose_node(parent, index)
         self._levels -= 1
         if isinstance(event, yaml.AliasEvent):
-            problem = f"a recipe has no aliases, found *{event.anchor}"
+            problem = f"the alias *{event.anchor}, but a recipe has no aliases"
             raise yaml.composer.ComposerError(None, None, problem, mark)
         return node
 
@@ -145,7 +146,7 @@ class _Loader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in lines:
-                problem = f"the key {key.value!r} is in line {lines[key.value]} already"
+                problem = f"the key {key.value!r} is already in line {lines[key.value]}"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             lines[key.value] = key.start_mark.line + 1
         return super().construct_mapping(node, deep)

@@ -1,4 +1,4 @@
-"""The recipe of a training run: the keys of its YAML file, each validated."""
+"""Schema of a recipe, which validates each key of its YAML file."""
 
 import dataclasses
 import os
@@ -30,20 +30,20 @@ from kerasnmt.training.recipe.reading import (
     with_absolute_paths,
 )
 
-# Larger numbers are slips, which would exhaust the memory or overflow.
+# Larger numbers are mistakes that would exhaust the memory or overflow.
 _Count = Annotated[int, Field(gt=0, le=10**6)]
 _CountOrZero = Annotated[int, Field(ge=0, le=10**6)]
 _Seed = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class _Section(BaseModel):
-    """Base of all sections: no unknown keys, no silent conversions, finite numbers."""
+    """Base class of all sections: no unknown keys, no silent conversions, finite numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class _Model(_Section):
-    """A model of the zoo and the keywords of its constructor, which the zoo checks."""
+    """Model of the zoo, and the keywords of its constructor, which the zoo checks."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -51,20 +51,20 @@ class _Model(_Section):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """All keys but the name."""
+        """All keys except the name."""
         return dict(self.model_extra or {})
 
 
 class _Tokenizer(_Section):
-    """One tokenizer, trained on the training data."""
+    """Tokenizer that is trained on the training data."""
 
     kind: Literal["sentencepiece", "words", "characters"] = Field(description="Kind of tokens.")
     vocabulary_size: int | None = Field(
         None,
         gt=4,
         le=10**6,
-        description="Entries, including the four reserved ids. For words and characters a maximum; "
-        "null keeps all. SentencePiece needs a number that the text supports.",
+        description="Number of entries, including the four special ids. For words and characters, "
+        "it is a maximum, and null keeps all. SentencePiece needs a number that the text supports.",
     )
 
     @model_validator(mode="after")
@@ -89,7 +89,7 @@ class _Tokenizers(_Section):
 
     @property
     def chosen(self) -> dict[str, _Tokenizer]:
-        """The tokenizers of the chosen form: `shared`, or `source` and `target`."""
+        """Tokenizers: `shared`, or `source` and `target`."""
         tokenizers = {"shared": self.shared, "source": self.source, "target": self.target}
         return {name: tokenizer for name, tokenizer in tokenizers.items() if tokenizer}
 
@@ -101,15 +101,15 @@ class _Pairs(_Section):
     """Sentence pairs: two files, one file, or the built-in corpus."""
 
     source: _File | None = Field(
-        None, description="File of source sentences, one a line; plain or .gz."
+        None, description="File of source sentences, one in each line; plain or .gz."
     )
-    target: _File | None = Field(None, description="File of their translations, line by line.")
+    target: _File | None = Field(None, description="File of the translations, line by line.")
     pairs: _File | None = Field(
         None, description="File with a source, a tab and a target in each line; plain or .gz."
     )
     builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
     context: _File | None = Field(
-        None, description="File of contexts, line by line, for models that read one; plain or .gz."
+        None, description="File of contexts, line by line, for models that read them; plain or .gz."
     )
 
     @model_validator(mode="after")
@@ -121,7 +121,7 @@ class _Pairs(_Section):
 
 
 class _TrainingPairs(_Pairs):
-    """Sentence pairs to train on."""
+    """Sentence pairs for training."""
 
     alignments: _File | None = Field(
         None,
@@ -131,14 +131,14 @@ class _TrainingPairs(_Pairs):
     @model_validator(mode="after")
     def _not_of_the_builtin_corpus(self) -> Self:
         if self.builtin and self.alignments:
-            raise ValueError("should leave out alignments, which the built-in corpus has itself")
+            raise ValueError("should have no alignments, because the built-in corpus has its own")
         return self
 
 
 class _Data(_Section):
-    """The sentence pairs of a run."""
+    """Sentence pairs of a run."""
 
-    train: _TrainingPairs = Field(description="Pairs to train the tokenizers and the model on.")
+    train: _TrainingPairs = Field(description="Pairs to train the tokenizers and the model.")
     validation: _Pairs = Field(description="Pairs to score after each epoch.")
     test: _Pairs | None = Field(None, description="Pairs to score once, at the end.")
 
@@ -146,18 +146,18 @@ class _Data(_Section):
         100,
         ge=2,
         le=10**5,
-        description="Most tokens of a side in training, the end token included.",
+        description="Maximum number of tokens of a side in training, including the end token.",
     )
 
     @property
     def splits(self) -> dict[str, _Pairs]:
-        """The pairs of each split: `train`, `validation` and, where it is given, `test`."""
+        """Pairs of each split: `train`, `validation` and, if it is given, `test`."""
         splits = {"train": self.train, "validation": self.validation, "test": self.test}
         return {split: pairs for split, pairs in splits.items() if pairs}
 
     @property
     def files(self) -> dict[str, Path]:
-        """All files, by their dotted keys such as `data.train.source`."""
+        """All files, by their dotted keys, such as `data.train.source`."""
         return {
             f"data.{split}.{name}": path
             for split, pairs in self.splits.items()
@@ -170,91 +170,100 @@ class _Training(_Section):
     """Batches, optimizer and schedule."""
 
     tokens_per_batch: _Count | None = Field(
-        None, description="Tokens of the longer side in a batch; 4096 unless batch_size is given."
+        None,
+        description="Number of tokens of the longer side in a batch; 4096 unless batch_size is "
+        "given.",
     )
     batch_size: _Count | None = Field(
-        None, description="Sentence pairs in a batch, in place of tokens_per_batch."
+        None, description="Number of sentence pairs in a batch, instead of tokens_per_batch."
     )
     few_shapes: bool = Field(
-        True, description="Whether batches have few shapes, as XLA needs; false for less padding."
+        True, description="Whether batches have few shapes, for XLA; false for less padding."
     )
-    epochs: _Count = Field(10, description="Passes over the training data.")
-    learning_rate: PositiveFloat = Field(0.001, description="Highest rate of the schedule.")
+    epochs: _Count = Field(10, description="Number of passes over the training data.")
+    learning_rate: PositiveFloat = Field(0.001, description="Maximum of the learning rate.")
     learning_rate_schedule: Literal["constant", "cosine", "inverse_sqrt", "plateau"] = Field(
-        "constant", description="Course of the rate after the warm-up; plateau has no warm-up."
+        "constant", description="Learning rate after the warm-up; plateau has no warm-up."
     )
     warmup_steps: _CountOrZero = Field(
-        0, description="Steps over which the rate rises linearly from zero."
+        0, description="Number of steps over which the learning rate rises linearly from zero."
     )
-    plateau_factor: float = Field(0.5, gt=0, lt=1, description="Factor of the rate on a plateau.")
+    plateau_factor: float = Field(
+        0.5, gt=0, lt=1, description="Factor of the learning rate on a plateau."
+    )
     plateau_patience: _Count = Field(
-        2, description="Epochs without a better score of monitor that make a plateau."
+        2, description="Number of epochs without a better score of monitor that are a plateau."
     )
     label_smoothing: float = Field(
-        0.1, ge=0, lt=1, description="Probability taken from the reference token for all others."
+        0.1,
+        ge=0,
+        lt=1,
+        description="Probability that is taken from the target token and spread over all tokens.",
     )
     guided_attention: NonNegativeFloat | None = Field(
         None,
-        description="Weight of the loss that draws the attention to the alignments of the training "
-        "data; null for no such loss.",
+        description="Weight of the loss that guides the attention by the alignments of the "
+        "training data; null for no such loss.",
     )
     word_dropout: float = Field(
-        0.0, ge=0, lt=1, description="Probability that a word of the input becomes unknown."
+        0.0, ge=0, lt=1, description="Dropout rate of words, which become the unknown word."
     )
     subword_sampling: NonNegativeFloat | None = Field(
         None,
-        description="Alpha, such as 0.2, with which SentencePiece samples the pieces of each "
-        "sentence anew in each epoch, without a cache; null for the best pieces.",
+        description="Alpha, such as 0.2, with which SentencePiece samples other pieces of each "
+        "sentence in each epoch, without a cache; null for the best pieces.",
     )
     scheduled_sampling: float = Field(
         0.0,
         ge=0,
         lt=1,
-        description="Probability that the decoder reads its own prediction, not the previous word; "
-        "it rises from 0 over the training.",
+        description="Probability that the decoder reads its own prediction instead of the previous "
+        "word; it rises from 0 during training.",
     )
     r_drop: NonNegativeFloat = Field(
         0.0,
-        description="Alpha of R-Drop, such as 1: each batch passes through the model twice with "
-        "different dropout, and the loss pulls the two predictions together; 0 for none.",
+        description="Alpha of R-Drop, such as 1, the weight of the divergence of two passes with "
+        "different dropout; 0 for no R-Drop.",
     )
     clip_norm: PositiveFloat | None = Field(
-        1.0, description="Largest norm of all gradients together; null for no limit."
+        1.0, description="Maximum norm of all gradients together; null for no limit."
     )
     accumulate_batches: _Count = Field(
-        1, description="Batches whose gradients are averaged for one update."
+        1, description="Number of batches whose gradients are averaged for one update."
     )
     precision: Literal["float32", "bfloat16", "float16"] = Field(
-        "float32", description="Type of the computation; weights and losses are always float32."
+        "float32", description="Type of the computation. Weights and losses are always float32."
     )
     monitor: Literal["bleu", "chrf", "exact", "loss"] = Field(
         "bleu",
-        description="Score of the validation data by which the best model is kept; exact, the "
-        "share of exact matches, suits tasks with one right answer, such as pronunciation.",
+        description="Score of the validation data that chooses the best model; exact is the "
+        "percentage of exact matches, for tasks with one right answer, such as pronunciation.",
     )
     early_stopping: _Count | None = Field(
-        None, description="Epochs without a better score of monitor that end the training."
+        None,
+        description="Number of epochs without a better score of monitor that end training; null "
+        "to train all epochs.",
     )
     moving_average: float | None = Field(
         None,
         gt=0,
         lt=1,
         description="Momentum, such as 0.999, of a moving average of the weights, which is scored "
-        "and kept in their place; null for no average.",
+        "and saved instead of the weights; null for no average.",
     )
     average_epochs: _Count | None = Field(
         None,
-        description="Number of last epochs whose weights are averaged at the end; the average is "
+        description="Number of last epochs whose weights are averaged at the end. The average is "
         "kept if it scores better than the best epoch.",
     )
     checkpoint_every: _Count = Field(
-        500, description="Batches between two checkpoints; each epoch ends with one as well."
+        500, description="Number of batches between two checkpoints. Each epoch also ends with one."
     )
     log_every: _Count = Field(
-        100, description="Updates between two points of TensorBoard's curves of steps."
+        100, description="Number of updates between two points of the curves in TensorBoard."
     )
     devices: _Count = Field(
-        1, description="GPUs that share each batch, by tf.distribute.MirroredStrategy."
+        1, description="Number of GPUs that share each batch, with tf.distribute.MirroredStrategy."
     )
     cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
     seed: _Seed = Field(1, description="Seed of weights, dropout and the order of the data.")
@@ -262,9 +271,9 @@ class _Training(_Section):
     @model_validator(mode="after")
     def _schedules_and_warmups(self) -> Self:
         if self.learning_rate_schedule == "plateau" and self.warmup_steps:
-            raise ValueError("should have warmup_steps: 0, to go with plateau")
+            raise ValueError("should have warmup_steps: 0 with plateau")
         if self.learning_rate_schedule == "inverse_sqrt" and not self.warmup_steps:
-            raise ValueError("should have warmup_steps, such as 1000, to go with inverse_sqrt")
+            raise ValueError("should have warmup_steps, such as 1000, with inverse_sqrt")
         return self
 
     @model_validator(mode="after")
@@ -285,9 +294,9 @@ class _Training(_Section):
 
 
 _Word = Annotated[str, Field(min_length=1)]
-# Types that are stricter than those of the option.
+# Types that are stricter than the types of the options.
 _TYPES = {"dictionary": dict[_Word, _Word] | None}
-# Options of a beam and of samples, which greedy search has no use for.
+# Options of a beam and of samples, which greedy search does not use.
 _NOT_GREEDY = (
     *("beam_size", "length_penalty", "length_normalization", "coverage_penalty"),
     *("samples", "temperature", "top_k", "top_p", "seed"),
@@ -295,7 +304,7 @@ _NOT_GREEDY = (
 
 
 def _key(option: dataclasses.Field) -> tuple[Any, Any]:
-    """Return the type and the field of the key for an option, with its range and description."""
+    """Return the type of an option's key, and its field with the range and the description."""
     return _TYPES.get(option.name, option.type), Field(option.default, **option.metadata)
 
 
@@ -318,17 +327,17 @@ class _Search(_SearchKeys):
     @model_validator(mode="after")
     def _dictionary_is_used(self) -> Self:
         if self.dictionary is not None and not self.replace_unknown:
-            raise ValueError("should have replace_unknown: true, to go with dictionary")
+            raise ValueError("should have replace_unknown: true with dictionary")
         return self
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keywords of `Seq2Seq.translate` and `export`; defaults are left out."""
+        """Keywords of `Seq2Seq.translate` and `export`, without defaults."""
         return self.model_dump(exclude_defaults=True)
 
     @property
     def greedy_options(self) -> dict[str, Any]:
-        """Those of `options` that apply to greedy search."""
+        """The `options` that apply to greedy search."""
         return {key: value for key, value in self.options.items() if key not in _NOT_GREEDY}
 
 
@@ -337,17 +346,17 @@ class _OnlySearch(_Section):
 
 
 def search_options(options: dict[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
-    """Return search options with changes, each validated as in a recipe.
+    """Return search options with changes, and validate them like the keys of a recipe.
 
     Args:
         options: Search options, such as those of a preset.
         overrides: Keys and values, such as `search.beam_size=8`.
 
     Returns:
-        The keywords of `Seq2Seq.translate` and `export`; defaults are left out.
+        Keywords of `Seq2Seq.translate` and `export`, without defaults.
 
     Raises:
-        ValueError: A key or a value is not valid. One line names the key.
+        ValueError: If a key or a value is not valid. One line names the key.
     """
     document = {"search": dict(options)}
     for override in overrides:
@@ -359,20 +368,20 @@ def search_options(options: dict[str, Any], overrides: Iterable[str] = ()) -> di
 
 
 class Recipe(_Section):
-    """All that a training run depends on.
+    """Recipe of a training run, which determines the run completely.
 
     Attributes:
-        model: `name`, and `keywords` for the rest.
+        model: `name` of the model, and `keywords` of its constructor.
         tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
         data: `train`, `validation` and optionally `test`, each with `source` and `target`, `pairs`
-            or `builtin`; `train` optionally with `alignments`; `max_length`.
+            or `builtin`; `train` optionally has `alignments`. Also `max_length`.
         training: Batches, optimizer and schedule.
-        search: Options of translation. The validation after each epoch searches greedily.
+        search: Options of translation. The validation after each epoch uses greedy search.
     """
 
-    model: _Model = Field(description="The model to train.")
-    tokenizer: _Tokenizers = Field(description="The tokenizers that make ids of text.")
-    data: _Data = Field(description="The sentence pairs.")
+    model: _Model = Field(description="Model to train.")
+    tokenizer: _Tokenizers = Field(description="Tokenizers that turn text into ids.")
+    data: _Data = Field(description="Sentence pairs.")
     training: _Training = Field(
         default_factory=_Training,  # type: ignore[arg-type]  # all its keys have defaults
         description="Batches and optimizer.",
@@ -385,13 +394,10 @@ class Recipe(_Section):
         train = self.data.train
         guided = self.training.guided_attention is not None
         if guided and not (train.alignments or train.builtin):
-            raise ValueError(
-                "should have data.train.alignments, to go with training.guided_attention"
-            )
+            raise ValueError("should have data.train.alignments with training.guided_attention")
         if train.alignments and not guided:
             raise ValueError(
-                "should have training.guided_attention, such as 1.0, to go with "
-                "data.train.alignments"
+                "should have training.guided_attention, such as 1.0, with data.train.alignments"
             )
         return self
 
@@ -400,34 +406,33 @@ class Recipe(_Section):
         """Read and validate a recipe.
 
         Args:
-            path: A YAML file. Paths in it are relative to its folder.
-            overrides: Dotted keys and values, such as `model.units=512`. A value is YAML; paths in
-                it are relative to the working folder. Later overrides win; a mapping replaces a
-                section as a whole.
+            path: Path of a YAML file. Paths in it are relative to its folder.
+            overrides: Dotted keys and values, such as `model.units=512`. A value is YAML. Paths in
+                it are relative to the working folder. Later overrides win. A mapping replaces a
+                whole section.
 
         Returns:
             The recipe, with absolute paths.
 
         Raises:
-            ValueError: The file cannot be read or is not YAML, or a key or a value is not valid.
+            ValueError: If the file cannot be read or is not YAML, or a key or a value is not valid.
                 One line names the key, what was expected and what was received.
         """
         path, overrides = Path(path), list(overrides)
         document = read_document(path, overrides)
         if not isinstance(document, dict):
             raise ValueError(
-                f"{path}: a recipe should be a mapping with the keys "
+                f"{path}: expected a recipe that is a mapping with the keys "
                 f"{', '.join(cls.model_fields)}. Received: {type(document).__name__}"
             )
         return cls._validated(document, f"{path} with overrides" if overrides else str(path))
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:
-        """Validate a recipe that was made in Python.
+        """Validate a recipe that was created in Python.
 
         Args:
-            document: The content of a recipe's YAML. Paths in it are relative to the working
-                folder.
+            document: Content of a recipe's YAML. Paths in it are relative to the working folder.
 
         Returns:
             The recipe, with absolute paths.
@@ -447,21 +452,21 @@ class Recipe(_Section):
         return recipe
 
     def __eq__(self, other: object) -> bool:
-        """Compare the keys, whatever files the recipes were read from."""
+        """Compare the keys, but not the files of the recipes."""
         return isinstance(other, Recipe) and self.model_dump() == other.model_dump()
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Begin each `ValueError` raised within with the name of the recipe's file."""
+        """Context in which each `ValueError` begins with the name of the recipe's file."""
         try:
             yield
         except ValueError as error:
             raise ValueError(f"{self._origin}: {error}") from error
 
     def to_yaml(self) -> str:
-        """Write the recipe, defaults included, as YAML from which `load` makes an equal one."""
+        """Return the recipe with its defaults as YAML, from which `load` reads an equal recipe."""
         document = self.model_dump(mode="json")
-        # Without the forms that were not chosen.
+        # `exclude_none` omits the forms that were not chosen.
         document["tokenizer"] = self.tokenizer.model_dump(mode="json", exclude_none=True)
         document["data"] = self.data.model_dump(mode="json", exclude_none=True)
         return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)

@@ -19,7 +19,7 @@ def model():
     tokenizer = WordTokenizer.train(PAIRS, 12)
 
     def attend(inputs):
-        """Weights that tell the places apart: row t, column i has t + i / 100."""
+        """Return weights that identify their places: row t, column i has t + i / 100."""
         (batch, rows), columns = inputs["target_ids"].shape, inputs["source_ids"].shape[1]
         weights = np.arange(rows)[:, None] + np.arange(columns) / 100
         return {"weights": tf.constant(np.stack([weights] * batch), "float32")}

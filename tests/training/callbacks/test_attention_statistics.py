@@ -33,7 +33,7 @@ def test_by_hand():
     logs = logs_of(AttentionStatistics(dataset), model, {"loss": 1.0})
     # Entropies of the four real words: 0, ln 2, 3/2 ln 2, ln 2.
     assert logs["val_attention_entropy"] == pytest.approx(3.5 * np.log(2) / 4)
-    # Looked at before: nothing; 0.5 of 1; 0.25, 0.25, nothing; nothing.
+    # Earlier weights: none; 0.5 of 1; 0.25, 0.25, none; none.
     assert logs["val_attention_overlap"] == pytest.approx((0.5 + 0.5) / 4)
     assert set(logs) == {"loss", "val_attention_entropy", "val_attention_overlap"}
 

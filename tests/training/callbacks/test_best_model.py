@@ -31,7 +31,7 @@ def test_only_improvements_are_written(model, tmp_path):
 
 
 def kept(model, path, epochs, earlier=()):
-    """The epoch, counted from 0, whose model is on disk after epochs of a BLEU and a loss."""
+    """Return the epoch, counted from 0, whose model is saved, given BLEU and loss of each epoch."""
     callback = BestModel(path, earlier=earlier)
     callback.set_model(model)
     for epoch, (bleu, loss) in enumerate(epochs):

@@ -13,7 +13,7 @@ STEPS = 4  # batches an epoch, of 3 rows
 
 
 class Stop(keras.callbacks.Callback):
-    """Interrupts a training after so many batches."""
+    """Callback that interrupts training after a number of batches."""
 
     def __init__(self, batches):
         super().__init__()
@@ -26,7 +26,7 @@ class Stop(keras.callbacks.Callback):
 
 
 class Losses(keras.callbacks.Callback):
-    """What `fit` says of the loss so far after each batch, by the optimizer's step."""
+    """Callback that records the loss of `fit` after each batch, by the step of the optimizer."""
 
     def __init__(self):
         super().__init__()
@@ -45,7 +45,7 @@ def make_model(seed, units=3):
 
 
 def fit(model, epochs, place=None, callbacks=()):
-    """Trains from a place to the end of the epochs, each in the same order."""
+    """Train from a place to the end of the epochs, which all have the same order."""
     options = {"batch_size": 3, "shuffle": False, "verbose": 0, "callbacks": list(callbacks)}
     place = place or Place()
     if place.batch:
@@ -62,7 +62,7 @@ def names(directory):
 
 @pytest.fixture(scope="module")
 def whole():
-    """The weights and the losses of a training without an interruption."""
+    """The weights and the losses of uninterrupted training."""
     model, losses = make_model(1), Losses()
     fit(model, 4, callbacks=[losses])
     return model.get_weights(), losses.losses
@@ -82,7 +82,7 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
         fit(make_model(1), 4, callbacks=[losses, checkpoint, Stop(batches)])
     resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
     place = checkpoint.restore(resumed)
-    # Every second batch, and the end of an epoch in the place of its last batch.
+    # Every second batch, and the end of each epoch instead of its last batch.
     assert place == {5: (1, 0), 6: (1, 2), 7: (1, 2), 8: (1, 2), 9: (2, 0)}[batches]
     fit(resumed, 4, place, [losses, checkpoint])
 
@@ -92,12 +92,12 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
     )
     for weight, other in zip(resumed.get_weights(), weights, strict=True):
         np.testing.assert_allclose(weight, other, rtol=1e-6)
-    # The latest one, and the one before it in case the latest is damaged.
+    # The latest checkpoint, and the previous one in case the latest is damaged.
     assert names(tmp_path) == ["epoch_0003_batch_00000002.npz", "epoch_0004_batch_00000000.npz"]
 
 
 def test_without_the_random_state_it_would_not(tmp_path):
-    """The test above can fail: dropout with other random numbers gives other weights."""
+    """The previous test can fail: other random numbers of dropout give other weights."""
     fit(make_model(1), 1, callbacks=[Checkpoint(tmp_path)])
     ends = []
     for seed in (1, 2):
@@ -177,7 +177,7 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
     )
     latest.write_bytes(DAMAGES[damage](latest.read_bytes()))
     resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
-    message = rf"checkpoint {latest} is damaged \(.*\); the training resumes from {older.name}"
+    message = rf"checkpoint {latest} is damaged \(.*\); training resumes from {older.name}"
     with pytest.warns(UserWarning, match=message):
         place = checkpoint.restore(resumed)
     assert place == checkpoint.place == (1, 0)
@@ -189,13 +189,13 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
 
 def test_without_a_whole_checkpoint_nothing_is_resumed(tmp_path):
     (tmp_path / "epoch_0001_batch_00000000.npz").touch()
-    message = r"0\.npz is damaged \(.*\), and so is each older one; begin again in another folder"
+    message = r"0\.npz is damaged \(.*\), and so are all older ones; start again in another folder"
     with pytest.raises(ValueError, match=message):
         Checkpoint(tmp_path).restore(make_model(1))
 
 
 def test_a_checkpoint_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
-    """Without `fsync` a power cut could leave an empty file with the name of a whole one."""
+    """Without `fsync`, a power failure could leave an empty file with the final name."""
     events = []
     fsync, replace = os.fsync, os.replace
 
@@ -236,7 +236,7 @@ def test_of_another_training_in_the_folder_the_new_checkpoint_stays(tmp_path):
 
 
 def test_a_scaled_optimizer_is_restored_again_and_again(tmp_path):
-    """That of float16 makes more variables each time that it is built."""
+    """The optimizer of float16 creates more variables each time it is built."""
     model = make_model(1)
     inner = keras.optimizers.Adam(0.05, use_ema=True, gradient_accumulation_steps=2)
     optimizer = keras.optimizers.LossScaleOptimizer(inner)

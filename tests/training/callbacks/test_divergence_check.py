@@ -29,8 +29,8 @@ def test_the_first_loss_that_is_not_finite_ends_the_training(tmp_path):
     with pytest.raises(FloatingPointError) as caught:
         fit(tmp_path / "model.keras", rate=1e30)
     assert str(caught.value) == (
-        "The loss of batch 2 in epoch 1 is inf: the training diverges. Try a lower learning rate, "
-        "a warm-up or a lower clip norm, and look for NaN in sample weights."
+        "The loss of batch 2 in epoch 1 is inf: training diverges. Try a lower learning rate, "
+        "a warm-up or a lower clip norm, and check the sample weights for NaN."
     )
     assert not (tmp_path / "model.keras").exists()
 
@@ -51,7 +51,7 @@ def test_a_perplexity_that_overflows():
 
 
 def test_the_validation_loss(tmp_path):
-    """The weights may be lost with the last step of an epoch."""
+    """The last step of an epoch can make the weights NaN."""
     message = "The loss of the validation data in epoch 1 is nan"
     with pytest.raises(FloatingPointError, match=message):
         fit(tmp_path / "model.keras", validation=np.full((6, 1), np.nan))

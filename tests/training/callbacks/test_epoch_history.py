@@ -8,7 +8,7 @@ from kerasnmt.training.callbacks import epoch_history
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Clocks that stand still until moved: seconds and CPU seconds."""
+    """Clocks that a test moves, for seconds and CPU seconds."""
     now = {"perf_counter": 1000.0, "process_time": 500.0}
     for name in now:
         monkeypatch.setattr(epoch_history.time, name, lambda name=name: now[name])

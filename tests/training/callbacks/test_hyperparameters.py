@@ -33,7 +33,7 @@ def model():
 
 
 def plugin_data(folder):
-    """What the HParams tab reads: the contents by their tags."""
+    """Return what the HParams tab reads, by tag."""
     multiplexer = EventMultiplexer().AddRunsFromDirectory(str(folder)).Reload()
     return multiplexer.PluginRunToTagToContent(metadata.PLUGIN_NAME)
 
@@ -71,7 +71,7 @@ def test_scores_are_curves_of_the_same_run(events, tmp_path):
 
 
 def test_the_tab_finds_trainings_side_by_side(tmp_path, model):
-    """As the plugin itself does, without a description of the experiment."""
+    """The plugin itself reads them, without a description of the experiment."""
     from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
     from tensorboard.context import RequestContext
     from tensorboard.plugins.base_plugin import TBContext

@@ -14,7 +14,7 @@ STEPS = 4  # batches an epoch, of 3 rows
 
 
 class Signal(keras.callbacks.Callback):
-    """Sends signals to this process, in the middle of a method of the callbacks."""
+    """Callback that sends signals to this process, in a method of the callbacks."""
 
     def __init__(self, number, batch=None, times=1, in_validation=False):
         super().__init__()
@@ -33,7 +33,7 @@ class Signal(keras.callbacks.Callback):
 
 @pytest.fixture(autouse=True)
 def sigint():
-    """A shell's background jobs ignore interrupts, and what they start inherits that."""
+    """Background jobs of a shell, and their child processes, ignore interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -17,14 +17,14 @@ def tokenizer():
 
 
 def begin(folder, data, steps=0):
-    """Begin a training, of an optimizer that has made so many steps."""
+    """Start training, with an optimizer that has made a number of steps."""
     callback = LengthHistograms(folder, data)
     callback.set_model(SimpleNamespace(optimizer=SimpleNamespace(iterations=tf.constant(steps))))
     callback.on_train_begin()
 
 
 def counted(bars):
-    """How many sentences have each length, of TensorBoard's bars (left, right, number)."""
+    """Return the number of sentences of each length, from the bars (left, right, number)."""
     return {
         length: number
         for left, right, number in bars

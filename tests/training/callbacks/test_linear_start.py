@@ -21,7 +21,7 @@ def begin(model, **options):
 
 
 def linear_after(callback, losses):
-    """Whether the hops are linear after each epoch with such a validation loss."""
+    """Return whether the hops are linear after each epoch, given the validation losses."""
     states = []
     for epoch, loss in enumerate(losses):
         callback.on_epoch_end(epoch, {"loss": 0.0, "val_loss": loss})
@@ -57,7 +57,7 @@ def test_in_fit_and_in_a_training_that_goes_on(model):
     callback = LinearStart(monitor="loss", max_epochs=3)
     model.fit(**data, epochs=1, callbacks=[callback])
     assert float(model.hop.linear) == 1.0
-    # A model that was trained before keeps its state, whatever it is.
+    # A trained model keeps its state.
     model.fit(**data, epochs=4, callbacks=[again := LinearStart("loss", max_epochs=2)])
     assert float(model.hop.linear) == 0.0 and again.ended == 2
     model.fit(**data, epochs=1, callbacks=[late := LinearStart("loss")])

@@ -10,7 +10,7 @@ MOMENTUM = 0.75
 
 
 class Weights(keras.callbacks.Callback):
-    """The weights after each step, in validation, and at the end of each epoch."""
+    """Callback that records the weights after each step, in validation, and after each epoch."""
 
     def __init__(self):
         super().__init__()
@@ -41,7 +41,7 @@ def fit(model, callbacks, validation=True):
 
 @pytest.fixture(scope="module")
 def plain():
-    """The weights of a training without an average."""
+    """The weights of training without an average."""
     weights = Weights()
     fit(make_model(keras.optimizers.Adam(0.1)), [weights])
     return weights

@@ -8,7 +8,7 @@ INPUTS = np.zeros((2, 1), "float32")
 
 
 class Score(keras.callbacks.Callback):
-    """Puts given scores into the logs of the epochs."""
+    """Callback that puts given scores into the logs of the epochs."""
 
     def __init__(self, scores, records):
         super().__init__()
@@ -19,7 +19,7 @@ class Score(keras.callbacks.Callback):
 
 
 class Record(keras.callbacks.Callback):
-    """Keeps the logs and the learning rate, as of a history on disk."""
+    """Callback that records the logs and the learning rate, like a history on disk."""
 
     def __init__(self, records):
         super().__init__()
@@ -41,7 +41,7 @@ def train(callback, scores, records, epochs):
 
 
 SCORES = [10.0, 11.0, 10.5, 10.6, 10.9, 10.8, 12.0, 11.0]
-# Two epochs are below the 11.0, and two more.
+# Two epochs without improvement over 11.0, and two more.
 RATES = [0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2]
 ELSEWHERE = pytest.mark.thorough("interrupts at a further place")
 
@@ -73,7 +73,7 @@ def test_a_plateau_is_found_across_an_interruption(interrupted):
 
 
 def test_a_plateau_is_found_by_several_calls_of_fit():
-    """The rest of an epoch that was interrupted is a call of its own."""
+    """The rest of an interrupted epoch is a separate call of `fit`."""
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     model.compile(keras.optimizers.SGD(0.1), loss="mse", run_eagerly=True)
     record = Record([])
@@ -86,7 +86,7 @@ def test_a_plateau_is_found_by_several_calls_of_fit():
 
 
 def test_two_callbacks_are_replayed_side_by_side():
-    """The learning rate that one of them has reduced stays what it is."""
+    """A learning rate that one of them has reduced does not change."""
     records, rates = [], []
     for epochs in (4, 8):
         model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])

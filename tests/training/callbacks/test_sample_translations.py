@@ -21,7 +21,7 @@ def written(events, folder, callback, model, epochs):
 
 
 def translating(answer):
-    """A model with this answer, and the options that it was asked with."""
+    """Return a model with this answer, and the options of its calls."""
     asked = []
 
     def translate(texts, **options):
@@ -42,7 +42,7 @@ def test_a_table_of_each_epoch(events, tmp_path):
 
 
 def cells(markdown):
-    """The texts of the cells that TensorBoard shows, as a browser would read them."""
+    """Return the texts of the cells in TensorBoard, as a browser shows them."""
     from html.parser import HTMLParser
 
     found = []

@@ -14,7 +14,7 @@ class SGD(GradientNorm, keras.optimizers.SGD):
 
 
 def by_hand(steps, batch_size=2, decay=0.5):
-    """Loss and gradient norm of each step, and the weights' norms after it."""
+    """Compute loss and gradient norm of each step, and the norm of the weights after it."""
     w, b = np.array([[0.3], [-0.2]]), np.array([0.1])
     curves = {"loss": [], "gradient_norm": [], "weight_norm": []}
     for step in range(steps):
@@ -79,7 +79,7 @@ def test_curves_of_a_training_that_goes_on_continue(events, tmp_path):
 
 
 class GoesOn(keras.callbacks.Callback):
-    """Restores the mean of an epoch that was interrupted, as `Checkpoint` does."""
+    """Callback that restores the mean of an interrupted epoch, like `Checkpoint`."""
 
     def on_epoch_begin(self, epoch, logs=None):
         for metric in self.model.metrics:
@@ -100,7 +100,7 @@ def test_the_first_loss_of_an_epoch_that_goes_on_is_its_own(events, tmp_path, fi
 
 
 def test_steps_of_accumulated_gradients(events, tmp_path):
-    # Of one rate, as Keras asks a schedule for that of the batch, not of the step.
+    # A constant rate, because Keras calls a schedule with the batch, not with the step.
     model = compiled(lambda _: SGD(0.1, gradient_accumulation_steps=2))
     fit(model, StepScalars(tmp_path, every=2), batch_size=1, epochs=1)
     curves, expected = events(tmp_path / "steps"), by_hand(5, decay=1.0)
@@ -109,7 +109,7 @@ def test_steps_of_accumulated_gradients(events, tmp_path):
 
 
 def test_accumulation_over_the_end_of_an_epoch(events, tmp_path):
-    """Five batches an epoch, two a step: the third step is of the last one and the first one."""
+    """With five batches per epoch and two per step, the third step spans two epochs."""
     model = compiled(lambda _: SGD(0.1, gradient_accumulation_steps=2))
     fit(model, StepScalars(tmp_path, every=1), epochs=2)
     curves, expected = events(tmp_path / "steps"), by_hand(4, batch_size=4, decay=1.0)

@@ -8,7 +8,7 @@ from kerasnmt.training.callbacks import throughput
 
 @pytest.fixture
 def training(monkeypatch):
-    """The callback, a model's token count, and a clock."""
+    """The callback, the token count of a model, and a clock."""
     state = SimpleNamespace(seconds=100.0, tokens=0.0)
     monkeypatch.setattr(throughput.time, "perf_counter", lambda: state.seconds)
     callback = Throughput()

@@ -17,7 +17,7 @@ def word(rng, letters=string.ascii_lowercase):
 
 
 def sentences(count, words=3000, length=10, seed=1):
-    """Sentences of a language with this many words."""
+    """Return sentences of a language with this number of words."""
     rng = random.Random(seed)
     vocabulary = [word(rng) for _ in range(words)]
     return [" ".join(rng.choices(vocabulary, k=length)) for _ in range(count)]
@@ -40,7 +40,7 @@ PHONES = [" ".join(text) for text in WORDS]
         # 2,400,000 characters support 8,000 pieces; fewer support half of them.
         (TEXT, TEXT, 10_000, "sentencepiece 4000"),
         (TEXT, TEXT, 3_000, "sentencepiece 1000"),
-        # Few words: those that recur are words, the others are spelled.
+        # Repeated words are single pieces. All other words are spelled.
         (sentences(300, 200), sentences(300, 3000), 300, "words, characters"),
         (WORDS, PHONES, 1000, "characters, words"),
         (WORDS, WORDS, 100_000, "characters, characters"),
@@ -86,7 +86,7 @@ def test_a_few_thousand_updates(pairs, batch_size, epochs):
     assert proposal.updates_per_epoch == -(-pairs // batch_size)
     assert f"about {epochs * proposal.updates_per_epoch:,} updates" in proposal.to_yaml({}, {})
     assert propose(TEXT, TEXT, pairs, defaults=TRANSFORMER).epochs >= epochs
-    # So that one epoch can be tried.
+    # The warm-up ends in the first epoch.
     assert proposal.warmup_steps < proposal.updates_per_epoch
 
 

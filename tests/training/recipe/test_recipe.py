@@ -20,7 +20,7 @@ data:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder `recipes` with a recipe, and another one to work in."""
+    """A folder `recipes` with a recipe, and another working folder."""
     (tmp_path / "recipes").mkdir()
     (tmp_path / "work").mkdir()
     (tmp_path / "recipes/recipe.yaml").write_text(RECIPE)
@@ -33,7 +33,7 @@ def load(*overrides):
 
 
 def problem(*overrides):
-    """The message about overrides, without the name of the file."""
+    """Return the message about overrides, without the name of the file."""
     with pytest.raises(ValueError) as caught:
         load(*overrides)
     message = str(caught.value)
@@ -42,7 +42,7 @@ def problem(*overrides):
 
 
 def problem_of_file(folder, text):
-    """The message about a recipe of this text."""
+    """Return the message about a recipe with this text."""
     (folder / "work/recipe.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError) as caught:
         Recipe.load("recipe.yaml")
@@ -129,7 +129,9 @@ class TestLoad:
             load(f"{key}={10**18}", *rest)
 
     def test_a_file_of_another_kind_is_read_no_further(self):
-        with pytest.raises(ValueError, match="/dev/zero: a recipe has at most 1,000,000 bytes"):
+        with pytest.raises(
+            ValueError, match="/dev/zero: expected a recipe of at most 1,000,000 bytes"
+        ):
             Recipe.load("/dev/zero")
 
     def test_paths_are_relative_to_the_recipe(self, folder):
@@ -376,7 +378,7 @@ class TestValues:
             ("data.train.pairs=a", TRAIN),
             (
                 "data.train={builtin: 3, alignments: /a}",
-                "'data.train' should leave out alignments, which the built-in corpus has itself. "
+                "'data.train' should have no alignments, because the built-in corpus has its own. "
                 "Received: data.train={'builtin': 3, 'alignments': '/a'}",
             ),
             ("data.test={target: /a}", TEST + "{'target': '/a'}"),
@@ -388,12 +390,12 @@ class TestValues:
             ),
             (
                 "training={learning_rate_schedule: plateau, warmup_steps: 3}",
-                "'training' should have warmup_steps: 0, to go with plateau. "
+                "'training' should have warmup_steps: 0 with plateau. "
                 "Received: training={'learning_rate_schedule': 'plateau', 'warmup_steps': 3}",
             ),
             (
                 "training={learning_rate_schedule: inverse_sqrt}",
-                "'training' should have warmup_steps, such as 1000, to go with inverse_sqrt. "
+                "'training' should have warmup_steps, such as 1000, with inverse_sqrt. "
                 "Received: training={'learning_rate_schedule': 'inverse_sqrt'}",
             ),
             (
@@ -403,7 +405,7 @@ class TestValues:
             ),
             (
                 "search={dictionary: {a: b}}",
-                "'search' should have replace_unknown: true, to go with dictionary. "
+                "'search' should have replace_unknown: true with dictionary. "
                 "Received: search={'dictionary': {'a': 'b'}}",
             ),
         ],
@@ -436,7 +438,7 @@ class TestSyntax:
     @pytest.mark.parametrize("override", ["training.epochs", "=3", "training..epochs=3", ".=3"])
     def test_override(self, folder, override):
         assert problem(override) == (
-            "an override should be a dotted key and a value, such as training.epochs=5. "
+            "expected an override with a dotted key and a value, such as training.epochs=5. "
             f"Received: {override!r}"
         )
 
@@ -456,13 +458,13 @@ class TestSyntax:
             ("a: !!python/name:os.x\n", "line 1: not YAML: could not determine a constructor"),
             (
                 "training: {seed: 1}\nmodel: {}\ntraining: {}\n",
-                "line 3: not YAML: the key 'training' is in line 1 already",
+                "line 3: not YAML: the key 'training' is already in line 1",
             ),
             (
                 "training:\n  seed: 1\n  seed: 2\n",
-                "line 3: not YAML: the key 'seed' is in line 2 already",
+                "line 3: not YAML: the key 'seed' is already in line 2",
             ),
-            ("a: &a [1]\nb: *a\n", "line 2: not YAML: a recipe has no aliases, found *a"),
+            ("a: &a [1]\nb: *a\n", "line 2: not YAML: the alias *a, but a recipe has no aliases"),
             ("[" * 100_000, "line 1: not YAML: more than 20 levels deep"),
             ("a: " + "{b: " * 100_000, "line 1: not YAML: more than 20 levels deep"),
             (b"model: {}\ndata:\n  train: \xff\n", "line 3: not UTF-8"),
@@ -474,7 +476,7 @@ class TestSyntax:
     @pytest.mark.parametrize(("text", "kind"), [("", "NoneType"), ("- a", "list"), ("a", "str")])
     def test_no_mapping(self, folder, text, kind):
         assert problem_of_file(folder, text) == (
-            "recipe.yaml: a recipe should be a mapping with the keys "
+            "recipe.yaml: expected a recipe that is a mapping with the keys "
             f"model, tokenizer, data, training, search. Received: {kind}"
         )
 
