@@ -1,1 +1,1 @@
-"""The command line: one file per command, a thin layer over the library."""
+"""Command line, with one file per command."""

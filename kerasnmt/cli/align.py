@@ -19,15 +19,15 @@ def align(
     context: Context = None,
     gold: Annotated[
         Path | None,
-        typer.Option("--gold", help="File of reference alignments, to print the error rate."),
+        typer.Option("--gold", help="File of reference alignments; prints the error rate."),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
-    """Align the words of sentences with those of given translations, by attention.
+    """Align the words of sentences with the words of given translations, by attention.
 
-    Writes one line for each pair of sentences: pairs source-target of word positions, counted from
-    0. With --gold, a file of such lines (1p2 for a possible link), the alignment error rate goes to
-    standard error.
+    Writes one line for each pair of sentences, with source-target pairs of word positions, which
+    start at 0. A file for --gold has the same form, with 1p2 for a possible link. With --gold, the
+    alignment error rate is written to standard error.
     """
     load_tensorflow()
     from kerasnmt.data import read_parallel
@@ -40,7 +40,7 @@ def align(
         lines = texts(read_parallel(gold, gold))[0]
         if len(lines) != len(sources):
             raise ValueError(
-                f"Expected a line of --gold for each of {len(sources)} pairs. "
+                f"Expected one line of --gold for each of {len(sources)} pairs. "
                 f"Received: {gold} with {len(lines)} lines."
             )
         truth = parse_pharaoh_lines(lines, str(gold))
@@ -66,5 +66,5 @@ def align(
     if gold is not None:
         rate = alignment_error_rate(links, *zip(*truth, strict=True))
         console.print(
-            f"alignment error rate {rate:.4f} on {len(links):,} sentences", highlight=False
+            f"alignment error rate {rate:.4f} on {len(links):,} sentence pairs", highlight=False
         )

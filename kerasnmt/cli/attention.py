@@ -21,22 +21,22 @@ def attention(
         str | None,
         typer.Option(
             "--target",
-            help="A translation to draw instead of the model's; for a run or a preset.",
+            help="Translation to draw instead of the model's, for a run or a preset.",
         ),
     ] = None,
     context: Context = None,
     pieces: Annotated[
-        bool, typer.Option("--pieces", help="Draw each token of the model, not whole words.")
+        bool, typer.Option("--pieces", help="Draw the tokens of the model instead of words.")
     ] = False,
 ) -> None:
-    """Translate a sentence and draw the attention of each word of the translation."""
+    """Translate a sentence and draw the attention weights of each word of the translation."""
     from matplotlib.figure import Figure
 
     formats = Figure().canvas.get_supported_filetypes()
     if output.suffix[1:].lower() not in formats:
         raise ValueError(
-            "Expected a file whose name ends in the format of the picture, one of "
-            f"{', '.join(sorted(formats))}. Received: --output {output}"
+            f"Expected an extension of a picture, one of {', '.join(sorted(formats))}. "
+            f"Received: --output {output}"
         )
     contexts = read_contexts(context, 1)
     if target is None:

@@ -18,12 +18,12 @@ def check(
 ) -> None:
     """Check that TF Serving can serve an export; exit with 1 if it cannot.
 
-    A process without Python's TensorFlow loads the export through the TensorFlow C API, like the
-    server, and answers requests. The answers are compared with the model's own, which were written
-    with the export. The check works for exports that translate, caption images or answer questions.
+    A process without the Python package of TensorFlow loads the export with the TensorFlow C API,
+    like the server, and answers requests. The answers are compared with the model's answers that
+    were written with the export. The export can translate, caption images or answer questions.
     """
     if not directory.is_dir():
-        raise ValueError(f"Expected the folder of an export. Received: {directory}, which is none.")
+        raise ValueError(f"Expected the folder of an export. Received: {directory}, not a folder.")
     refuse_run(directory)
     with progress_console().status("checking"):
         load_tensorflow()

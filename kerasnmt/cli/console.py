@@ -1,4 +1,4 @@
-"""The output of the commands."""
+"""Output of the commands."""
 
 import os
 import shlex
@@ -16,8 +16,8 @@ from rich.progress import Progress
 def progress_console() -> Console:
     """Return the console for progress and messages, on standard error.
 
-    On a terminal it has a file descriptor of its own, so that it moves on while TensorFlow is
-    loaded and `without_talk` hides standard error.
+    On a terminal it has a separate file descriptor, so that it is updated while `without_talk`
+    hides standard error.
     """
     if sys.stderr.isatty():
         return Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="replace"))
@@ -25,13 +25,13 @@ def progress_console() -> Console:
 
 
 def say(console: Console, message: str) -> None:
-    """Print a message unchanged, in one line."""
+    """Print a message unchanged, on one line."""
     console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar if the console is a terminal; yield a function that advances it."""
+    """Show a progress bar if the console is a terminal, and yield a function that advances it."""
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.advance(task, done)
@@ -71,12 +71,12 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 def command(program: str, *arguments: str | os.PathLike) -> str:
     """Return a command for a shell.
 
-    A program of this Python environment that the shell would not find by its name, as where the
-    environment is not activated, is named by its path.
+    A program of this Python environment is given by its path if the shell does not find it by its
+    name, for example in an environment that is not activated.
 
     Args:
         program: Name of a program.
-        *arguments: Its arguments, which are quoted where necessary.
+        *arguments: Arguments of the program, which are quoted if necessary.
     """
     beside = Path(sys.executable).with_name(program)
     found = shutil.which(program)
@@ -86,7 +86,7 @@ def command(program: str, *arguments: str | os.PathLike) -> str:
 
 
 def print_commands(heading: str, *commands: str) -> None:
-    """Print commands to standard output, each in a line of its own to be pasted into a shell."""
+    """Print commands to standard output, one per line, to be copied to a shell."""
     print(f"\n{heading}\n")
     for line in commands:
         print(f"  {line}")

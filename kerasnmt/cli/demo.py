@@ -27,9 +27,9 @@ def demo(
 ) -> None:
     """Train a translator on the built-in corpus, export it and translate with the export.
 
-    Takes a few minutes on two cores. The corpus comes from a grammar of English and German with
-    made-up names; nothing is downloaded. A second call resumes interrupted training. If training is
-    finished, it exports the model again, as the next version.
+    Takes a few minutes on two cores. The corpus is generated from a grammar of English and German
+    with invented names; nothing is downloaded. A second call resumes interrupted training, or
+    exports a finished model again, as the next version.
     """
     console = progress_console()
     with console.status("starting TensorFlow"):
@@ -42,8 +42,8 @@ def demo(
     recipe = training.Recipe.load(Path(__file__).with_name("demo.yaml"), overrides or [])
     if not (recipe.data.test and recipe.data.test.builtin):
         raise ValueError(
-            "Expected data.test.builtin, as the demo is scored on the built-in corpus. Train on "
-            "other data with `kerasnmt train`."
+            "Expected data.test.builtin, because the demo is scored on the built-in corpus. Use "
+            "`kerasnmt train` for other data."
         )
     results = _train(recipe, run, console)
 
@@ -74,7 +74,7 @@ def demo(
     if not passed or equal < len(shown):
         raise typer.Exit(1)
     print_commands(
-        "Try next: another sentence, the export on a server, and the curves of the training.",
+        "Next steps: translate a sentence, serve the export, and view the training curves.",
         f"{command('echo', sources[0])} | {command('kerasnmt', 'translate', run.path)}",
         command("kerasnmt", "serve", Path(version).parent),
         command("tensorboard", "--logdir", run.logs),
@@ -89,15 +89,15 @@ def _train(recipe: Any, run: Any, console: Console) -> dict[str, Any]:
         results = training.train(recipe, run.path, resume=True)  # raises for another recipe
         say(
             console,
-            f"{run.path} holds a trained model from an earlier demo, so the demo does not train "
-            "again and exports this model as the next version",
+            f"{run.path} contains a trained model from an earlier demo; it is exported as the next "
+            "version, without further training",
         )
         return results
     say(console, f"training on the built-in corpus, English to German, into {run.path}")
     try:
         return training.train(recipe, run.path, resume=run.tokenizers.exists(), console=console)
     except KeyboardInterrupt as stop:
-        say(console, "interrupted; the same command goes on with the training")
+        say(console, "interrupted; run the same command again to resume the training")
         if isinstance(stop, training.Terminated):
             raise typer.Exit(128 + signal.SIGTERM) from None
         raise
@@ -117,7 +117,7 @@ def _export(
 
     with working(console, "exporting"):
         version = export_next_version(model, folder / model.name, **options)
-    with working(console, "checking the export in a process that loads it as TF Serving does"):
+    with working(console, "checking the export in a process that loads it like TF Serving"):
         report = check_export(version, shown, expected)
     say(console, str(report))
     return version, report.passed
@@ -126,7 +126,7 @@ def _export(
 def _translate_with(
     version: str, shown: list[str], expected: list[str], picture: Path, console: Console
 ) -> int:
-    """Translate with the export, draw its attention, and count the expected translations."""
+    """Translate with the export, draw its attention, and count the equal translations."""
     from kerasnmt.serving import load_export
     from kerasnmt.tasks import Translator
 

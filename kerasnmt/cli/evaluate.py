@@ -25,7 +25,7 @@ def evaluate(
         Path | None,
         typer.Option(
             "--pairs",
-            help="Instead of both, a file with a source, a tab and a translation in each line. "
+            help="Instead of both, a file with a source, a tab and a translation per line. "
             "Consecutive lines with the same source are references of one sentence.",
         ),
     ] = None,
@@ -38,8 +38,8 @@ def evaluate(
         typer.Option(
             "--baseline",
             metavar="MODEL2",
-            help="Another run, preset or export, with its own search options: test whether the "
-            "scores differ by chance, by sacreBLEU's paired bootstrap.",
+            help="Another run, preset or export, with its own search options, to compare with. "
+            "sacreBLEU's paired bootstrap tests whether the difference is significant.",
         ),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
@@ -47,8 +47,8 @@ def evaluate(
 ) -> None:
     """Translate a file and score it: sacreBLEU and chrF with their signatures, and exact matches.
 
-    With --baseline, each line also has the score of the baseline; BLEU and chrF have p, the
-    probability of a difference this large between equal systems.
+    With --baseline, each line also has the score of the baseline. The lines of BLEU and chrF also
+    have p, the probability of a difference at least this large between equal systems.
     """
     load_tensorflow()
     from kerasnmt.training import compared_scores, translation_scores
@@ -89,7 +89,7 @@ def evaluate(
 def _sentences(
     source: Path | None, reference: Path | None, pairs: Path | None, context: Path | None
 ) -> tuple[list[str], list[Any]]:
-    """Return the sources, and the reference or the references of each."""
+    """Return the sources, and one or several references of each source."""
     from kerasnmt.data import read_parallel, read_tsv
     from kerasnmt.training import grouped, texts
 

@@ -16,8 +16,8 @@ def export(
         Path,
         typer.Argument(
             metavar="DIR",
-            help="The served model's folder, such as models/en_de, for its next version; or "
-            "models/en_de/3 for this version.",
+            help="Folder of the served model, such as models/en_de, for its next version; or "
+            "models/en_de/3 for version 3.",
         ),
     ],
     beam_size: BeamSize = None,
@@ -28,17 +28,19 @@ def export(
         typer.Option(
             "--weights",
             metavar="float32|float16|int8",
-            help="Data type of the stored weights; fewer bits make a smaller export.",
+            help="Data type of the stored weights. Fewer bits make a smaller export.",
         ),
     ] = "float32",
     lite: Annotated[
         bool,
         typer.Option(
-            "--lite", help="For LiteRT instead, token ids in and out; DIR must not exist."
+            "--lite",
+            help="Write a LiteRT model instead, with token ids as inputs and outputs. DIR must "
+            "not exist.",
         ),
     ] = False,
 ) -> None:
-    """Write a version of a SavedModel for TF Serving, whole or not at all."""
+    """Write a version of a SavedModel for TF Serving, completely or not at all."""
     check_exportable(run)
     with progress_console().status("exporting"):
         # First, because it loads TensorFlow without messages.
@@ -47,8 +49,8 @@ def export(
 
         if lite and options.pop("replace_unknown", False):
             raise ValueError(
-                "Expected a recipe without search.replace_unknown for LiteRT, which has no "
-                f"attention to replace words by. Received: {run}"
+                "Expected a recipe without search.replace_unknown, because LiteRT models do not "
+                f"return attention weights. Received: {run}"
             )
         if lite:
             write = export_lite

@@ -13,7 +13,9 @@ from kerasnmt.cli.quiet import load_tensorflow
 def init(
     source: Annotated[
         Path | None,
-        typer.Option("--source", metavar="FILE", help="File of sources, one a line; plain or .gz."),
+        typer.Option(
+            "--source", metavar="FILE", help="File of sources, one per line; plain or .gz."
+        ),
     ] = None,
     target: Annotated[
         Path | None,
@@ -24,7 +26,7 @@ def init(
         typer.Option(
             "--pairs",
             metavar="FILE",
-            help="Instead of both, a file with a source, a tab and a translation in each line.",
+            help="Instead of both, a file with a source, a tab and a translation per line.",
         ),
     ] = None,
     validation_source: Annotated[
@@ -33,7 +35,7 @@ def init(
             "--validation-source",
             metavar="FILE",
             help="File of sources for validation. Without validation data, some of the pairs are "
-            "held out, into new files next to the recipe.",
+            "held out and written to new files next to the recipe.",
         ),
     ] = None,
     validation_target: Annotated[
@@ -46,7 +48,7 @@ def init(
     ] = None,
     model: Annotated[
         str,
-        typer.Option("--model", metavar="NAME", help="A model, which `kerasnmt models` lists."),
+        typer.Option("--model", metavar="NAME", help="A model of `kerasnmt models`."),
     ] = "bahdanau_gru",
     output: Annotated[
         Path, typer.Option("--output", metavar="RECIPE", help="File of the recipe.")
@@ -54,8 +56,8 @@ def init(
 ) -> None:
     """Write a recipe for your own data, with comments, and print the next commands.
 
-    The recipe has a tokenizer, sizes and a length of training that suit the data. No file is
-    changed or replaced.
+    The tokenizer, the sizes of the model and the number of epochs suit the data. No file is changed
+    or replaced.
     """
     from kerasnmt.training import NewRecipe
 
@@ -78,8 +80,8 @@ def init(
     _print_recipe(new, recipe)
     run, export = Path("runs", output.stem), Path("saved_models", output.stem)
     print_commands(
-        "Train it, then translate a sentence, write an export for TF Serving, and try that on a "
-        "server:",
+        "Next steps: train the model, translate a sentence, export the model for TF Serving, and "
+        "serve the export:",
         command("kerasnmt", "train", output, "--output", run),
         f"{command('echo', new.example())} | {command('kerasnmt', 'translate', run)}",
         command("kerasnmt", "export", run, export),
@@ -88,7 +90,7 @@ def init(
 
 
 def _files(prefix: str, **files: Path | None) -> Any:
-    """Return the files of the options `--source` and `--target`, or `--pairs`; None for none."""
+    """Return the files of the options `--source` and `--target`, or `--pairs`, or None."""
     from kerasnmt.training import PairFiles
 
     given = {key: path for key, path in files.items() if path is not None}
@@ -101,7 +103,7 @@ def _files(prefix: str, **files: Path | None) -> Any:
 
 
 def _print_recipe(new: Any, recipe: Any) -> None:
-    """Print what was written."""
+    """Print a summary of the recipe."""
     tokenizers = []
     for name, chosen in recipe.tokenizer.chosen.items():
         size = f", at most {chosen.vocabulary_size:,}" if chosen.vocabulary_size else ""

@@ -9,20 +9,21 @@ from kerasnmt.data.lines import without_mark
 
 
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
-    """Read lines, at most `size` at a time; standard input is passed on without waiting.
+    """Read lines, at most `size` at a time.
 
-    Lines end with a line feed. A carriage return before it and a byte order mark at the start are
-    removed.
+    The available lines of standard input are yielded without waiting for more. Lines end with a
+    line feed. A carriage return before it and a byte order mark at the start are removed.
 
     Args:
         path: A file, or None for standard input.
         size: Maximum number of lines of a chunk.
 
     Yields:
-        Lists of lines, without their ends.
+        Lists of lines, without line ends.
 
     Raises:
-        ValueError: If a line is not UTF-8. The error names the line; earlier lines are yielded.
+        ValueError: If a line is not UTF-8, after the earlier lines. The error contains the number
+            of the line.
     """
     name = path or "standard input"
     number = 0
@@ -53,7 +54,7 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
 
 
 def _blocks(stream: Any) -> Iterator[list[bytes]]:
-    """Yield the whole lines of the data that a stream has, then wait for more data."""
+    """Yield the complete lines of the available data of a stream, then wait for more data."""
     rest = b""
     while data := stream.read1(1 << 16):
         *lines, rest = (rest + data).split(b"\n")

@@ -1,4 +1,4 @@
-"""Load models from runs, exports and servers."""
+"""Models from runs, presets, exports and servers."""
 
 import shlex
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ def load_run(
     """Load the model of a run or a preset, or an ensemble of several.
 
     Args:
-        place: A folder that `kerasnmt train` wrote; or the folder, the name or the URI of a preset.
-        others: Further runs or presets, whose models form an ensemble with the first.
+        place: Folder that `kerasnmt train` wrote, or the folder, the name or the URI of a preset.
+        others: Further runs or presets, whose models form an ensemble with the first model.
         search: Changes to the search options, such as `beam_size=8`.
         beam_size: Beam size instead of the recipe's.
-        translates: Whether the model must translate. Otherwise it may also caption images or
-            answer questions.
+        translates: Whether the model must translate. If False, it may also caption images or answer
+            questions.
 
     Returns:
-        The model, which computes in float32 for any dtype of training, and the search options of
-        the first run's recipe, or of the first preset, with the changes.
+        The model, which computes in float32, and the search options of the first recipe or preset,
+        with the changes.
 
     Raises:
-        ValueError: If a place has no model, or one that is damaged or of another kind; if the
-            models do not fit together; or if a search option is unknown, out of range or given
-            twice, or the model does not search.
+        ValueError: If a place has no model, or a damaged model, or a model of another kind; if the
+            models do not fit together; if a search option is unknown, out of range or given twice;
+            or if search options are given for a model that does not search.
     """
     for option in search or []:
         if beam_size is not None and option.startswith("beam_size="):
@@ -55,7 +55,7 @@ def load_run(
 
     if options and not isinstance(model, SearchModel):
         raise ValueError(
-            f"Expected no search options, as {model.name} does not search. Received: "
+            f"Expected no search options, because {model.name} does not search. Received: "
             f"{', '.join(f'{key}={value}' for key, value in options.items())}."
         )
     return model, options
@@ -80,7 +80,7 @@ def _load_one(
 
 
 class _Run:
-    """A model that `kerasnmt train` wrote."""
+    """Model that `kerasnmt train` wrote."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -94,8 +94,8 @@ class _Run:
             return Recipe.load(self.run.recipe, changes).search.options
         if changes:
             raise ValueError(
-                f"Expected {self.run.recipe}, whose search options --search changes. Received: a "
-                "run without one. Leave --search out, or put the recipe back."
+                f"Expected {self.run.recipe}, because --search changes its search options. "
+                "Received: a run without a recipe. Omit --search, or restore the recipe."
             )
         return {}
 
@@ -107,7 +107,7 @@ class _Run:
 
 
 class _Preset:
-    """A model that was saved as a preset."""
+    """Model that was saved as a preset."""
 
     def __init__(self, place: str) -> None:
         load_tensorflow()
@@ -117,7 +117,7 @@ class _Preset:
         self.preset = get_preset(place)
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
-        """Return the search options of the preset's score, with changes."""
+        """Return the search options with which the preset was scored, with changes."""
         from kerasnmt.training import search_options
 
         try:
@@ -135,8 +135,8 @@ def _trained(place: str | Path) -> _Run | _Preset:
     """Return the trained model at a place.
 
     Raises:
-        ValueError: If it is neither the folder of a run or a preset, nor the name or URI of a
-            preset.
+        ValueError: If the place is neither the folder of a run or a preset, nor the name or URI of
+            a preset.
     """
     from kerasnmt.training import RunFolder
 
@@ -146,13 +146,13 @@ def _trained(place: str | Path) -> _Run | _Preset:
     if _is_preset(place):
         return _Preset(str(place))
     raise ValueError(
-        "Expected the folder of a run, with a model.keras as `kerasnmt train` writes it, or a "
-        f"preset. Received: {place}{no_model(place)}"
+        "Expected the folder of a run, with the model.keras of `kerasnmt train`, or a preset. "
+        f"Received: {place}{no_model(place)}"
     )
 
 
 def is_trained(place: str | Path) -> bool:
-    """Return whether a place has a trained model: the folder of a run, or a preset."""
+    """Return whether a place is the folder of a run with a model, or a preset."""
     from kerasnmt.training import RunFolder
 
     return RunFolder(place).model.exists() or _is_preset(place)
@@ -164,20 +164,20 @@ def _is_preset(place: str | Path) -> bool:
 
 
 def no_model(place: str | Path) -> str:
-    """Return the end of an error about a place that has no model: what may be wrong."""
+    """Return the end of an error message about a place without a model, with a hint if possible."""
     parts = [(Path(place) / name).exists() for name in (CONFIG, METADATA)]
     if any(parts):
         missing = METADATA if parts[0] else CONFIG
-        return f", which has no {missing}, as presets do. Copy the preset again."
+        return f", a preset without {missing}. Copy the preset again."
     near = None if Path(place).exists() else nearest_name(str(place), shipped_presets())
     return f". Did you mean the preset {near}?" if near else ""
 
 
 def check_exportable(place: str | Path) -> None:
-    """Check, before a model is loaded, that there is one and Keras can export it.
+    """Check that a place has a model and that Keras can export it, without loading the model.
 
     Raises:
-        ValueError: If there is no run or preset, or Keras runs on a backend that writes no exports.
+        ValueError: If there is no run or preset, or the backend of Keras does not write exports.
     """
     _trained(place)
     with without_talk():
@@ -190,7 +190,7 @@ def refuse_run(directory: Path) -> None:
     """Raise an error if a folder is a run instead of an export.
 
     Raises:
-        ValueError: If the folder is a run. The error has the command that exports it.
+        ValueError: If the folder is a run. The error contains the command that exports it.
     """
     from kerasnmt.training import RunFolder
 
@@ -216,7 +216,7 @@ def load_run_translator(place: str | Path, others: Sequence[str | Path] | None =
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: As in `load_run`.
+        ValueError: See `load_run`.
     """
     model, _ = load_run(place, others)
     from kerasnmt.tasks import Translator, task_of
@@ -235,19 +235,19 @@ def load_translator(
     """Load a run, a preset or an export.
 
     Args:
-        place: A run or a preset, see `load_run`; or an export, `<name>/<version>` or `<name>`, or
-            one for LiteRT.
+        place: Run or preset (see `load_run`), export, `<name>/<version>` or `<name>`, or LiteRT
+            model.
         beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
-        others: See `load_run`; not for exports.
-        search: See `load_run`; not for exports.
+        others: Not for exports; see `load_run`.
+        search: Not for exports; see `load_run`.
         translates: See `load_run`.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: If the place is none of them or is damaged, if the model does not translate
-            where it must, or if an export gets another beam size.
+        ValueError: If the place has no model, or a damaged model; if the model does not translate,
+            but must; or if the beam size differs from the beam size of an export.
     """
     if is_trained(place):
         model, options = load_run(place, others, search, beam_size=beam_size, translates=translates)
@@ -259,12 +259,12 @@ def load_translator(
     exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
     if not is_lite and not any(path.exists() for path in exports):
         raise ValueError(
-            "Expected the folder of a run, with a model.keras, or of an export, with a "
+            "Expected the folder of a run, with a model.keras, or the folder of an export, with a "
             f"saved_model.pb or a model.tflite, or a preset. Received: {place}{no_model(place)}"
         )
     if others or search:
         raise ValueError(
-            "Expected a run or a preset, with --with or --search: in an export both are fixed. "
+            "Expected a run or a preset, with --with or --search, which are fixed in an export. "
             f"Received: {directory}, an export."
         )
     load_tensorflow()
@@ -278,23 +278,23 @@ def load_translator(
         if is_lite:
             with without_talk():  # LiteRT writes to standard error at the first search
                 translator.best(["."], contexts=["."] if "context" in translator.fields else None)
-    except (tf.errors.OpError, OSError, IndexError) as error:  # raised by TensorFlow for bad files
+    except (tf.errors.OpError, OSError, IndexError) as error:  # TensorFlow's errors for bad files
         more = "" if is_lite else "; `kerasnmt check` shows why"
         raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
     if translates and "text" not in translator.fields:
         raise ValueError(
-            f"{directory}: expected an export that translates. Received: one that reads "
+            f"{directory}: expected an export that translates. Received: an export that reads "
             f"{' and '.join(translator.fields)}."
         )
     fixed = translator.description.get("beam_size")
     if beam_size is not None and fixed is None:
         raise ValueError(
-            f"Expected no --beam-size, as this export does not search. Received: {beam_size}."
+            f"Expected no --beam-size, because this export does not search. Received: {beam_size}."
         )
     if beam_size not in (None, fixed):
         raise ValueError(
             f"Expected the beam size that is fixed in the export, {fixed}. Received: "
-            f"--beam-size {beam_size}. Leave it out, or export again with another."
+            f"--beam-size {beam_size}. Omit the option, or export again with another beam size."
         )
     return translator
 
@@ -307,7 +307,7 @@ def connect_translator(
     Args:
         server: URL of the server: `http://host:port`, `https://…`, or `grpc://host:port`.
         model: Name of the model on the server.
-        version: Version of the model; None for the server's choice.
+        version: Version of the model, or None for the server's choice.
         timeout: Seconds to wait for each answer.
 
     Returns:
@@ -329,9 +329,8 @@ def connect_translator(
             from kerasnmt.serving import GrpcClient
         except ModuleNotFoundError as error:
             raise ValueError(
-                f"Expected the package {error.name}, which gRPC needs: "
-                "pip install tensorflow-serving-api (the extra `serving`), or take the server's "
-                "REST port."
+                f"Expected the package {error.name}, which gRPC needs. Install it: "
+                "pip install 'kerasnmt[serving]', or use the REST port of the server."
             ) from error
         client = GrpcClient
     else:

@@ -1,4 +1,4 @@
-"""The program `kerasnmt`."""
+"""Program `kerasnmt`."""
 
 import sys
 import warnings
@@ -27,7 +27,7 @@ app = typer.Typer(
     help="Attention-based sequence-to-sequence models: train, translate, export.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # plain text, so that no terminal's width breaks paths
+    rich_markup_mode=None,  # plain text, because Rich breaks long paths
     pretty_exceptions_enable=False,
 )
 _VERBS = (
@@ -39,7 +39,7 @@ for _verb in _VERBS:
 
 
 def main() -> None:
-    """Run the program; an error that the user can fix is one line and exit code 2."""
+    """Run the program. An error that the user can fix is one line, with exit code 2."""
     shown = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -60,7 +60,7 @@ def main() -> None:
     except typer.Abort:
         print("Aborted!", file=sys.stderr)
         sys.exit(1)
-    except FloatingPointError as error:  # training that diverges
+    except FloatingPointError as error:  # the training diverged
         print(_one_line(str(error)), file=sys.stderr)
         sys.exit(1)
     except (ValueError, OSError) as error:

@@ -15,7 +15,7 @@ _VOCABULARY = 8_000
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(help="A model to describe.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Model to describe.")] = None,
 ) -> None:
     """List the models of the zoo, or describe one."""
     load_tensorflow()
@@ -27,11 +27,11 @@ def models(
     rows = [("model", "source")]
     rows += [(known, _paper(zoo.get_model(known))) for known in zoo.list_models()]
     print_table(rows)
-    print("\n`kerasnmt models NAME` shows the sizes, the options and the layers of one.")
+    print("\n`kerasnmt models NAME` shows the sizes, the options and the layers of a model.")
 
 
 def _describe(constructor: Callable) -> None:
-    """Print a constructor's description, its default sizes, and the layers."""
+    """Print the description of a constructor, the default sizes and the layers."""
     description, _, _ = (inspect.getdoc(constructor) or "").partition("\nArgs:")
     print(description)
     print(f"Default sizes, as keys under `model` in a recipe (name: {constructor.__name__}):")
@@ -44,6 +44,6 @@ def _describe(constructor: Callable) -> None:
 
 
 def _paper(constructor: Callable) -> str:
-    """Return the first source of a constructor's docstring, up to the end of the sentence."""
+    """Return the first sentence of the source in a constructor's docstring."""
     _, _, source = (inspect.getdoc(constructor) or "").partition("Source:")
     return re.split(r"(?<!al)\.(?: |$)", " ".join(source.partition("\n\n")[0].split()))[0]

@@ -44,7 +44,7 @@ SearchOptions = Annotated[
         "--search",
         metavar="KEY=VALUE",
         help="A search option instead of the recipe's, such as no_repeat_ngram=3; repeatable. "
-        "The keys are listed below.",
+        "See the list of keys below.",
     ),
 ]
 Context = Annotated[
@@ -64,14 +64,14 @@ WithRuns = Annotated[
 
 
 def search_help() -> str:
-    """Describe the keys of `--search`, for the end of a command's help.
+    """Return a list of the keys of `--search`, for the end of the help of a command.
 
     Returns:
         A heading, and a paragraph with the name, default and description of each key.
     """
     lines = "\n".join(map(_described, _OPTIONS.values()))
     # The backspace prevents wrapping of the paragraph.
-    return f"Keys of --search, which are those of a recipe's `search` section:\n\n\b\n{lines}"
+    return f"Keys of --search, as in the `search` section of a recipe:\n\n\b\n{lines}"
 
 
 def _described(option: Field) -> str:

@@ -5,9 +5,9 @@ from kerasnmt.cli.quiet import load_tensorflow
 
 
 def presets() -> None:
-    """List the trained models that come with the library.
+    """List the trained models of the library.
 
-    Use a name wherever a command takes a run: kerasnmt translate NAME.
+    Commands accept these names instead of a run, such as `kerasnmt translate NAME`.
     """
     load_tensorflow()
     from kerasnmt.zoo import get_preset, list_presets

@@ -1,4 +1,4 @@
-"""Load TensorFlow without its messages."""
+"""Import of TensorFlow without its messages."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 def load_tensorflow() -> None:
     """Import TensorFlow and find the devices, without their messages.
 
-    A command calls this before it imports anything that needs TensorFlow.
+    A command calls this function before it imports modules that need TensorFlow.
     """
     with without_talk():
         import tensorflow as tf
@@ -24,8 +24,8 @@ def load_tensorflow() -> None:
 def load_tensorflow_to_train() -> None:
     """Import TensorFlow like `load_tensorflow`, with oneDNN unless the environment disables it.
 
-    By default TensorFlow disables oneDNN on older CPUs, such as those without AVX512. Then every
-    large tensor of a step, such as the logits, is new memory that the system has to clear.
+    By default, TensorFlow disables oneDNN on CPUs without AVX512. Then every large tensor of a
+    step, such as the logits, is allocated anew, and the system has to clear its memory.
     """
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     load_tensorflow()
@@ -33,10 +33,10 @@ def load_tensorflow_to_train() -> None:
 
 @contextmanager
 def without_talk() -> Iterator[None]:
-    """Hide the messages of TensorFlow's libraries on standard error while they are loaded.
+    """Hide what the libraries of TensorFlow write to standard error while they are loaded.
 
-    They are about the machine, not about the user's work, and no setting disables them: the C++
-    libraries write them before their logging is set up. If loading fails, they are shown.
+    These messages are about the machine. No setting disables them, because the C++ libraries write
+    them before their logging is configured. If loading fails, they are shown.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()

@@ -8,7 +8,7 @@ from typing import Any
 from kerasnmt.cli.lines import read_chunks
 from kerasnmt.cli.quiet import load_tensorflow
 
-# How each field of a request is given on the command line.
+# The options of the command line for the fields of a request.
 _GIVEN = {
     "text": "texts",
     "context": "--context FILE",
@@ -22,11 +22,11 @@ def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
     """Check that a model reads the fields that are given.
 
     Args:
-        read: The fields that the model reads.
-        given: The fields of the requests.
+        read: Fields that the model reads.
+        given: Fields of the requests.
 
     Raises:
-        ValueError: If it reads others. The error names the options of the command line.
+        ValueError: If the fields differ. The error contains the options of the command line.
     """
     if {*read} != {*given}:
         expected, received = (
@@ -41,17 +41,17 @@ def text_fields(context: Path | None) -> tuple[str, ...]:
 
 
 def read_contexts(path: Path | None, number: int) -> list[str] | None:
-    """Read the contexts of this number of texts.
+    """Read the contexts of a number of texts.
 
     Args:
-        path: A file with a context per line, plain or .gz; or None.
-        number: The number of texts.
+        path: File with a context per line, plain or .gz, or None.
+        number: Number of texts.
 
     Returns:
-        The contexts; None without a file.
+        The contexts, or None without a file.
 
     Raises:
-        ValueError: If the file cannot be read, or has another number of lines.
+        ValueError: If the file cannot be read, or has a different number of lines.
     """
     if path is None:
         return None
@@ -62,28 +62,28 @@ def read_contexts(path: Path | None, number: int) -> list[str] | None:
     contexts, _ = texts(read_parallel(path, path))
     if len(contexts) != number:
         raise ValueError(
-            f"Expected a line of --context for each of {number:,} texts. Received: {path} with "
+            f"Expected one line of --context for each of {number:,} texts. Received: {path} with "
             f"{len(contexts):,} lines."
         )
     return contexts
 
 
 class RequestFiles:
-    """The files that hold the fields of requests.
+    """Files with the fields of requests.
 
     Args:
-        text: File of texts, one per line; None for standard input.
-        context: File of contexts, one for each text; or None.
-        image: Image files; empty if the requests have none.
-        story: File of stories, a sentence per line and an empty line between stories; or None. If
-            it holds one story, all questions are about it.
-        question: File of questions, one per line; None for standard input.
+        text: File of texts, one per line, or None for standard input.
+        context: File of contexts, one per line for each text, or None.
+        image: Image files, or None.
+        story: File of stories, with a sentence per line and an empty line between stories, or None.
+            If there is only one story, all questions are about this story.
+        question: File of questions, one per line, or None for standard input.
 
     Attributes:
-        fields: The names of the fields of the requests, as models have them.
+        fields: Names of the fields of the requests.
 
     Raises:
-        ValueError: If the files are of several kinds of requests.
+        ValueError: If the files belong to several kinds of requests.
     """
 
     def __init__(
@@ -97,8 +97,8 @@ class RequestFiles:
         kinds = [(text, context), (image or None,), (story, question)]
         if sum(any(one is not None for one in kind) for kind in kinds) > 1:
             raise ValueError(
-                "Expected one kind of request: texts, images, or stories and questions. Received: "
-                "options of several kinds."
+                "Expected options for one kind of request: texts, images, or stories with "
+                "questions. Received: options for several kinds."
             )
         if question is not None and story is None:
             raise ValueError("Expected --story FILE with --question. Received: --question alone.")
@@ -118,11 +118,11 @@ class RequestFiles:
         return self._lines is None and not self._images
 
     def chunks(self, size: int) -> Iterator[dict[str, list[Any]]]:
-        """Yield requests of at most `size` rows, a column for each field.
+        """Yield requests of at most `size` rows, as a dict of a list for each field.
 
         Raises:
             ValueError: If a file is not UTF-8, or the number of contexts or stories differs from
-                that of the lines.
+                the number of texts or questions.
             OSError: If a file cannot be read.
         """
         if self._images:
@@ -138,16 +138,16 @@ class RequestFiles:
                 request[other] = [*islice(column, len(lines))]
                 if len(request[other]) < len(lines):
                     raise ValueError(
-                        f"Expected a {other} for each {field}. Received: {self._beside} with "
-                        f"{done + len(request[other])}, for more lines."
+                        f"Expected one {other} for each {field}. Received: {self._beside} with "
+                        f"{done + len(request[other])}, fewer than there are {field}s."
                     )
             done += len(lines)
             yield request
         for other, column in columns.items():
             if not isinstance(column, repeat) and next(column, None) is not None:
                 raise ValueError(
-                    f"Expected a {other} for each {field}. Received: {self._beside} with more than "
-                    f"the {done} of the {field}s."
+                    f"Expected one {other} for each {field}. Received: {self._beside} with more "
+                    f"than {done}, the number of {field}s."
                 )
 
 
@@ -157,7 +157,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _stories(path: Path) -> Iterator[str]:
-    """Yield the stories of a file, a sentence per line. A single story is repeated endlessly."""
+    """Return the stories of a file. A single story is repeated without end."""
     stories = [
         "\n".join(group)
         for blank, group in groupby(_lines(path), lambda line: not line.strip())

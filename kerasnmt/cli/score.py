@@ -22,8 +22,8 @@ def score(
 ) -> None:
     """Write the log-probability of each given translation, one per line.
 
-    It is the natural logarithm of p(target | source), including the end of the sentence, and is not
-    divided by the length.
+    It is the natural logarithm of p(target | source), including the end token, and is not divided
+    by the length.
     """
     load_tensorflow()
     from kerasnmt.data import read_parallel

@@ -21,29 +21,29 @@ def serve(
     place: Model,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")
+        int, typer.Option("--port", min=0, max=65535, help="Port, or 0 for a free port.")
     ] = 8501,
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the model.", show_default="its folder's")
     ] = None,
     max_body_bytes: Annotated[
-        int, typer.Option("--max-body-bytes", min=1, help="Maximum bytes of a request.")
+        int, typer.Option("--max-body-bytes", min=1, help="Maximum size of a request.")
     ] = 8 << 20,
     max_batch: Annotated[
-        int, typer.Option("--max-batch", min=1, help="Maximum texts of a request.")
+        int, typer.Option("--max-batch", min=1, help="Maximum number of texts in a request.")
     ] = 1024,
     max_text_bytes: Annotated[
-        int, typer.Option("--max-text-bytes", min=1, help="Maximum bytes of each text.")
+        int, typer.Option("--max-text-bytes", min=1, help="Maximum size of a text.")
     ] = 64 << 10,
 ) -> None:
-    """Serve a model for development, over the REST API of TF Serving.
+    """Serve a model for development, with the REST API of TF Serving.
 
-    The folder of an export stands for its newest version, the folder of a version for that one. A
-    run or a preset is exported first, to a temporary folder.
+    MODEL is the folder of an export, for its newest version, or the folder of a version. A run or a
+    preset is first exported to a temporary folder.
 
-    TF Serving itself also batches requests, watches for new versions and speaks gRPC. Ctrl-C and
-    SIGTERM stop the server. It then finishes open requests for at most eight seconds, and exits
-    with 1 if some remain.
+    Unlike TF Serving, this server does not batch requests, load new versions or support gRPC.
+    Ctrl-C and SIGTERM stop the server. It then finishes open requests for at most eight seconds,
+    and exits with 1 if some remain.
     """
     from kerasnmt.serving import RestApp
     from kerasnmt.serving.server.development_server import development_server
@@ -65,7 +65,7 @@ def serve(
             f"serving version {version.name} of {name} at http://{address}:{server.port}"
             f"/v1/models/{name}, for development; Ctrl-C stops it",
         )
-        with suppress(KeyboardInterrupt):  # a second Ctrl-C stops the wait
+        with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
             server.serve_forever()
         if server.unanswered:
             say(console, f"stopped; unanswered requests: {server.unanswered}")
@@ -77,8 +77,7 @@ def serve(
 def _opened(place: str, console: Console) -> Iterator[tuple[Path, Any]]:
     """Yield the folder of a version, and a session that has loaded it.
 
-    A run or a preset gets a new version, whose folder is gone before it is served: the session has
-    read its files.
+    A run or a preset is exported to a temporary folder, which is removed after loading.
     """
     with ExitStack() as stack:
         if is_trained(place):
@@ -92,7 +91,7 @@ def _opened(place: str, console: Console) -> Iterator[tuple[Path, Any]]:
 
 
 def _exported(place: str, folder: Path, console: Console) -> Path:
-    """Write a version of a run or a preset into a folder, and return its folder."""
+    """Export a run or a preset to a folder, and return the folder of the version."""
     check_exportable(place)
     with console.status("exporting"):
         model, options = load_run(place, translates=False)
@@ -105,17 +104,17 @@ def _version(directory: Path) -> Path:
     """Return the folder of the version to serve.
 
     Raises:
-        ValueError: If there is none. The error lists the exports in the folder.
+        ValueError: If there is no version. The error lists the exports in the folder.
     """
     from kerasnmt.serving.export.version_folder import chosen_version, model_folders
 
     version = chosen_version(directory).absolute()
     if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
         exports = ", ".join(map(str, model_folders(directory)))
-        below = f", which holds exports. Serve one of them: {exports}" if exports else ""
+        below = f", which contains exports. Serve one of them: {exports}" if exports else ""
         raise ValueError(
-            "Expected the folder of an export, <name> or <name>/<version>, with a saved_model.pb, "
-            f"or a run or a preset. Received: {directory}{below or no_model(directory)}"
+            "Expected a run, a preset, or the folder of an export, <name> or <name>/<version>, "
+            f"with a saved_model.pb. Received: {directory}{below or no_model(directory)}"
         )
     return version
 

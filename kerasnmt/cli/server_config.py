@@ -10,21 +10,19 @@ def server_config(
     directory: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="Folder with the folders of models, such as saved_models."
+            metavar="DIR", help="Parent of the folders of models, such as saved_models."
         ),
     ],
     base_path: Annotated[
         str,
-        typer.Option(
-            "--base-path", metavar="PATH", help="Where the server finds DIR; an absolute path."
-        ),
+        typer.Option("--base-path", metavar="PATH", help="Absolute path of DIR on the server."),
     ] = "/models",
 ) -> None:
     """Write models.config and batching_parameters.txt to DIR, to serve all its models at once.
 
-    The files are for `tensorflow_model_server --model_config_file=… --enable_batching
-    --batching_parameters_file=…`. Write them again after you add or remove a model; a new version
-    of a model needs no change.
+    The files are for
+    `tensorflow_model_server --model_config_file=… --enable_batching --batching_parameters_file=…`.
+    Write them again after you add or remove a model. A new version of a model needs no change.
     """
     from kerasnmt.serving import write_server_config
 

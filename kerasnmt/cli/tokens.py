@@ -1,17 +1,17 @@
-"""The kinds of a model's tokens."""
+"""Kinds of the tokens of a model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def token_kind(description: Mapping[str, Any], side: str, text: str, tokens: Sequence[str]) -> str:
-    """Return the kind of the tokens of a side; guess it if the server does not describe it.
+    """Return the kind of the tokens of a side, or guess it if the server does not describe it.
 
     Args:
         description: Description of the translator.
         side: `"source"` or `"target"`.
-        text: The text.
-        tokens: The tokens of the text.
+        text: Text of the side.
+        tokens: Tokens of the text.
     """
     from kerasnmt.text import guess_kind
 

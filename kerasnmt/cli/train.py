@@ -15,36 +15,34 @@ _REQUIRED: Any = ...
 
 def train(
     recipe: Annotated[
-        Path, typer.Argument(help="A recipe, in YAML; paths in it are relative to its folder.")
+        Path, typer.Argument(help="Recipe in YAML. Its paths are relative to its folder.")
     ],
     overrides: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[KEY=VALUE]...",
-            help="Changes to the recipe, such as model.units=512 data.max_length=50; paths in them "
+            help="Changes to the recipe, such as model.units=512 data.max_length=50. Their paths "
             "are relative to the working folder.",
         ),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", metavar="RUN", help="Folder of the run.")
     ] = _REQUIRED,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue where the run stopped.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     init_from: Annotated[
         str | None,
         typer.Option(
             "--init-from",
             metavar="RUN2",
-            help="Start with the weights and the tokenizers of another run or of a preset, to "
-            "train its model further.",
+            help="Another run or a preset. Training starts with its weights and tokenizers.",
         ),
     ] = None,
 ) -> None:
     """Train the model of a recipe.
 
-    RUN gets the recipe, the tokenizers, checkpoints, the best model (model.keras), TensorBoard logs
-    and results.json. Progress goes to standard error, a table of results to standard output.
+    The recipe, the tokenizers, checkpoints, the best model (model.keras), TensorBoard logs and
+    results.json are written to RUN. Progress is written to standard error, and a table of results
+    to standard output.
     """
     from kerasnmt import training
 
@@ -63,7 +61,7 @@ def train(
             again = command(
                 "kerasnmt", "train", recipe, *(overrides or []), "--output", output, "--resume"
             )
-            say(console, f"interrupted; to continue: {again}")
+            say(console, f"interrupted; to resume: {again}")
         else:
             say(console, "interrupted before the training began; nothing was written")
         if isinstance(stop, training.Terminated):
@@ -94,8 +92,8 @@ def _print_results(results: dict[str, Any], run: Any) -> None:
 
 
 def _check_files(data: Any, card: Path) -> None:
-    """Raise an error for missing data before TensorFlow is loaded, and name the recipe's card."""
+    """Raise an error for missing data, with the card of the recipe, before TensorFlow is loaded."""
     for key, path in data.files.items():
         if not path.exists():
-            where = f"; {card} describes where the data come from" if card.exists() else ""
-            raise ValueError(f"{key}: there is no file {path}{where}")
+            where = f" {card} describes the source of the data." if card.exists() else ""
+            raise ValueError(f"{key}: the file {path} does not exist.{where}")

@@ -33,8 +33,8 @@ def translate(
         typer.Option(
             "--story",
             metavar="FILE",
-            help="File of stories, for models that answer questions: a sentence per line, an "
-            "empty line between stories. All questions may be about one story.",
+            help="File of stories, for models that answer questions, with a sentence per line and "
+            "an empty line between stories. All questions may be about one story.",
         ),
     ] = None,
     question: Annotated[
@@ -64,7 +64,9 @@ def translate(
     ] = False,
     n_best: Annotated[
         int | None,
-        typer.Option("--n-best", min=1, help="Write N lines per text: index ||| text ||| score."),
+        typer.Option(
+            "--n-best", min=1, help="Write N lines per text, as index ||| text ||| score."
+        ),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     server: Annotated[
@@ -72,17 +74,16 @@ def translate(
         typer.Option(
             "--server",
             metavar="URL",
-            help="A TF Serving server instead of the folder: http://host:8501, or "
-            "grpc://host:8500.",
+            help="TF Serving server to use instead of MODEL, http://host:8501 or grpc://host:8500.",
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="The model's name on the server.")
+        str | None, typer.Option("--model", metavar="NAME", help="Name of the model on the server.")
     ] = None,
     version: Annotated[
         int | None,
         typer.Option(
-            "--version", min=0, help="The model's version.", show_default="the server's choice"
+            "--version", min=0, help="Version of the model.", show_default="the server's choice"
         ),
     ] = None,
     timeout: Annotated[
@@ -98,10 +99,10 @@ def translate(
     """Translate lines of text from standard input or a file, one translation per line, in order.
 
     Empty lines stay empty. A line with too many tokens for the model is truncated, with a warning
-    unless a server does it.
+    unless the model is on a server.
 
-    Models that caption images or answer questions about stories write one caption or answer per
-    line: --image a.png b.png, or --story FILE with questions.
+    Models that caption images read --image a.png b.png. Models that answer questions read --story
+    FILE and questions. They write one caption or answer per line.
     """
     if server is not None and image and place is not None:
         images, place = [Path(place), *(images or [])], None
@@ -110,7 +111,7 @@ def translate(
             f"Expected one MODEL. Received: {place} and {' '.join(map(str, images))}. "
             "Write --image before image files, and --input before a file of texts."
         )
-    if images and image and len(image) > 1:  # the order of all files is lost
+    if images and image and len(image) > 1:  # the order of the files is unknown
         raise ValueError(
             "Expected --image once, before all files, or before each file. Received: --image "
             f"{len(image)} times, and {len(images)} files without it."
@@ -120,11 +121,11 @@ def translate(
     _check_source(place, server, (model, version, timeout), fixed)
     if n_best is not None and (scores or alignments):
         raise ValueError(
-            "Expected --n-best alone; it writes scores. Leave --scores and --alignments out."
+            "Expected --n-best without --scores and --alignments. It always writes scores."
         )
     if "text" not in files.fields and (n_best is not None or alignments):
         raise ValueError(
-            "Expected --n-best and --alignments with texts. Received: one of them with "
+            "Expected texts with --n-best and --alignments. Received: "
             f"{' and '.join(files.fields)}."
         )
     console = progress_console()
@@ -142,7 +143,7 @@ def translate(
     if files.typed and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
-    # Several batches of a file are sorted by length; a pipe must not wait for them.
+    # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     for request in files.chunks(batch_size if files.typed else batch_size * 16):
         options = {"batch_size": batch_size, "first_number": done + 1}
         if n_best is not None:
@@ -161,22 +162,22 @@ def translate(
 def _check_source(
     place: str | None, server: str | None, of_server: tuple[Any, ...], fixed: bool
 ) -> None:
-    """Check that the options fit the source of the model, a place here or a server.
+    """Check that the options fit the source of the model, a local place or a server.
 
     Args:
-        place: Place of the model, or None.
+        place: Local place of the model, or None.
         server: URL of a server, or None.
         of_server: Options of a server: model, version and timeout.
-        fixed: Whether there are options that are fixed in an export.
+        fixed: Whether options are given that are fixed in an export.
     """
     if (place is None) == (server is None):
         raise ValueError("Expected either MODEL or --server URL.")
     if server is None:
         if any(option is not None for option in of_server):
-            raise ValueError("Expected --model, --version and --timeout with --server URL only.")
+            raise ValueError("Expected --server URL with --model, --version and --timeout.")
         return
     if of_server[0] is None:
-        raise ValueError("Expected --model NAME with --server URL, the model's name on the server.")
+        raise ValueError("Expected --model, the name of the model on the server, with --server.")
     if fixed:
         raise ValueError(
             "Expected --server URL without --beam-size, --search and --with, which are fixed in "
@@ -185,12 +186,12 @@ def _check_source(
 
 
 def _check_n_best(n_best: int, description: dict[str, Any]) -> None:
-    """Raise an error if N exceeds the beam size, unless a server does not describe its search."""
+    """Raise an error if N exceeds the beam size, unless a server does not describe the search."""
     beam = description.get("samples") or description.get("beam_size", n_best)
     if n_best > beam:
         raise ValueError(
-            f"Expected --n-best of at most the beam size, {beam}. Received: --n-best {n_best}. "
-            "Choose fewer; for a run, a larger --beam-size gives more."
+            f"Expected at most {beam}, the beam size, for --n-best. Received: --n-best {n_best}. "
+            "Choose a smaller number or, for a run, a larger --beam-size."
         )
 
 

@@ -43,7 +43,7 @@ class Done(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def activated(monkeypatch):
-    """The Python environment is activated: the shell finds its programs by their names."""
+    """Activate the Python environment, so that the shell finds its programs by name."""
     folder = os.path.dirname(sys.executable)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
@@ -59,7 +59,7 @@ def load_model_once():
 
 @pytest.fixture(scope="session")
 def load_run_once(load_model_once):
-    """`load_run`, which loads each model once; no test changes it."""
+    """`load_run`, which loads each model once. Tests must not change the models."""
 
     def load_once(*arguments, **options):
         with pytest.MonkeyPatch.context() as monkeypatch:
@@ -91,7 +91,7 @@ def load_once(load_run_once):
 
 @pytest.fixture
 def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
-    """Run the program in this process; what it and its libraries write is caught."""
+    """Run the program in this process, and capture the output of the program and its libraries."""
     monkeypatch.setattr("kerasnmt.cli.loading.load_run", load_run_once)
     for verb in ("align", "attention", "evaluate", "export", "score", "translate"):
         module = importlib.import_module(f"kerasnmt.cli.{verb}")
@@ -108,7 +108,7 @@ def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
         with pytest.raises(SystemExit) as caught:
             main()
         out, err = capfd.readouterr()
-        # The log level of the tests lets through what TensorFlow's libraries say.
+        # The log level of the tests shows the messages of TensorFlow's libraries.
         err = re.sub(r"^(?:[IWEF]\d{4} |WARNING: All log).*\n", "", err, flags=re.MULTILINE)
         return Done(caught.value.code, out, err)
 
@@ -117,7 +117,7 @@ def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
 
 @pytest.fixture
 def serve():
-    """Start `kerasnmt serve` in a process of its own; gives it, the model's name and the URL."""
+    """Start `kerasnmt serve` in a child process; return it, the name of the model and the URL."""
     started = []
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     del environment["TF_CPP_MIN_LOG_LEVEL"]
@@ -129,7 +129,7 @@ def serve():
             stderr=subprocess.PIPE,
             env=environment,
             text=True,
-            # A shell's background jobs ignore interrupts, and what they start inherits that.
+            # Background jobs of a shell and their child processes ignore interrupts.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         started.append(process)
@@ -144,7 +144,7 @@ def serve():
 
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
-    """A run with random weights so large that each text is translated otherwise."""
+    """A run with large random weights, so that different texts have different translations."""
     from kerasnmt.training import Recipe, RunFolder
     from kerasnmt.training.corpora import read_pairs
     from kerasnmt.training.tokenizers import train_tokenizers
@@ -158,7 +158,7 @@ def run_folder(tmp_path_factory):
     model = get_model(recipe.model.name)(*tokenizers.values(), **recipe.model.keywords)
     rng = np.random.default_rng(12)
     model.set_weights([0.9 * rng.normal(size=weight.shape) for weight in model.get_weights()])
-    # Pieces that begin a word are likelier, for translations of several words.
+    # Pieces that start a word are more likely, so that translations have several words.
     pieces = model.target_tokenizer.tokens(np.arange(150)).numpy().tolist()
     first = [piece.decode().startswith("▁") for piece in pieces]
     model.decoder.generator.bias.assign_add(np.array(first, "float32"))
@@ -168,7 +168,7 @@ def run_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def preset_folder(run_folder, load_model_once):
-    """A preset of the run's model, with other search options than the run."""
+    """A preset of the run's model, with different search options."""
     folder = run_folder.parent / "presets" / "tiny_en_de"
     about = {
         "task": "rhymes",
@@ -184,7 +184,7 @@ def preset_folder(run_folder, load_model_once):
 
 @pytest.fixture(scope="session")
 def preset_translations(run_folder, load_model_once):
-    """A function that translates as the preset should."""
+    """A function that returns the expected translations of the preset."""
     model = load_model_once(run_folder / "model.keras", compile=False)
     return lambda texts, **options: model.translate(
         texts, **{"beam_size": 2, "max_length": 20, **options}
@@ -193,7 +193,7 @@ def preset_translations(run_folder, load_model_once):
 
 @pytest.fixture
 def shipped(preset_folder, monkeypatch):
-    """The name of the preset, as if it came with the library."""
+    """The name of the preset, as if it were a preset of the library."""
     for module in ("kerasnmt.cli.loading", "kerasnmt.preset_folders", "kerasnmt.zoo.presets"):
         importlib.import_module(module)
         monkeypatch.setattr(f"{module}.shipped_presets", lambda: {"tiny_en_de": preset_folder})
@@ -216,7 +216,7 @@ def other_run_folder(run_folder):
 
 @pytest.fixture(scope="session")
 def export_folder(run_folder):
-    """The first version that `kerasnmt export` writes of the run."""
+    """The first version of the run that `kerasnmt export` writes."""
     from kerasnmt.cli.export import export
 
     directory = run_folder.parent / "saved_models" / "tiny"
@@ -226,7 +226,7 @@ def export_folder(run_folder):
 
 @pytest.fixture(scope="session")
 def lite_folder(run_folder):
-    """What `kerasnmt export --lite` writes of the run."""
+    """The LiteRT model of the run that `kerasnmt export --lite` writes."""
     from kerasnmt.cli.export import export
 
     folder = run_folder.parent / "lite"
@@ -236,7 +236,7 @@ def lite_folder(run_folder):
 
 @pytest.fixture(scope="session")
 def translator(export_folder, load_once):
-    """The export in the hands of the library, to compare with."""
+    """The export, loaded with the library, for comparison."""
     return load_once(export_folder)
 
 
@@ -248,7 +248,7 @@ def loaded_model(run_folder, load_run_once):
 
 @pytest.fixture(scope="session")
 def server(export_folder):
-    """The export behind a server, in this process."""
+    """A server of the export in this process."""
     from kerasnmt.serving import RestApp
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
     from kerasnmt.serving.server.development_server import development_server

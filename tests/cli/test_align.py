@@ -19,7 +19,7 @@ def test_a_line_for_each_pair(kerasnmt, run_folder, files, loaded_model):
     assert (done.code, done.err) == (0, "")
     assert len(done.lines) == 3 and all(map(PAIRS.fullmatch, done.lines))
     links = [[tuple(map(int, pair.split("-"))) for pair in line.split()] for line in done.lines]
-    # Every word of a target is linked but those that look at the end token or a bare space most.
+    # All target words have links, except those with the largest weight on the end token or a space.
     assert links == [sorted(found) for found in loaded_model.align(SOURCES, TARGETS)]
     assert links[1] == []
     assert {source for source, _ in links[0]} <= set(range(5))
@@ -31,13 +31,13 @@ def test_error_rate(kerasnmt, run_folder, files, tmp_path):
     (tmp_path / "gold").write_text("".join(f"{line}\n" for line in lines))
     done = kerasnmt("align", run_folder, *files, "--gold", tmp_path / "gold")
     assert done == (0, "".join(f"{line}\n" for line in lines), done.err)
-    assert done.err == "alignment error rate 0.0000 on 3 sentences\n"
+    assert done.err == "alignment error rate 0.0000 on 3 sentence pairs\n"
 
 
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ("0-0\n\n", "Expected a line of --gold for each of 3 pairs"),
+        ("0-0\n\n", "Expected one line of --gold for each of 3 pairs"),
         ("0-0\n\n1:2\n", "line 3: "),
     ],
 )

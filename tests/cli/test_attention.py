@@ -43,7 +43,7 @@ def test_the_picture(kerasnmt, run_folder, export_folder, translator, tmp_path):
 
 @pytest.fixture(scope="module")
 def pointer_run(tmp_path_factory):
-    """A run of a model that copies, with large random weights; and the model."""
+    """A run of a model that copies, with large random weights, and its model."""
     from kerasnmt.text import WordTokenizer
     from kerasnmt.training import RunFolder
     from kerasnmt.zoo import pointer_generator_gru
@@ -114,7 +114,7 @@ def test_unknown_format(kerasnmt, export_folder, tmp_path, name):
     picture = tmp_path / "new" / name
     done = kerasnmt("attention", export_folder, TEXT, "--output", picture)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected a file whose name ends in the format of the pict")
+    assert done.err.startswith("error: Expected an extension of a picture, one of ")
     assert "pdf, " in done.err and " png, " in done.err
     assert done.err.endswith(f"Received: --output {picture}\n") and done.err.count("\n") == 1
     assert not any(tmp_path.iterdir())

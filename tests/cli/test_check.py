@@ -8,7 +8,7 @@ ROWS = [
 
 
 def rows(done):
-    """Verdict and name of each row; below them stands the verdict of all."""
+    """Return the verdict and the name of each row; the last line is the overall verdict."""
     *lines, verdict = done.lines
     found = [tuple(line.split()[:2]) for line in lines]
     failed = ", ".join(name for mark, name in found if mark == "FAIL")
@@ -47,7 +47,7 @@ def test_no_folder(kerasnmt, export_folder, tmp_path):
         assert kerasnmt("check", path) == (
             2,
             "",
-            f"error: Expected the folder of an export. Received: {path}, which is none.\n",
+            f"error: Expected the folder of an export. Received: {path}, not a folder.\n",
         )
 
 

@@ -20,7 +20,7 @@ SMALL = [
 
 @pytest.fixture
 def steps(monkeypatch, run_folder, export_folder, load_run_once):
-    """The steps of the main job, done before: the run, its export and the check of that."""
+    """Mock the steps of the demo: the run, its export and the check of the export."""
     from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 
     steps = {"passed": True, "translations": None, "run": run_folder}
@@ -68,7 +68,7 @@ def test_what_is_shown(kerasnmt, steps, tmp_path):
         "model": str(output / "run" / "model.keras"),
         "results": str(output / "run" / "results.json"),
     }
-    assert heading.startswith("Try next: ")
+    assert heading.startswith("Next steps: ")
     (first,) = (pair.source for pair in builtin_corpus(1, "test"))
     assert commands.splitlines() == [
         f"  echo '{first}' | kerasnmt translate {output}/run",
@@ -95,8 +95,8 @@ def test_a_second_call_exports_the_trained_model_again(kerasnmt, steps, tmp_path
     first, *_ = done.err.splitlines()
     assert done.code == 0 and "resume" not in done.err
     assert first == (
-        f"{run} holds a trained model from an earlier demo, so the demo does not train again and "
-        "exports this model as the next version"
+        f"{run} contains a trained model from an earlier demo; it is exported as the next version, "
+        "without further training"
     )
     done = kerasnmt("demo", *overrides, "training.seed=5", "--output", output)
     assert (done.code, done.out) == (2, "")
@@ -113,7 +113,7 @@ def test_an_interruption_says_how_to_go_on(kerasnmt, tmp_path, monkeypatch, stop
     monkeypatch.setattr("kerasnmt.training.train", train)
     done = kerasnmt("demo", "--output", tmp_path / "demo")
     assert (done.code, done.out) == (code, "")
-    assert done.err.endswith("\ninterrupted; the same command goes on with the training\n")
+    assert done.err.endswith("\ninterrupted; run the same command again to resume the training\n")
 
 
 def test_a_check_that_fails(kerasnmt, steps, tmp_path):
@@ -121,11 +121,11 @@ def test_a_check_that_fails(kerasnmt, steps, tmp_path):
     done = kerasnmt("demo", "--output", tmp_path / "demo")
     assert done.code == 1
     assert "(FAILS the check)" in done.out
-    assert "Try next" not in done.out
+    assert "Next steps" not in done.out
 
 
 @pytest.mark.thorough("trains, exports and checks a model; each step has its own tests")
-@pytest.mark.filterwarnings("ignore:text .* was cut")
+@pytest.mark.filterwarnings("ignore:text .* was truncated")
 def test_the_main_job(kerasnmt, tmp_path):
     output = tmp_path / "made" / "demo"
     done = kerasnmt("demo", *SMALL, "--output", output)
@@ -164,7 +164,7 @@ def test_the_main_job(kerasnmt, tmp_path):
     assert "training on the built-in corpus" in done.err
     assert "ok    expected      4 translations as expected\n" in done.err
 
-    # A second call would go on with the run, but not with another recipe.
+    # A second call would resume the run, but not with another recipe.
     before = sorted(output.rglob("*"))
     again = kerasnmt("demo", *SMALL, "training.seed=5", "--output", output)
     assert (again.code, again.out) == (2, "")
@@ -176,8 +176,8 @@ def test_the_main_job(kerasnmt, tmp_path):
     ("override", "problem"),
     [
         ("training.epoch=1", "unknown key 'training.epoch'; did you mean 'training.epochs'?"),
-        ("data.test=null", "Expected data.test.builtin, as the demo is scored on the built-in"),
-        ("data.test={pairs: a.tsv}", "Expected data.test.builtin, as the demo is scored on the"),
+        ("data.test=null", "Expected data.test.builtin, because the demo is scored on the"),
+        ("data.test={pairs: a.tsv}", "Expected data.test.builtin, because the demo is scored"),
     ],
 )
 def test_bad_overrides(kerasnmt, tmp_path, override, problem):

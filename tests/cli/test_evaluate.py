@@ -10,7 +10,7 @@ KEYS = ["bleu", "bleu_signature", "chrf", "chrf_signature", "exact", "sentences"
 
 @pytest.fixture
 def files(tmp_path, translator):
-    """Sources, and references that resemble the translations: but for the last two words."""
+    """Sources, and references that differ from the translations in the last two words."""
     words = [text.split() for text in translator.translate(SOURCES)]
     references = [" ".join([*some[:-2], "x", "y"]) if some else "" for some in words]
     (tmp_path / "source").write_text("".join(f"{text}\n" for text in SOURCES))
@@ -54,7 +54,7 @@ def test_scores_are_those_of_sacrebleu_on_the_lines_of_translate(kerasnmt, expor
 
 
 def test_pairs(kerasnmt, export_folder, files, tmp_path):
-    """Lines with the same source, one after the other, are references of one sentence."""
+    """Consecutive lines with the same source are references of one sentence."""
     rows = list(zip(*(path.read_text().split("\n")[:-1] for path in files), strict=True))
     (tmp_path / "rows.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in rows))
     done = kerasnmt("evaluate", export_folder, "--pairs", tmp_path / "rows.tsv")
@@ -120,7 +120,7 @@ def test_bad_input(kerasnmt, export_folder, files, tmp_path):
 
 @pytest.fixture
 def many(tmp_path, translator):
-    """Forty sources, and references that lack a word of each third translation of a model."""
+    """Forty sources, and references without one word of every third translation of a model."""
     people, ends = ("Anna", "He", "Men", "Dogs", "She"), ("a dog", "two dogs", "him", "a man")
     verbs = ("see", "sees")
     sources = [f"{one} {verb} {end} ." for one in people for verb in verbs for end in ends]
@@ -164,7 +164,7 @@ def test_a_broken_model_against_a_good_one(
 
 
 def test_search_options_against_those_of_the_recipe(kerasnmt, run_folder, many):
-    """The options of the command line change the model alone."""
+    """The options of the command line change only the model, not the baseline."""
     arguments = (*options(many), "--json", "--baseline", run_folder)
     found = json.loads(kerasnmt("evaluate", run_folder, *arguments, "--search", "max_length=3").out)
     assert found["chrf"] < found["baseline_chrf"] and found["chrf_p_value"] < 0.05

@@ -1,4 +1,4 @@
-"""Every model of the zoo: trained, asked, exported, checked, and asked at its export and server."""
+"""Every model of the zoo is trained, exported, checked and served, and answers requests."""
 
 import re
 
@@ -50,7 +50,7 @@ def write(path, lines):
 
 @pytest.fixture
 def trained(kerasnmt, tmp_path):
-    """Train a model; gives its run, and how it is asked on the command line."""
+    """Train a model; return its run, and the options for its requests."""
 
     def translation(name):
         recipe = RECIPE
@@ -104,7 +104,7 @@ def test_from_training_to_a_server(name, trained, kerasnmt, serve, tmp_path):
     rows = [line.split("\t") for line in answers.lines]
     assert len(rows) == {"memory_network": 3, "show_attend_tell_lstm": 3}.get(name, 4)
     scores = [float(score) for _, score in rows]
-    # What has no text, or is no image, has an empty answer.
+    # Empty texts and invalid images have an empty answer.
     assert [score < 0 for score in scores] == [
         not (place == 1 and name != "memory_network") for place in range(len(rows))
     ]

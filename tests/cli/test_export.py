@@ -21,7 +21,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     )  # the first, by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
-    # No graph is traced: what is written of the options is looked at.
+    # No graph is traced, because the test checks only the written options.
     monkeypatch.setattr(ExportModule, "signatures", {})
     monkeypatch.setattr(ExportModule, "examples", lambda self: {})
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
@@ -30,7 +30,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     assert described(directory / "2") == (2, "int8")
     description = json.loads((directory / "2" / "assets.extra" / "kerasnmt.json").read_text())
     assert (description["min_length"], description["model"]) == (2, "ensemble")
-    # A folder with the name of a version is that version.
+    # The name of the folder is a version number.
     done = kerasnmt("export", run_folder, directory / "7", *options)
     assert done == (0, f"{directory / '7'}\n", "")
     assert sorted(path.name for path in directory.iterdir()) == ["1", "2", "7"]
@@ -76,7 +76,7 @@ def test_lite_replaces_no_unknown_words(kerasnmt, run_folder, tmp_path):
     )
     done = kerasnmt("export", run, tmp_path / "en_de", "--lite")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected a recipe without search.replace_unknown for LiteRT")
+    assert done.err.startswith("error: Expected a recipe without search.replace_unknown, because ")
     assert not (tmp_path / "en_de").exists()
 
 
@@ -92,8 +92,8 @@ def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(tmp_path
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes it, "
-        f"or a preset. Received: {tmp_path}\n"
+        "error: Expected the folder of a run, with the model.keras of `kerasnmt train`, or a "
+        f"preset. Received: {tmp_path}\n"
     )
 
 
@@ -102,8 +102,8 @@ def test_not_a_run(kerasnmt, export_folder, tmp_path):
         done = kerasnmt("export", folder, tmp_path / "en_de")
         assert (done.code, done.out) == (2, "")
         assert done.err == (
-            "error: Expected the folder of a run, with a model.keras as `kerasnmt train` writes "
-            f"it, or a preset. Received: {folder}\n"
+            "error: Expected the folder of a run, with the model.keras of `kerasnmt train`, or a "
+            f"preset. Received: {folder}\n"
         )
     assert not (tmp_path / "en_de").exists()
 

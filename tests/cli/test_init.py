@@ -15,7 +15,7 @@ SMALL = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder to work in, with 1,000 pairs: in two files, a compressed one and one of both."""
+    """A working folder with 1,000 pairs, in two files, in a compressed file and in one file."""
     rng = random.Random(1)
     pairs = [(" ".join(rng.choices("abcdefgh", k=4)), rng.choice("xyz")) for _ in range(1000)]
     columns = zip(*pairs, strict=True)
@@ -31,14 +31,14 @@ def folder(tmp_path, monkeypatch):
 
 
 def commands(done):
-    """The rows of the table, and the commands to go on with."""
+    """Return the rows of the table, and the printed commands."""
     table, _, commands = done.out.split("\n\n")
     rows = dict(line.split("  ", 1) for line in table.splitlines())
     return {name: value.strip() for name, value in rows.items()}, commands.split("\n")[:-1]
 
 
 def test_from_two_files_to_a_translation(kerasnmt, folder, eagerly):
-    """The commands that `init` prints, but for smaller sizes."""
+    """Run the commands that `init` prints, with smaller sizes."""
     done = kerasnmt("init", "--source", "train.en", "--target", "train.de")
     assert (done.code, done.err) == (0, "found 1,000 pairs in train.en and train.de\n")
     rows, (train, translate, export, serve) = commands(done)
@@ -124,10 +124,19 @@ BOTH = ["--source", "train.en", "--target", "train.de"]
             "with 1000 lines, target_path='valid.de'",
         ),
         (["--pairs", "none.tsv"], "Received: path='none.tsv' (No such file or directory)."),
-        (["--pairs", "train.en"], "found one without a tab. Received: path='train.en', line 1."),
+        (
+            ["--pairs", "train.en"],
+            "Received: path='train.en', whose line 1 has no tab.",
+        ),
         (["--pairs", "empty"], "Received: path='empty', which is empty."),
-        (["--source", "valid.en", "--target", "valid.de"], "Expected at least 1,000 pairs to hold"),
-        ([*BOTH, "--output", "mine.yaml"], "Received: mine.yaml, which does. Choose another name."),
+        (
+            ["--source", "valid.en", "--target", "valid.de"],
+            "Expected at least 1,000 pairs, to hold",
+        ),
+        (
+            [*BOTH, "--output", "mine.yaml"],
+            "Received: mine.yaml, which exists. Choose another",
+        ),
         ([*BOTH, "--output", "part.yaml"], "Received: part.train.source.txt, which exists."),
         (
             [*BOTH, "--model", "bahdanau_gur"],

@@ -22,7 +22,9 @@ def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
     assert load_run(other)[1] == {"beam_size": 3}
     recipe.unlink()
     assert load_run(other)[1] == {}
-    with pytest.raises(ValueError, match=r"recipe\.yaml, whose search options --search changes"):
+    with pytest.raises(
+        ValueError, match=r"recipe\.yaml, because --search changes its search options"
+    ):
         load_run(other, search=["beam_size=2"])
 
 
@@ -74,7 +76,7 @@ def test_a_folder_with_neither(tmp_path):
         ):
             load_translator(folder)
         with pytest.raises(
-            ValueError, match=rf"`kerasnmt train` writes it, or a preset\. {received}"
+            ValueError, match=rf"the model\.keras of `kerasnmt train`, or a preset\. {received}"
         ):
             load_run(folder)
 
@@ -102,10 +104,12 @@ def test_a_model_that_does_not_translate(tmp_path):
     for load in (load_run, load_translator):
         with pytest.raises(ValueError, match=re.escape(str(tmp_path / message))):
             load(tmp_path)
-    with pytest.raises(ValueError, match=r"no search options, as memory_network does not search\."):
+    with pytest.raises(ValueError, match=r"because memory_network does not search\."):
         load_translator(tmp_path, beam_size=2, translates=False)
     model.export(tmp_path / "qa" / "1")
-    message = "expected an export that translates. Received: one that reads story and question."
+    message = (
+        "expected an export that translates. Received: an export that reads story and question."
+    )
     with pytest.raises(ValueError, match=message):
         load_translator(tmp_path / "qa")
     for folder in (tmp_path, tmp_path / "qa"):

@@ -15,7 +15,7 @@ from kerasnmt.version import __version__
 
 
 def run(monkeypatch, *arguments):
-    """Run the program in this process, to its exit code."""
+    """Run the program in this process, and return the exit code."""
     monkeypatch.setattr(sys, "argv", ["kerasnmt", *arguments])
     with pytest.raises(SystemExit) as caught:
         program.main()

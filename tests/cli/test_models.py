@@ -18,12 +18,12 @@ LINE = (
 
 
 def rows(output):
-    """Name and paper of each model that is listed."""
+    """Return the name and the paper of each listed model."""
     return [line.split(maxsplit=1) for line in output.split("\n\n")[0].splitlines()[1:]]
 
 
 def check_papers(papers):
-    """A paper and its year, and where the sentence ends."""
+    """Check that each source has a paper and a year, and is one sentence."""
     assert all(re.search(r"\(20\d\d\), ", paper) and paper[-1] != "." for paper in papers)
 
 

@@ -1,4 +1,4 @@
-"""Presets stand wherever a command takes a run."""
+"""Commands accept presets instead of runs."""
 
 import re
 import shutil
@@ -32,7 +32,7 @@ def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, 
 
 
 def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, preset_translations):
-    """With the search options of the preset, or others."""
+    """The preset has its own search options, which `--search` changes."""
     for place in (shipped, preset_folder):
         assert kerasnmt("translate", place, stdin=TEXT).lines == preset_translations(LINES)
     done = kerasnmt("translate", shipped, "--beam-size", 4, stdin=TEXT)
@@ -46,7 +46,10 @@ def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, prese
     [
         ("beam_sise=2", "unknown key 'search.beam_sise'; did you mean 'search.beam_size'?"),
         ("beam_size=0", "'search.beam_size' should be greater than or equal to 1. Received: sear"),
-        ("beam_size", "an override should be a dotted key and a value, such as training.epochs=5"),
+        (
+            "beam_size",
+            "expected an override with a dotted key and a value, such as training",
+        ),
     ],
 )
 def test_bad_search_options(kerasnmt, shipped, option, error):
@@ -56,7 +59,7 @@ def test_bad_search_options(kerasnmt, shipped, option, error):
 
 
 def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
-    """Each gives what it gives for the run with the same options."""
+    """The output is the same as for the run with the same options."""
     for name, lines in (("source", LINES[:2]), ("target", ["Anna sieht .", "Er ."])):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     files = ("--source", tmp_path / "source")
@@ -73,7 +76,7 @@ def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
 
 
 def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder, other_run_folder):
-    """A preset is a member as its run is."""
+    """A preset is a member like its run."""
     alone = kerasnmt("translate", other_run_folder, "--scores", stdin=TEXT).lines
     done = kerasnmt("translate", other_run_folder, "--scores", "--with", shipped, stdin=TEXT)
     with_run = kerasnmt("translate", other_run_folder, "--scores", "--with", run_folder, stdin=TEXT)

@@ -8,7 +8,7 @@ import pytest
 from kerasnmt.cli import quiet
 from kerasnmt.cli.quiet import load_tensorflow, load_tensorflow_to_train
 
-# The verb up to where it loads TensorFlow.
+# The command until it loads TensorFlow.
 BEGINNING = """
 import os
 import sys
@@ -42,7 +42,7 @@ def test_the_environment_decides_on_onednn(monkeypatch):
 
 @pytest.mark.parametrize("verb", ["train", "demo"])
 def test_a_training_chooses_onednn_before_tensorflow_is_loaded(verb, tmp_path):
-    """Afterwards it would have no effect."""
+    """The setting has no effect after TensorFlow is loaded."""
     recipe = [Path(quiet.__file__).with_name("demo.yaml")] if verb == "train" else []
     environment = {key: os.environ[key] for key in os.environ if key != "TF_ENABLE_ONEDNN_OPTS"}
     done = subprocess.run(

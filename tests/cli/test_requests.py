@@ -19,7 +19,7 @@ def write(path, lines):
 
 
 class Echo:
-    """Answers that repeat the rows of a request."""
+    """Translator whose answers repeat the rows of the request."""
 
     description = {"beam_size": 1}  # noqa: RUF012
 
@@ -33,7 +33,7 @@ class Echo:
 
 @pytest.fixture
 def echo(kerasnmt, monkeypatch, tmp_path):
-    """Ask a model that answers with the fields that it reads."""
+    """Run `translate` with a model that reads these fields and returns them."""
 
     def ask(fields, *arguments, stdin=""):
         monkeypatch.setattr(
@@ -52,7 +52,8 @@ def test_contexts(echo, tmp_path):
     done = echo(["text", "context"], "--context", contexts, stdin="x\ny\nz\nw\n")
     assert done.code == 2 and done.lines[:2] == ["x|a", "y|"]
     assert done.err == (
-        f"error: Expected a context for each text. Received: {contexts} with 3, for more lines.\n"
+        f"error: Expected one context for each text. Received: {contexts} with 3, fewer than there "
+        "are texts.\n"
     )
 
 
@@ -76,7 +77,8 @@ def test_stories(echo, tmp_path):
     done = echo(["story", "question"], "--story", stories, "--question", questions)
     assert done.code == 2
     assert done.err == (
-        f"error: Expected a story for each question. Received: {stories} with 3, for more lines.\n"
+        f"error: Expected one story for each question. Received: {stories} with 3, fewer than "
+        "there are questions.\n"
     )
     write(stories, ["a", "b"])
     done = echo(["story", "question"], "--story", stories, "--question", questions)
@@ -94,17 +96,17 @@ def test_stories(echo, tmp_path):
         (
             ["image"],
             ["--image", "f", "--story", "f"],
-            "Expected one kind of request: texts, imag",
+            "Expected options for one kind of request",
         ),
         (
             ["image"],
             ["--image", "f", "--input", "f"],
-            "Expected one kind of request: texts, imag",
+            "Expected options for one kind of request",
         ),
         (["text"], ["--question", "f"], "Expected --story FILE with --question."),
         (["text"], ["f"], "Expected one MODEL. Received: "),
-        (["image"], ["--image", "f", "--n-best", "1"], "Expected --n-best and --alignments with t"),
-        (["image"], ["--image", "f", "--alignments"], "Received: one of them with image."),
+        (["image"], ["--image", "f", "--n-best", "1"], "Expected texts with --n-best and --alignm"),
+        (["image"], ["--image", "f", "--alignments"], "Received: image."),
     ],
 )
 def test_requests_of_another_kind(echo, fields, arguments, message):
@@ -173,6 +175,7 @@ def test_every_verb_takes_contexts(kerasnmt, context_run, tmp_path):
     write(context, CONTEXTS[:2])
     done = kerasnmt("score", run, *given, "--context", context)
     assert re.fullmatch(
-        r"error: Expected a line of --context for each of 3 texts\. Received: .* with 2 lines\.\n",
+        r"error: Expected one line of --context for each of 3 texts\. "
+        r"Received: .* with 2 lines\.\n",
         done.err,
     )

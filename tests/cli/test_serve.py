@@ -19,7 +19,7 @@ TEXT = "".join(f"{line}\n" for line in LINES)
 
 
 def stopped(process, end):
-    """Stop the server with a signal; gives the lines that it has written."""
+    """Stop the server with a signal, and return the lines of its output."""
     process.send_signal(end)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "")
@@ -27,7 +27,7 @@ def stopped(process, end):
 
 
 def test_serves_until_it_is_stopped(serve, export_folder, translator):
-    """The newest version of the folder; nothing but its own words reaches either stream."""
+    """Serve the newest version of a folder, without messages of libraries."""
     options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
     options += ("--max-text-bytes", 30)
     process, name, url = serve(export_folder.parent, *options)
@@ -46,7 +46,7 @@ def test_serves_until_it_is_stopped(serve, export_folder, translator):
 
 
 def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
-    """All that a client writes, of a version by its folder and under another name."""
+    """The output of a client, for a version folder and another name."""
     process, name, url = serve(export_folder, "--port", 0, "--name", "en_de")
     assert name == "en_de"
     options = ("--scores", "--alignments")
@@ -74,12 +74,12 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
     for folder in (tmp_path, tmp_path / "1", tmp_path / "none"):
         done = kerasnmt("serve", folder)
         assert (done.code, done.out) == (2, "")
-        assert done.err.startswith("error: Expected the folder of an export, <name> or <name>/<ver")
+        assert done.err.startswith("error: Expected a run, a preset, or the folder of an export, ")
         assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
     exports = export_folder.parents[1]
     done = kerasnmt("serve", exports)
     assert (done.code, done.out) == (2, "")
-    below = f", which holds exports. Serve one of them: {export_folder.parent}\n"
+    below = f", which contains exports. Serve one of them: {export_folder.parent}\n"
     assert done.err.endswith(f"Received: {exports}{below}")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "model.keras").touch()
@@ -92,4 +92,4 @@ def test_bad_usage(kerasnmt, export_folder, tmp_path):
     assert f"error: {tmp_path}/1: the export cannot be loaded; `kerasnmt check` shows" in done.err
     done = kerasnmt("serve", export_folder, "--host", "no such host", "--port", 0)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected an address to listen at. Received: host no such")
+    assert done.err.startswith("error: Expected an address to listen on. Received: host no such")

@@ -11,5 +11,5 @@ def test_files_are_named_and_bad_folders_refused(kerasnmt, tmp_path):
 
     done = kerasnmt("server-config", tmp_path / "en_de")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected a folder of models, each <name>/<version>")
+    assert done.err.startswith("error: Expected a folder of models, with a SavedModel")
     assert done.err.count("\n") == 1

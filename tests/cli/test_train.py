@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(monkeypatch, train, *arguments):
-    """Run `kerasnmt train` in this process, with another function for the library's."""
+    """Run `kerasnmt train` in this process, with a replacement for `training.train`."""
     monkeypatch.setattr(training, "train", train, raising=False)
     monkeypatch.setattr(sys, "argv", ["kerasnmt", "train", *arguments])
     with pytest.raises(SystemExit) as caught:
@@ -101,7 +101,7 @@ def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
     arguments = ["a recipe.yaml", "model.units=8", "--output", "run"]
     assert run(monkeypatch, train, *arguments) == 130
     command = "kerasnmt train 'a recipe.yaml' model.units=8 --output run --resume"
-    assert capsys.readouterr() == ("", f"interrupted; to continue: {command}\n")
+    assert capsys.readouterr() == ("", f"interrupted; to resume: {command}\n")
 
 
 def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
@@ -112,15 +112,15 @@ def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 143
     command = "kerasnmt train 'a recipe.yaml' --output run --resume"
-    assert capsys.readouterr() == ("", f"interrupted; to continue: {command}\n")
+    assert capsys.readouterr() == ("", f"interrupted; to resume: {command}\n")
 
 
 def test_a_training_that_diverges(folder, monkeypatch, capsys):
     def train(recipe, output, *, resume, init_from, console):
-        raise FloatingPointError("The loss of batch 2 in epoch 1 is nan: the training diverges.")
+        raise FloatingPointError("The loss of batch 2 in epoch 1 is nan: training diverges.")
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 1
-    message = "error: The loss of batch 2 in epoch 1 is nan: the training diverges.\n"
+    message = "error: The loss of batch 2 in epoch 1 is nan: training diverges.\n"
     assert capsys.readouterr() == ("", message)
 
 
@@ -153,14 +153,14 @@ def test_bad_recipe(folder, monkeypatch, capsys):
 def test_missing_data(folder, monkeypatch, capsys):
     (folder / "val.tsv").unlink()
     assert run(monkeypatch, None, "a recipe.yaml", "--output", "run") == 2
-    missing = f"error: data.validation.pairs: there is no file {folder / 'val.tsv'}"
+    missing = f"error: data.validation.pairs: the file {folder / 'val.tsv'} does not exist."
     assert capsys.readouterr() == ("", f"{missing}\n")
     (folder / "recipes").mkdir()
     (folder / "a recipe.yaml").rename(folder / "recipes" / "recipe.yaml")
     (folder / "recipes" / "README.md").touch()
     assert run(monkeypatch, None, "recipes/recipe.yaml", "--output", "run") == 2
-    missing = f"error: data.train.pairs: there is no file {folder / 'recipes/train.tsv'}"
-    where = "; recipes/README.md describes where the data come from\n"
+    missing = f"error: data.train.pairs: the file {folder / 'recipes/train.tsv'} does not exist."
+    where = " recipes/README.md describes the source of the data.\n"
     assert capsys.readouterr() == ("", missing + where)
     assert not (folder / "run").exists()
 

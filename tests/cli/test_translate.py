@@ -62,7 +62,7 @@ def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
     for line, (translation, _, alignment) in zip(LINES, columns, strict=True):
         sure, possible = parse_pharaoh(alignment)
         sources, targets = zip(*sure, strict=True) if sure else ((), ())
-        # Each word of the translation looked somewhere, and no other thing did.
+        # Only the words of the translation have attention weights.
         assert sorted(targets) == list(range(len(translation.split())))
         assert set(sources) <= set(range(len(line.split())))
         assert not possible and sure == sorted(sure)
@@ -78,7 +78,7 @@ def test_n_best(kerasnmt, export_folder, translator):
     done = kerasnmt("translate", export_folder, "--n-best", 2, "--batch-size", 3, stdin=TEXT)
     assert done.err == ""
     rows = [line.split(" ||| ") for line in done.lines]
-    # In the same batches: what stands beside a text may change the last digits of its score.
+    # In the same batches, because other texts in a batch can change the last digits of a score.
     batches = [translator.n_best(LINES[i : i + 3]) for i in range(0, len(LINES), 3)]
     expected = [
         (index, text, score)
@@ -88,7 +88,7 @@ def test_n_best(kerasnmt, export_folder, translator):
     assert [(int(index), text) for index, text, _ in rows] == [row[:2] for row in expected]
     scores = [float(score) for _, _, score in rows]
     assert scores == pytest.approx([score for _, _, score in expected], abs=1e-6)
-    # Two of a text, best first; of nothing there is but one translation.
+    # Two translations of a text, best first. The empty text has only one translation.
     indices = [index for index, _, _ in expected]
     assert indices == [0, 0, 1, 2, 2, 3, 3, 4, 5, 5, 6, 6, 7]
     for i in range(1, len(rows)):
@@ -130,13 +130,13 @@ def test_beam_size_of_a_run(kerasnmt, run_folder, translator, load_run_once):
 
 
 def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator):
-    # At another place each time, as one process gives the same warning but once.
+    # At different places, because a process shows the same warning only once.
     for before, options in enumerate([("--scores", "--alignments"), ("--n-best", 2), ()], start=1):
         text = "no\n" * before + LONG + "\nno\n"
         done = kerasnmt("translate", export_folder, "--batch-size", 2, *options, stdin=text)
         assert (done.code, done.err) == (
             0,
-            f"warning: text {before + 1} has 91 tokens and was cut to 20, the max_length "
+            f"warning: text {before + 1} has 91 tokens and was truncated to 20, the max_length "
             "of this search\n",
         )
         assert len(done.lines) == (8 if "--n-best" in options else before + 2)
@@ -161,9 +161,9 @@ def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
     ("arguments", "line"),
     [
         (["--beam-size", 5], "error: Expected the beam size that is fixed in the export, 3."),
-        (["--n-best", 4], "error: Expected --n-best of at most the beam size, 3. Received: --n-b"),
-        (["--n-best", 2, "--scores"], "error: Expected --n-best alone; it writes scores."),
-        (["--n-best", 2, "--alignments"], "error: Expected --n-best alone; it writes scores."),
+        (["--n-best", 4], "error: Expected at most 3, the beam size, for --n-best. Received: --n"),
+        (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores and --"),
+        (["--n-best", 2, "--alignments"], "error: Expected --n-best without --scores and --"),
         (["--input", "no such file"], "error: no such file: No such file or directory\n"),
         (["--input", "/"], "error: /: Is a directory\n"),
     ],
@@ -178,7 +178,7 @@ def test_bad_usage(kerasnmt, export_folder, arguments, line):
 def test_n_best_follows_the_beam_asked_for(kerasnmt, run_folder):
     done = kerasnmt("translate", run_folder, "--beam-size", 2, "--n-best", 3, stdin="no\n")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected --n-best of at most the beam size, 2.")
+    assert done.err.startswith("error: Expected at most 2, the beam size, for --n-best.")
 
 
 def test_neither_run_nor_export(kerasnmt, tmp_path):
@@ -206,9 +206,9 @@ for arguments in ([lite, "--input", lines], [export, "--batch-size", "1"]):
 def test_a_pipe_is_answered_line_by_line(
     export_folder, lite_folder, translator, load_once, tmp_path
 ):
-    """In a process of its own, where nothing but translations may reach either stream.
+    """A child process writes only translations to the output streams.
 
-    Before that it translates a file by an export for LiteRT, when it has loaded nothing else.
+    First it translates a file with a LiteRT model, before anything else is loaded.
     """
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     del environment["TF_CPP_MIN_LOG_LEVEL"]
@@ -254,7 +254,7 @@ def test_translate_through_a_server(kerasnmt, server, export_folder, tmp_path):
 
 
 def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, translator, tmp_path):
-    """The third chunk of 16 batches holds a line too many bytes long for the server."""
+    """The third chunk of 16 batches has a line that is too long for the server."""
     path = tmp_path / "lines"
     path.write_text("no\nhe\n" * 16 + "a" * (9 << 20) + "\n")
     through = ("--server", server, "--model", "tiny", "--batch-size", 1)
@@ -274,17 +274,17 @@ def test_what_was_answered_before_a_failure_is_written(kerasnmt, server, transla
             ["RUN", "--server", "URL", "--model", "tiny"],
             "Expected either MODEL or --server",
         ),
-        (["RUN", "--model", "tiny"], "Expected --model, --version and --timeout with --server URL"),
-        (["RUN", "--version", 1], "Expected --model, --version and --timeout with --server URL"),
-        (["RUN", "--timeout", 1], "Expected --model, --version and --timeout with --server URL"),
-        (["--server", "URL"], "Expected --model NAME with --server URL"),
+        (["RUN", "--model", "tiny"], "Expected --server URL with --model, --version and --timeout"),
+        (["RUN", "--version", 1], "Expected --server URL with --model, --version and --timeout"),
+        (["RUN", "--timeout", 1], "Expected --server URL with --model, --version and --timeout"),
+        (["--server", "URL"], "Expected --model, the name of the model"),
         (
             ["--server", "URL", "--model", "tiny", "--beam-size", 3],
             "Expected --server URL without --beam-size",
         ),
         (
             ["--server", "URL", "--model", "tiny", "--n-best", 4],
-            "Expected --n-best of at most the beam size, 3. Received: --n-best 4.",
+            "Expected at most 3, the beam size, for --n-best. Received: --n-best 4.",
         ),
         (["--server", "URL", "--model", "tiny", "--timeout", 0], "Expected 0 < timeout <= 86400"),
         (
@@ -334,4 +334,4 @@ def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
     done = kerasnmt("translate", "--server", "grpc://127.0.0.1:1", "--model", "x", stdin="no\n")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected the package tensorflow_serving")
-    assert "pip install tensorflow-serving-api" in done.err
+    assert "pip install 'kerasnmt[serving]'" in done.err
