@@ -6,7 +6,7 @@ from typing import Any
 
 from kerasnmt.version import __version__
 
-# Loaded when first asked for: `import kerasnmt` needs neither Keras nor TensorFlow.
+# Imported on first use, so `import kerasnmt` needs neither Keras nor TensorFlow.
 _ROOMS = (
     "data",
     "decoding",
@@ -36,5 +36,5 @@ def __dir__() -> list[str]:
 
 
 if sys.modules.get("keras"):
-    # So that `keras.saving.load_model` knows the classes of a file.
+    # This registers the classes for `keras.saving.load_model`.
     import_module("kerasnmt.models")

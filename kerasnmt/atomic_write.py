@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all."""
+"""Files and folders that are written completely or not at all."""
 
 import os
 import tempfile
@@ -9,17 +9,17 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
-    """Gives the path of a temporary file, which takes the name `path` in the end.
+    """Yield the path of a temporary file, which is renamed to `path` at the end.
 
-    A reader of `path` sees the old file or the new one, whatever happens meanwhile, a power cut
-    included. After an error the temporary file is gone. One that a killed process left is
-    overwritten the next time.
+    A reader of `path` sees either the old file or the new file, even after a power failure. After
+    an error, the temporary file is removed. The temporary file of a killed process is overwritten
+    the next time.
 
     Args:
-        path: the file to be written or replaced. Its folder is made where it does not exist.
+        path: File to write or replace. Its folder is created if necessary.
 
     Yields:
-        a path in the same folder, with the same suffixes, for Keras looks at these.
+        A path in the same folder, with the same suffixes, because Keras checks the suffix.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,12 +35,12 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield a hidden folder, which is moved to `path` at the end.
+    """Yield a hidden folder, which is renamed to `path` at the end.
 
-    After an error the hidden folder is gone.
+    After an error, the hidden folder is removed.
 
     Args:
-        path: The folder to write. It must not exist; its parents are made.
+        path: Folder to write. It must not exist. Its parents are created if necessary.
 
     Yields:
         The hidden folder.
@@ -65,7 +65,7 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
             _to_disk(file)
         try:
             os.rename(written, path)
-        except OSError as error:  # something has appeared there meanwhile
+        except OSError as error:  # `path` may have been created meanwhile
             if os.path.lexists(path):
                 raise ValueError(refusal) from error
             raise
@@ -74,7 +74,7 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def _removed_on_error(folders: list[Path]) -> Iterator[None]:
-    """Remove folders after an error, the innermost first, if they are empty."""
+    """Remove empty folders after an error, from the innermost to the outermost."""
     try:
         yield
     except BaseException:
@@ -85,7 +85,7 @@ def _removed_on_error(folders: list[Path]) -> Iterator[None]:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until a file, or the list of files of a folder, is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

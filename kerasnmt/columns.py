@@ -1,4 +1,4 @@
-"""Columns of texts, from lists, arrays, tensors and other containers."""
+"""Columns of texts from lists, arrays, tensors and other containers."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -8,18 +8,17 @@ import numpy as np
 
 
 def as_texts(name: str, values: Any) -> list[str]:
-    """Return the texts that an argument holds.
+    """Return the texts of an argument.
 
     Args:
         name: Name of the argument, for the error.
-        values: A list, a tuple, an array, a tensor, a pandas Series, a generator or another
-            iterable of strings.
+        values: List, tuple, array, tensor, pandas Series, generator or another iterable of strings.
 
     Returns:
         A list of `str`.
 
     Raises:
-        ValueError: If it is one string, or holds something other than text.
+        ValueError: If the value is a single string, or contains something other than text.
     """
     texts = as_list(name, values, "texts")
     for number, text in enumerate(texts, start=1):
@@ -28,22 +27,22 @@ def as_texts(name: str, values: Any) -> list[str]:
                 f"Expected a list of texts. Received: {name} whose item {number} is "
                 f"{_shown(text)}, of type {type(text).__name__}."
             )
-    return [*map(str, texts)]  # the strings of an array have a type of their own
+    return [*map(str, texts)]  # the strings of an array are of the type np.str_
 
 
 def as_list(name: str, values: Any, content: str) -> list[Any]:
-    """Return the rows that an argument holds.
+    """Return the rows of an argument.
 
     Args:
         name: Name of the argument, for the error.
         values: An iterable, but not a string, bytes, a dict, a set or a DataFrame.
-        content: What the rows should be, for the error, such as "texts".
+        content: Content of the rows, for the error, such as "texts".
 
     Returns:
-        The rows, the strings of a tensor as `str`.
+        A list of the rows. The strings of a tensor become `str`.
 
     Raises:
-        ValueError: If it is something else.
+        ValueError: If the value is of another type.
     """
     values = without_tensor(values)
     if isinstance(values, np.ndarray) and values.ndim == 0:
@@ -56,9 +55,9 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
 
 
 def holds_texts(values: Any) -> bool:
-    """Return whether these are texts or rows of texts, rather than ids or batches.
+    """Return whether the values are texts or rows of texts, not ids or batches.
 
-    The first item of a list or tuple decides. Iterators are not looked into.
+    Only the first item of a list or tuple is checked. Iterators are not consumed.
     """
     while isinstance(values, list | tuple) and values:
         values = values[0]
@@ -75,16 +74,16 @@ def holds_texts(values: Any) -> bool:
 
 
 def check_same_length(name: str, values: Sequence[Any], others: str, count: int) -> None:
-    """Check that a column has as many rows as the first one.
+    """Check that a column has as many rows as the first column.
 
     Args:
         name: Name of the column.
-        values: The column.
+        values: Rows of the column.
         others: Name of the first column.
-        count: Number of its rows.
+        count: Number of rows of the first column.
 
     Raises:
-        ValueError: If it has not.
+        ValueError: If the numbers differ.
     """
     if len(values) != count:
         raise ValueError(
@@ -94,7 +93,7 @@ def check_same_length(name: str, values: Sequence[Any], others: str, count: int)
 
 
 def without_tensor(values: Any) -> Any:
-    """Return a tensor as an array, strings as `str`, and anything else as it is.
+    """Return a tensor as an array, with strings as `str`, and any other value unchanged.
 
     Bytes that are not UTF-8 become U+FFFD.
     """
@@ -108,11 +107,11 @@ def without_tensor(values: Any) -> Any:
 
 
 def is_data_frame(values: Any) -> bool:
-    """Return whether this is a pandas DataFrame."""
+    """Return whether a value is a pandas DataFrame."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, pandas.DataFrame)
 
 
 def _shown(value: Any) -> str:
-    """Return the beginning of the representation of a value, in one line."""
+    """Return the beginning of the representation of a value, on one line."""
     return " ".join(repr(value).split())[:60]

@@ -1,7 +1,7 @@
-"""The functions through which models call the rooms above them.
+"""Functions with which models call the packages above them.
 
-Models run without TensorFlow. Their methods on text need it, so each function imports its room when
-it is called. Two functions register classes, so that Keras finds them when it loads a model.
+Models run without TensorFlow, but their methods on text need it. So each function imports a package
+when it is called. Two functions register classes, so that Keras can load them.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from kerasnmt.backends import need_text_backend
 
 
 def translator_of(model: keras.Model, **options: Any) -> Any:
-    """Return a `kerasnmt.tasks.Translator` around the task of a model, with these options."""
+    """Return a `kerasnmt.tasks.Translator` for a model, with options of its task."""
     need_text_backend()
     from kerasnmt.tasks import Translator, task_of
 
@@ -22,7 +22,7 @@ def translator_of(model: keras.Model, **options: Any) -> Any:
 def batches(*args: Any, **options: Any) -> Any:
     """Return batches of pairs of texts; see `kerasnmt.data.batches`.
 
-    On JAX they have few shapes, as XLA compiles for each shape.
+    On JAX, the batches have few shapes, because XLA compiles for each shape.
     """
     need_text_backend()
     from kerasnmt.data import batches
@@ -38,7 +38,7 @@ def export(model: keras.Model, directory: str, **options: Any) -> str:
 
 
 def check_search(options: dict[str, Any]) -> None:
-    """Raise a `ValueError` for search options that are unknown or out of range."""
+    """Raise a `ValueError` if search options are unknown or out of range."""
     from kerasnmt.training import search_options
 
     search_options(options)

@@ -1,7 +1,7 @@
-"""The four ids that every tokenizer, model and search agrees on.
+"""Four special ids, which all tokenizers, models and searches share.
 
-They come before all other entries of a vocabulary. Plain integers, so that the rooms that know no
-text can use them too.
+They come before all other ids of a vocabulary. They are integers, so that packages without text can
+also use them.
 """
 
 PAD_ID = 0

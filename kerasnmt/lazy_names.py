@@ -1,4 +1,4 @@
-"""Names of a package whose modules are imported on first use."""
+"""Import of the modules of a package on first use."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -8,21 +8,22 @@ from typing import Any
 def lazy_names(
     package: str, modules: Mapping[str, Sequence[str]]
 ) -> tuple[list[str], Callable[[str], Any]]:
-    """Make `__all__` and `__getattr__` of a package that imports its modules on first use.
+    """Return `__all__` and `__getattr__` of a package that imports its modules on first use.
 
     ```python
     __all__, __getattr__ = lazy_names(__name__, {"scenes": ["Scene", "builtin_scenes"]})
     ```
 
-    No name may be that of a module of the package: the import of the module would hide it.
+    A public name must differ from the names of the modules, because the import of a module with the
+    same name would hide it.
 
     Args:
         package: Name of the package.
-        modules: Public names by the module that defines them, relative to the package; or, for
-            names of other packages, absolute, beginning with `kerasnmt.`.
+        modules: Dict from modules to the public names that they define. A module is relative to the
+            package, or an absolute name that starts with `kerasnmt.`.
 
     Returns:
-        The sorted names, and the function that finds one.
+        The sorted names, and a function that returns the object of a name.
     """
     homes = {name: module for module, names in modules.items() for name in names}
 

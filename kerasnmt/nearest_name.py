@@ -1,21 +1,20 @@
-"""Errors for names that do not exist, with the name that was probably meant."""
+"""Error messages for unknown names, with the most similar known name."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def unknown_name_message(name: str, known: Iterable[str], what: str) -> str:
-    """Says that a name is unknown and which known one is nearest.
+    """Return an error message for an unknown name, with the most similar known name.
 
     Args:
-        name: the name that was given. Of a dotted name the last part is compared, as the parts
-            before it are shared with the known ones.
-        known: the names that exist.
-        what: what is named, such as `"model"`.
+        name: Unknown name. Only the part after the last dot is compared.
+        known: Known names.
+        what: Kind of the name, such as `"model"`.
 
     Returns:
-        One line: `unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'?`, or the known names
-        where none is near.
+        One line, such as `unknown model 'bahdanau_gur'; did you mean 'bahdanau_gru'?`. If no known
+        name is similar, the line lists the known names.
     """
     known = list(known)
     nearest = nearest_name(name, known)
@@ -24,11 +23,11 @@ def unknown_name_message(name: str, known: Iterable[str], what: str) -> str:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is nearest to a name; None if none is near.
+    """Return the known name that is most similar to a name, or None if no name is similar.
 
     Args:
-        name: The name that was given; see `unknown_name_message`.
-        known: The names that exist.
+        name: Unknown name; see `unknown_name_message`.
+        known: Known names.
     """
     by_last_part = {candidate.rpartition(".")[2]: candidate for candidate in known}
     nearest = difflib.get_close_matches(name.rpartition(".")[2], by_last_part, n=1)

@@ -1,4 +1,4 @@
-"""Where presets lie: those of the library, one folder each in `kerasnmt/presets`, and others."""
+"""Folders of presets, including those of the library in `kerasnmt/presets`."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ _SHIPPED = Path(__file__).with_name("presets")
 
 
 def shipped_presets() -> dict[str, Path]:
-    """Return the folder of each preset of the library, sorted by name. Nothing is loaded."""
+    """Return the folders of the library's presets, as a dict sorted by name."""
     folders = (path.parent for path in _SHIPPED.glob(f"*/{METADATA}"))
     return {folder.name: folder for folder in sorted(folders)}
 
@@ -19,14 +19,14 @@ def is_preset_folder(folder: str | os.PathLike) -> bool:
 
 
 def preset_folder(place: str | os.PathLike) -> Path | None:
-    """Return the folder of a preset, given as a folder or by its name.
+    """Return the folder of a preset.
 
-    A folder without the files of a preset does not hide a preset of that name.
+    A folder without the files of a preset does not hide a preset with the same name.
 
     Args:
-        place: A folder, or a name of `shipped_presets`.
+        place: Folder, or name of a preset of the library.
 
     Returns:
-        The folder; None if there is no preset.
+        The folder, or None if there is no preset.
     """
     return Path(place) if is_preset_folder(place) else shipped_presets().get(os.fspath(place))

@@ -1,6 +1,6 @@
-"""Number formats that make a copy of a model's weights small.
+"""Number formats for small copies of the weights of a model.
 
-Only matrices change their format. Vectors, such as biases, are few numbers, and stay as they are.
+Only matrices are converted. Vectors, such as biases, are small and stay unchanged.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def is_matrix(shape: Sequence[int]) -> bool:
-    """Return whether weights of this shape are a matrix: more than one axis has several indices."""
+    """Return whether weights of this shape are a matrix, with more than one axis longer than 1."""
     return sum(size > 1 for size in shape) > 1
 
 
@@ -18,8 +18,8 @@ def as_float16(values: np.ndarray, name: str, remedy: str) -> np.ndarray:
 
     Args:
         values: Weights, float32.
-        name: What the weights are called in an error.
-        remedy: What to do about an error, such as "Export with weights='float32'."
+        name: Name of the weights, for the error.
+        remedy: Remedy for the error, such as "Export with weights='float32'."
 
     Raises:
         ValueError: If a value is not finite, or too large for float16.
@@ -29,20 +29,21 @@ def as_float16(values: np.ndarray, name: str, remedy: str) -> np.ndarray:
     largest = np.abs(values).max(initial=0)
     if largest > most:
         raise ValueError(
-            f"Expected weights of at most {most:,.0f}, for float16. Received: {name} with "
+            f"Expected weights of at most {most:,.0f} for float16. Received: {name} with "
             f"{largest:,.0f}. {remedy}"
         )
     return values.astype("float16")
 
 
 def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return values as integers from -127 to 127, and the float32 scales to multiply them by.
+    """Return values as integers from -127 to 127, and float32 scales to multiply them by.
 
-    Each row of a matrix has a scale, or each column, whichever loses less.
+    Either each row or each column of a matrix has a scale, depending on which loses less precision.
 
     Args:
-        values: A matrix, float32; of more than two axes, the first or the last one has the scales.
-        name: What the weights are called in an error.
+        values: A matrix, float32. If it has more than two axes, the first or the last axis has the
+            scales.
+        name: Name of the weights, for the error.
 
     Returns:
         int8 values of the same shape, and float32 scales of a shape that broadcasts to it.
@@ -59,13 +60,13 @@ def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
 def _check_finite(values: np.ndarray, name: str) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
-            f"Expected finite weights. Received: {name} with NaN or infinite values. Train the "
-            "model again from a checkpoint before the loss was lost."
+            f"Expected finite weights. Received: {name} with NaN or infinite values. Train again "
+            "from a checkpoint with finite weights."
         )
 
 
 def _quantized(values: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return int8 values and their float32 scales, one for each index of the axis `kept`."""
+    """Return int8 values, and a float32 scale for each index of the axis `kept`."""
     others = tuple(axis for axis in range(values.ndim) if axis != kept)
     scales = np.abs(values).max(axis=others, keepdims=True) / 127
     scales = np.where(scales == 0, 1, scales).astype("float32")

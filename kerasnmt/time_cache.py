@@ -1,4 +1,4 @@
-"""A cache of the earlier steps of a decoder."""
+"""Cache of the earlier steps of a decoder."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
@@ -10,20 +10,22 @@ class TimeCache(NamedTuple):
     """Cache of tensors from the earlier steps of a decoder.
 
     Within a loop, the states of a search have constant shapes. So the cache has room for the
-    maximum number of steps from the start, and a mask marks the steps that are written. Between
-    loops, `resized` changes the room. Like all states of a search, the cache is a structure of
+    maximum number of steps from the start, and a mask marks the written steps. Between loops,
+    `resized` changes the number of steps. Like all states of a search, the cache is a structure of
     tensors:
 
-        cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]
-        cache = cache.write(keys)
-        attention(query, cache.values, memory_mask=cache.mask)
+    ```python
+    cache = TimeCache.allocate(keys, steps=100)  # keys of one step, [batch, units]
+    cache = cache.write(keys)
+    attention(query, cache.values, memory_mask=cache.mask)
+    ```
 
     Attributes:
         values: A structure of tensors `[..., steps, size]`, zeros where nothing is written.
         written: Mask of the written steps, boolean `[batch, steps]`, or
-            `[batch, hypotheses, steps]` in a search. It is a mask and not a count, because
-            `keras.layers.RNN` casts all states to floats: half precision holds 0 and 1 exactly,
-            but not large counts.
+            `[batch, hypotheses, steps]` in a search. A count would be inexact, because
+            `keras.layers.RNN` casts all states to floats, and half precision does not represent
+            large counts exactly.
     """
 
     values: Any
@@ -31,17 +33,17 @@ class TimeCache(NamedTuple):
 
     @classmethod
     def allocate(cls, example: Any, steps: int) -> Self:
-        """Make an empty cache.
+        """Create an empty cache.
 
         Args:
             example: Values of one step, a structure of tensors `[batch, ..., size]`. Only the
                 shapes and dtypes matter, but the values must be finite.
-            steps: Number of steps to reserve room for, an int or an int32 scalar.
+            steps: Maximum number of steps, an int or an int32 scalar.
         """
 
         def zeros(value: Any) -> Any:
             *leading, size = ops.shape(value)
-            # LiteRT's converter drops constant zeros from a sum, and with them their shape.
+            # LiteRT's converter removes constant zeros from a sum, which loses their shape.
             return ops.zeros((*leading, steps, size), value.dtype) + 0 * value[..., None, :]
 
         first = tree.flatten(example)[0]
@@ -53,7 +55,7 @@ class TimeCache(NamedTuple):
 
         Args:
             values: A structure of tensors `[..., size]`, with an axis of hypotheses after the batch
-                if `written` has one. If the cache is full, nothing is written.
+                axis if `written` has one. If the cache is full, nothing is written.
 
         Returns:
             The cache with one more step.
@@ -62,32 +64,33 @@ class TimeCache(NamedTuple):
         return cache._replace(values=tree.map_structure(write, self.values, values))
 
     def next_step(self) -> tuple[Self, Callable[[Any, Any], Any]]:
-        """Begin the next step, whose values become known one after another.
+        """Start the next step, to write its values one after another.
 
         Returns:
-            The cache, whose mask includes the next step; and a function
-            `write(buffer, value) -> buffer` that writes one of the tensors of `values`.
+            The cache, whose mask includes the next step, and a function
+            `write(buffer, value) -> buffer` that writes a value to one of the tensors of `values`.
         """
         here = ops.arange(self.room, dtype="int32") == self.length[..., None]
 
         def write(buffer: Any, value: Any) -> Any:
             between = len(value.shape) - len(self.written.shape)
             place = ops.cast(here, value.dtype)[(..., *[None] * between, slice(None), None)]
-            # Unwritten places are 0. This product takes half the time of `ops.where`.
+            # Unwritten steps are 0. This product takes half the time of `ops.where`.
             return buffer + ops.matmul(place, ops.expand_dims(value, -2))
 
         written = ops.cast(ops.logical_or(self.mask, here), self.written.dtype)
         return self._replace(written=written), write
 
     def resized(self, steps: Any) -> Self:
-        """Change the number of steps that the cache has room for.
+        """Change the maximum number of steps of the cache.
+
+        A search calls this method so that the cache is not longer than necessary.
 
         Args:
-            steps: Number of steps to have room for, an int or an int32 scalar.
+            steps: New maximum number of steps, an int or an int32 scalar.
 
         Returns:
-            The cache with the written steps that fit. A search calls this to carry no more than it
-            needs, see `kerasnmt.decoding.search`.
+            The new cache, with the written steps that fit.
         """
 
         def resize(value: Any) -> Any:
@@ -101,7 +104,7 @@ class TimeCache(NamedTuple):
 
     @property
     def room(self) -> Any:
-        """Number of steps that the cache can hold, an int or, in some graphs, an int32 scalar."""
+        """Maximum number of steps, an int or, in some graphs, an int32 scalar."""
         return ops.shape(self.written)[-1]
 
     @property

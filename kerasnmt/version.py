@@ -1,3 +1,3 @@
-"""The version of the package, in the one place that the build reads it from."""
+"""Version of the package, which the build also reads."""
 
 __version__ = "0.1.0"

@@ -16,7 +16,7 @@ PATH = Path(__file__).with_suffix(".txt")
 
 
 class Text:
-    """What a signature writes as this text, without quotes."""
+    """Annotation that is printed as this text, without quotes."""
 
     def __init__(self, text):
         self.text = text
@@ -67,7 +67,7 @@ def is_ours(cls):
 
 
 def constructor(cls):
-    """Return the arguments of a class, or dots if another library has its constructor."""
+    """Return the arguments of a class, or dots if the constructor belongs to another library."""
     for base in cls.__mro__:
         for name in ("__init__", "__new__"):
             if name in vars(base) and is_ours(base):
@@ -79,7 +79,7 @@ def constructor(cls):
 def members(cls):
     """Yield the methods and properties of a class.
 
-    Those of other libraries and those of public base classes are left out.
+    Members of other libraries and of public base classes are omitted.
     """
     public = [base for base in cls.__mro__[1:] if home_of(base)]
     listed = {above for base in public for above in base.__mro__}
@@ -102,7 +102,7 @@ def members(cls):
 
 
 def signature(function, *, bound=False):
-    """Return the signature of a function as text; if it is bound, without its first parameter."""
+    """Return the signature of a function as text; a bound function has no first parameter."""
     made = inspect.signature(function)
     parameters = [
         one.replace(annotation=annotation_of(one.annotation), default=default_of(one.default))
@@ -124,7 +124,7 @@ def default_of(default):
 
 
 def differences(listing, found):
-    """Say which lines of a listing are not those that were found; empty if all are."""
+    """Return the lines in which a listing differs from the actual one, or an empty string."""
     lines = difflib.unified_diff(listing, found, n=0, lineterm="")
     changes = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
     if not changes:
@@ -133,7 +133,7 @@ def differences(listing, found):
         [
             f"The public API differs from tests/{PATH.name}:",
             *changes,
-            "If this is meant, write the file anew with `python -m tests.public_api`.",
+            "If the changes are intended, rewrite the file with `python -m tests.public_api`.",
         ]
     )
 

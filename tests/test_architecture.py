@@ -1,4 +1,4 @@
-"""The arrows between the rooms of the package, read from the imports of every module."""
+"""The allowed imports between the packages of the library."""
 
 import ast
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "kerasnmt"
 
-# What each room may import: rooms of the package, and libraries it must not be without.
+# The allowed imports of each package: other packages, and the libraries that it needs.
 ROOMS = {
     "layers": set(),
     "decoding": set(),
@@ -24,7 +24,7 @@ ROOMS = {
         *("serving", "zoo"),
     },
 }
-# Modules beside the rooms, for all.
+# Modules that all packages may import.
 COMMON = {
     "atomic_write",
     "backends",
@@ -38,17 +38,17 @@ COMMON = {
     "time_cache",
     "version",
 }
-# The one module through which models call the rooms above them, inside its functions.
+# The only module whose functions import the packages above the models.
 HOOKS = {"text", "data", "tasks", "training", "serving"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}
-# Rooms that run on any backend of Keras.
+# Packages that run on any backend of Keras.
 PURE = {"layers", "decoding", "models", "zoo"}
-# Rooms that know no model: not even Keras, but to register what a model holds.
+# Packages without models, which import Keras only to register parts of a model.
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def imports(path):
-    """Each imported module with its line, and whether it is imported inside a function."""
+    """Return each imported module with its line, and whether a function imports it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
 
     def visit(node, lazy):

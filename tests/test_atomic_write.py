@@ -38,7 +38,7 @@ def test_a_folder_after_an_error(tmp_path):
 
 
 def test_a_folder_that_exists_stays(tmp_path):
-    """Also one that appears while the new one is written."""
+    """This includes a folder that appears while the new one is written."""
     (tmp_path / "one").mkdir()
     refused = r"Expected a folder that does not exist\. Received: .*one\. Choose another name"
     with pytest.raises(ValueError, match=refused), atomic_folder(tmp_path / "one"):

@@ -1,4 +1,4 @@
-"""What is refused on each backend of Keras. No test here runs on another one."""
+"""Errors on other backends of Keras, which the tests only pretend to use."""
 
 import keras
 import pytest
@@ -11,7 +11,7 @@ from kerasnmt.zoo import luong_dot_lstm
 
 @pytest.fixture
 def backend(monkeypatch):
-    """A function that lets Keras name another backend."""
+    """A function that sets the name of the backend."""
     return lambda name: monkeypatch.setattr(keras.backend, "backend", lambda: name)
 
 
@@ -58,7 +58,9 @@ def test_text_is_refused_before_anything_is_written(backend, tmp_path):
         model.export(tmp_path / "1")
     recipe = recipe.model_copy(deep=True)
     recipe.training.devices = 2
-    with pytest.raises(ValueError, match=r"training\.devices: expected 1 where Keras runs on jax"):
+    with pytest.raises(
+        ValueError, match=r"training\.devices: expected 1, because Keras runs on jax"
+    ):
         train(recipe, tmp_path / "run")
-    # A training makes the folder of its run, to lock it.
+    # Training creates the folder of its run, to lock it.
     assert not [path for path in tmp_path.rglob("*") if path.name not in ("run", ".lock")]

@@ -8,7 +8,7 @@ from kerasnmt.lazy_names import lazy_names
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package of one module, whose name is imported on first use."""
+    """A package with one module, whose name is imported on first use."""
     (tmp_path / "animals").mkdir()
     (tmp_path / "animals/__init__.py").write_text(
         "from kerasnmt.lazy_names import lazy_names\n"

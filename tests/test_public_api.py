@@ -1,4 +1,4 @@
-"""`tests/public_api.txt` lists the public names as they are."""
+"""`tests/public_api.txt` lists the public names."""
 
 import re
 from functools import cached_property
@@ -30,7 +30,7 @@ def test_a_name_that_is_gone_is_named(monkeypatch):
     assert public_api.differences(listing(), public_api.public_api()).splitlines() == [
         "The public API differs from tests/public_api.txt:",
         "-kerasnmt.viz.format_pharaoh(links: Iterable[tuple[int, int]]) -> str",
-        "If this is meant, write the file anew with `python -m tests.public_api`.",
+        "If the changes are intended, rewrite the file with `python -m tests.public_api`.",
     ]
 
 
