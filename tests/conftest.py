@@ -1,4 +1,4 @@
-"""What holds for all tests: the CPU, TensorFlow, few messages, and the same random numbers."""
+"""Settings of all tests: the CPU, TensorFlow, few messages, and fixed random numbers."""
 
 import gc
 import os
@@ -8,11 +8,11 @@ import sys
 # TensorFlow and Keras read these when they are imported, so they are set before any test module.
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# Tests of another backend start a process of their own.
+# Tests of other backends start a child process.
 os.environ["KERAS_BACKEND"] = "tensorflow"
 # `kerasnmt train` sets it too, and would change it for the tests that follow.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
-# Compiled code runs only a few times here: to optimize it would take most of the time.
+# Compiled code runs only a few times here, so optimizing it would take most of the time.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef):
-    """A shared fixture draws the same numbers whichever test asks for it first."""
+    """Seed each shared fixture, so that it does not depend on the test that first uses it."""
     if fixturedef.scope != "function":
         set_seeds()
 
@@ -59,14 +59,14 @@ def seeds():
 def set_seeds():
     random.seed(0)
     np.random.seed(0)
-    # Where a test imports Keras itself, it seeds what it makes.
+    # If a test imports Keras itself, it sets the seed.
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
 
 
 @pytest.fixture
 def eagerly(monkeypatch):
-    """Run functions and translators eagerly, in tests that are not about their graphs."""
+    """Run functions and translators eagerly, for tests that do not depend on graphs."""
     import tensorflow as tf
 
     tf.config.run_functions_eagerly(True)
@@ -80,7 +80,7 @@ def eagerly(monkeypatch):
 
 @pytest.fixture(scope="session")
 def forms():
-    """Functions that put texts into a list, an array and other containers."""
+    """Functions that convert texts to a list, an array and other containers."""
     import pandas
     import tensorflow as tf
 
@@ -100,7 +100,7 @@ def holding(forms, request):
     return forms[request.param]
 
 
-# What holds no texts, as an argument that should; and what the error says of it.
+# Arguments without texts, and the end of the error.
 NO_TEXTS = {
     "none": (None, "=None, of type NoneType"),
     "bytes": (b"dog", "=b'dog', of type bytes"),
@@ -117,7 +117,7 @@ NO_TEXTS = {
 
 @pytest.fixture(params=NO_TEXTS)
 def no_texts(request):
-    """An argument that holds no texts, and the end of the error for it."""
+    """An argument without texts, and the end of its error message."""
     return NO_TEXTS[request.param]
 
 
@@ -145,7 +145,7 @@ WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
 
 @pytest.fixture(scope="session")
 def make_translator_model():
-    """Make a tiny model between words and characters, with large random weights."""
+    """Create a tiny model from words to characters, with large random weights."""
     from kerasnmt.text import CharacterTokenizer, WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
 
@@ -165,7 +165,7 @@ def make_translator_model():
 
 @pytest.fixture(scope="session")
 def word_model(make_translator_model):
-    """One such model with the state of an optimizer, for all tests that do not change it."""
+    """A model of `make_translator_model` with an optimizer, which tests must not change."""
     import keras
 
     model = make_translator_model()
@@ -176,7 +176,7 @@ def word_model(make_translator_model):
 
 @pytest.fixture(scope="session")
 def word_module(word_model):
-    """What an export of that model writes, traced once."""
+    """The export module of that model, traced once."""
     from kerasnmt.serving import ExportModule
 
     return ExportModule(word_model, **SERVED_OPTIONS)
@@ -184,7 +184,7 @@ def word_module(word_model):
 
 @pytest.fixture(scope="session")
 def make_pointer_model():
-    """Make a tiny model that copies, over one vocabulary of words, with large random weights."""
+    """Create a tiny model that copies, with one vocabulary and large random weights."""
     from kerasnmt import zoo
     from kerasnmt.text import WordTokenizer
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest: after the tests, the CPU seconds of the ten slowest files."""
+"""Plugin of pytest that prints the CPU seconds of the ten slowest files."""
 
 import os
 import sys
@@ -8,10 +8,10 @@ import pytest
 
 
 class SlowestFiles:
-    """Add up the CPU seconds of each file, and the Python processes that its tests start.
+    """Sum the CPU seconds of each file, including the Python processes that its tests start.
 
-    A child counts once it has ended and its parent has waited for it. The time in which pytest
-    imports the files is not counted.
+    A child process counts when it has ended and its parent has waited for it. The time in which
+    pytest imports the files is not counted.
     """
 
     def __init__(self):
@@ -32,14 +32,14 @@ class SlowestFiles:
     def pytest_runtest_makereport(self):
         report = yield
         now = cpu_seconds()
-        # With pytest-xdist the report, and so its attributes, go to the process that counts.
+        # With pytest-xdist, the report and its attributes are sent to the process that counts.
         report.cpu_seconds, self._before = now - self._before, now
         report.processes, self._seen = self._started - self._seen, self._started
         return report
 
     def pytest_runtest_logreport(self, report):
         file = report.nodeid.partition("::")[0]
-        # The report of a worker that crashed is made without `pytest_runtest_makereport`.
+        # The report of a crashed worker does not come from `pytest_runtest_makereport`.
         self.seconds[file] += vars(report).get("cpu_seconds", 0.0)
         self.processes[file] += vars(report).get("processes", 0)
 

@@ -35,7 +35,7 @@ PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 
 
 def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
-    """Score a preset on pairs; consecutive pairs with the same source are references of it."""
+    """Score a preset on pairs. Consecutive pairs with the same source are its references."""
     sources, references = grouped(texts(read_tsv(pairs)))
     found = translation_scores(model.translate(sources, **preset.search), references)
     return {**found, "error": 100 - found["exact"]}
@@ -59,8 +59,8 @@ def main() -> None:
     """Make a preset."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("document", type=Path, help="YAML file with the descriptions")
-    parser.add_argument("name", help="name of the preset in it")
-    parser.add_argument("model", type=Path, help="the trained model, a model.keras")
+    parser.add_argument("name", help="name of the preset in this file")
+    parser.add_argument("model", type=Path, help="trained model, a model.keras")
     arguments = parser.parse_args()
     document = yaml.safe_load(arguments.document.read_text(encoding="utf-8"))
     about = {**document["all"], **document[arguments.name]}

@@ -1,12 +1,13 @@
-"""Names never seen in training, copied by a pointer-generator and by unknown-word replacement.
+"""Copying of unseen names by a pointer-generator and by the replacement of unknown words.
 
     python tests/benchmarks/copying.py
 
-Trains `pointer_generator_gru` and `bahdanau_gru` on the built-in corpus with whole words, 3,000 of
-both languages together, which leaves out seven of eight names of the training; translates the split
-whose names occur nowhere else, the second model with `replace_unknown=True`; and counts the names
-that stand in the translation where the reference has them, in its order. The translations of the
-exports are compared with the models'. Prints a JSON line for each.
+Trains `pointer_generator_gru` and `bahdanau_gru` on the built-in corpus, with a vocabulary of 3,000
+words of both languages. It contains one of eight names of the training data. The models translate
+the split whose names occur in no other split, `bahdanau_gru` with `replace_unknown=True`. The
+benchmark counts the names of the references that the translations have at the same places among
+their names. It also compares the translations of the exports with those of the models, and prints a
+JSON line for each model.
 """
 
 import argparse
@@ -30,10 +31,10 @@ VOCABULARY, UNITS, BATCH, EPOCHS, LEARNING_RATE = 3000, 128, 32, 4, 0.003
 
 
 def copied(translation: str, reference: str, names: set[str]) -> list[bool]:
-    """Which names of a reference stand at their place among the translation's names.
+    """Return for each name of a reference whether the translation has it at the same place.
 
-    `names` are all there are, so that a wrong name takes a place; one that is left out moves those
-    after it.
+    Places are counted among the words in `names`. A wrong name takes a place. A missing name shifts
+    the places of the names after it.
     """
     wanted = [word for word in reference.split() if word in names]
     found = [word for word in translation.split() if word in names]

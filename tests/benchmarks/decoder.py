@@ -1,11 +1,12 @@
-"""Training speed of decoders alone, without the output layer, as one JSON line.
+"""Training speed of decoders without the output layer, as one JSON line.
 
     python tests/benchmarks/decoder.py luong_general_lstm luong_general_lstm:input_feeding=true
 
-Each model's decoder reads given states and memories of 64 sources of 18 tokens and 64 targets of
-18 tokens, embedding and units 256, and makes the features of every position, and the gradient of
-all its weights and of the memory. The models take turns, `--rounds` times; of each, the CPU seconds
-of all threads for one pass, and target positions per CPU second, are the medians of the rounds.
+The decoder of each model reads states and memories of 64 sources of 18 tokens, and 64 targets of 18
+tokens. The embeddings and the units have the size 256. A pass computes the features of all
+positions, and the gradients of all weights and of the memory. The models take turns, `--rounds`
+times. The results are the medians over the rounds of the CPU seconds of all threads for one pass,
+and of the target positions per CPU second.
 """
 
 import argparse
@@ -28,7 +29,7 @@ BATCH, LENGTH, UNITS = 64, 18, 256
 
 
 class Features(keras.layers.Layer):
-    """In place of a generator: the features as they are."""
+    """Layer that replaces a generator and returns the features."""
 
     def build(self, features_shape, embeddings_shape):
         pass
@@ -38,7 +39,7 @@ class Features(keras.layers.Layer):
 
 
 def pass_of(specification: str):
-    """A compiled function that makes one pass forward and back."""
+    """Return a compiled function that makes one forward and backward pass."""
     name, _, options = specification.partition(":")
     options = dict(option.split("=") for option in options.split(",")) if options else {}
     options = {key: yaml.safe_load(value) for key, value in options.items()}
@@ -70,7 +71,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("models", nargs="+", help="NAME or NAME:option=value,…")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--passes", type=int, default=20, help="passes of a model in a round")
+    parser.add_argument(
+        "--passes", type=int, default=20, help="number of passes of a model in a round"
+    )
     arguments = parser.parse_args()
     runs = {specification: pass_of(specification) for specification in arguments.models}
     seconds = {specification: [] for specification in runs}

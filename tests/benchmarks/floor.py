@@ -1,15 +1,20 @@
-"""What of a training step is matrix products: the step beside its products alone.
+"""Share of the matrix products in the time of a training step.
 
     python tests/benchmarks/floor.py
 
-For each model, a training step of `fit` (forward, loss, gradients, clipping, Adam of
-`kerasnmt.training`) on a batch of 64 sentences of 18 source and 18 target tokens, vocabulary 8,000,
-embedding and units 256, or the sizes of `transformer_tiny`; and a function that makes the matrix
-products of that step and nothing else: the product of each layer and the two of its gradient, of
-the same shapes, one after another where the step makes them one after another. Embeddings are
-looked up, and so are no products. Both run in this process in turns, `--rounds` times; CPU seconds
-(of all threads) and wall seconds of a step are the medians of the rounds, and `share` is how much
-of the step's CPU seconds the products alone take. One JSON line a model.
+The benchmark compares two functions of each model:
+
+- a training step of `fit`: forward pass, loss, gradients, clipping, and Adam of
+  `kerasnmt.training`, for a batch of 64 sentences of 18 source tokens and 18 target tokens. The
+  vocabulary has 8,000 entries. The embeddings and the units have the size 256, or the sizes of
+  `transformer_tiny`.
+- a function that computes only the matrix products of that step, with the same shapes: the product
+  of each layer and the two products of its gradient. Products that depend on each other in the step
+  also run one after another here. Embeddings are lookups, not products.
+
+Both run in turns in this process, `--rounds` times. CPU seconds (of all threads) and wall seconds
+of a step are medians over the rounds. `share` is the CPU time of the products divided by the CPU
+time of the step. Prints one JSON line per model.
 """
 
 import argparse
@@ -20,7 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `kerasnmt train` does
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # like `kerasnmt train`
 
 import keras
 import numpy as np
@@ -33,9 +38,9 @@ BATCH, SOURCE, TARGET, UNITS, VOCABULARY = 64, 18, 18, 256, 8000
 
 
 class Product:
-    """A product left @ right in each of `steps` steps of a loop, with its gradient's two products.
+    """Product `left @ right` in each step of a loop, with the two products of its gradient.
 
-    The right factor is the same in all steps: a kernel, or what a source was projected to.
+    The right factor is the same in all steps: a kernel, or a projected source.
     """
 
     def __init__(self, left: tuple[int, ...], right: tuple[int, ...], steps: int = 1) -> None:
@@ -56,14 +61,14 @@ class Product:
         ]
 
 
-# Products that wait for each other, once or in every step of a loop; a part of a step is one or
-# several of such chains, which do not wait for each other.
+# A chain is a list of products that depend on each other, once or in every step of a loop. A part
+# of a step has one or more chains, which do not depend on each other.
 Chain = list[Product]
 Part = list[Chain]
 
 
 def encoder(gates: int, units: int) -> Iterator[Part]:
-    """A bidirectional layer."""
+    """Yield the products of a bidirectional layer."""
     yield [[Product((BATCH * SOURCE, UNITS), (UNITS, 2 * gates * units))]]
     yield [[Product((BATCH, units), (units, gates * units), SOURCE)] for _ in range(2)]
 
@@ -118,7 +123,7 @@ def luong_general_lstm() -> Iterator[Part]:
 
 def transformer_tiny(units: int = 128, heads: int = 4, hidden: int = 256) -> Iterator[Part]:
     def attention(rows: int, length: int) -> Iterator[Part]:
-        """The scores, the sums of the values and the output layer."""
+        """Yield the products of the scores, the sums of the values and the output layer."""
         each = BATCH * heads
         yield [[Product((each, rows, units // heads), (each, units // heads, length))]]
         yield [[Product((each, rows, length), (each, length, units // heads))]]
@@ -158,11 +163,11 @@ MODELS = {
 
 
 def floor_of(parts: list[Part]) -> Callable[[], list[tf.Tensor]]:
-    """A compiled function that makes the products, forward and then back."""
+    """Return a compiled function that computes the products, forward and then backward."""
 
     @tf.function
     def run() -> list[tf.Tensor]:
-        # Returned, and so made: all of them.
+        # All products are returned, so that TensorFlow computes them.
         made, last = [], []
 
         def make(chains: list[list[Callable[[], list[tf.Tensor]]]]) -> None:
@@ -203,7 +208,7 @@ def floor_of(parts: list[Part]) -> Callable[[], list[tf.Tensor]]:
 
 
 def step_of(name: str, options: dict) -> Callable[[], dict]:
-    """A training step as `fit` makes it, traced for batches of any size."""
+    """Return a training step like that of `fit`, traced for batches of any size."""
     model = get_model(name)(VOCABULARY, **options)
     model.compile(Adam(1e-3, global_clipnorm=1.0), label_smoothing=0.1)
     rng = np.random.default_rng(1)
@@ -221,7 +226,7 @@ def step_of(name: str, options: dict) -> Callable[[], dict]:
 
 
 def spent(run: Callable, times: int) -> tuple[float, float]:
-    """CPU and wall seconds of one of so many runs."""
+    """Return the mean CPU and wall seconds of a number of runs."""
     cpu, wall = time.process_time(), time.perf_counter()
     for _ in range(times):
         result = run()
@@ -231,9 +236,11 @@ def spent(run: Callable, times: int) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("models", nargs="*", default=list(MODELS), help=f"of {', '.join(MODELS)}")
+    parser.add_argument(
+        "models", nargs="*", default=list(MODELS), help=f"some of {', '.join(MODELS)}"
+    )
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=5, help="steps of each in a round")
+    parser.add_argument("--steps", type=int, default=5, help="number of steps in a round")
     arguments = parser.parse_args()
     for specification in arguments.models:
         parts, name, options = MODELS[specification]

@@ -1,18 +1,18 @@
-"""Beam search of a Transformer: with caches beside passes over all words so far, as a JSON line.
+"""Speed of the beam search of a Transformer with and without caches, as a JSON line.
 
     python tests/benchmarks/full_passes.py RUN --source test.en.gz
 
-RUN is the folder of a run of `transformer_tiny` or `transformer_base`. All ways have the same
-weights and the same search, and must give the same translations:
+RUN is the folder of a run of `transformer_tiny` or `transformer_base`. All methods use the same
+weights and the same search, and must return the same translations:
 
-- `with_caches`: a step computes the last word's keys and values, and takes those of the words
-  before as they are;
-- `full_passes`: a step is a call of the decoder on all words so far, of which the last prediction
-  counts, with the memory repeated for each hypothesis;
-- `last_prediction`: likewise, but the vocabulary's logits are those of the last word alone.
+- `with_caches`: a step computes the keys and values of the last word. Those of the earlier words
+  are cached.
+- `full_passes`: a step calls the decoder on all earlier words, with the memory repeated for each
+  hypothesis, and uses the last prediction.
+- `last_prediction`: like `full_passes`, but a step computes only the logits of the last word.
 
-Each translates a batch before the clock starts, so that tracing is left out, and they take turns.
-`cpu_seconds` are those of all threads of this process, medians of `--rounds`.
+Each method translates a batch before the clock starts, so that tracing is not measured. The methods
+take turns. `cpu_seconds` is the median over `--rounds` of the time of all threads of this process.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from kerasnmt.models import Seq2Seq
 
 
 class FullPasses(TransformerDecoder):
-    """A decoder whose steps remember the words and nothing else."""
+    """Decoder that caches only the words."""
 
     def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
@@ -59,13 +59,13 @@ class FullPasses(TransformerDecoder):
         return of_hypotheses(outputs), {"weights": of_hypotheses(weights)}, [cache]
 
     def last(self, words: Any, memory: dict[str, Any]) -> tuple[Any, Any]:
-        """The logits and the weights of the last of some words."""
+        """Return the logits and the weights of the last word."""
         outputs, records = self.call(words, [], memory)
         return outputs[:, -1], records["weights"][:, -1]
 
 
 class LastPrediction(FullPasses):
-    """A decoder that predicts what follows the last word alone."""
+    """Decoder that computes only the last prediction."""
 
     def last(self, words: Any, memory: dict[str, Any]) -> tuple[Any, Any]:
         features, weights = self._run(words, memory)
@@ -73,7 +73,7 @@ class LastPrediction(FullPasses):
 
 
 def with_decoder(model: Seq2Seq, kind: type[TransformerDecoder]) -> Seq2Seq:
-    """The same model around another kind of decoder."""
+    """Return the same model with another decoder class."""
     decoder = kind.from_config(model.decoder.get_config())
     again = Seq2Seq(
         encoder=model.encoder,
@@ -131,7 +131,7 @@ def main() -> None:
     }
     print(json.dumps(result))
     if min(equal.values()) < len(texts):
-        raise SystemExit("the ways do not give the same translations")
+        raise SystemExit("the methods return different translations")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
-"""Random lines through exports as a server runs them, one JSON line each.
+"""Test exports with random lines, and print one JSON line per export.
 
     python tests/benchmarks/fuzz.py saved_models/en_de
     python tests/benchmarks/fuzz.py                      # three untrained models
 
-The lines, the same ones every time, mix scripts, combining marks, emoji and other astral planes,
-control characters, null bytes and bytes that are not UTF-8. They go in batches of 1 to 32 through
-`serving_default` in a process without Python's TensorFlow. Every line has to have an answer, in
-UTF-8 and with a finite score; memory is flat where the mean over the last tenth of the lines is
-within 5% of that over the first. Some lines are sent again, alone. Exit 1 where anything fails.
+The lines are the same in every run. They mix scripts, combining marks, emoji and other astral
+planes, control characters, null bytes and bytes that are not UTF-8. A process without the Python
+package of TensorFlow answers them with `serving_default`, in batches of 1 to 32. Every line must
+have an answer in UTF-8 with a finite score. The mean memory over the last tenth of the lines must
+be within 5% of the mean over the first tenth. Some lines are sent again, alone. The exit code is 1
+if a check fails.
 
-oneDNN, where TensorFlow uses it, keeps what it prepared for each shape that it has seen, in caches
-of limited size. So that these hide no leak it is off here. With TF_ENABLE_ONEDNN_OPTS=1 in the
-environment it is on, as in a server, and memory grows for some 100,000 such lines.
+oneDNN caches data for each shape, up to a limit. It is disabled here, because the caches could hide
+a leak. With TF_ENABLE_ONEDNN_OPTS=1 in the environment it is enabled, like in a server, and the
+memory grows during the first 100,000 lines or so.
 """
 
 import argparse
@@ -32,7 +33,7 @@ import numpy as np
 from kerasnmt.serving.check.session_process import SessionProcess
 from kerasnmt.serving.export.version_folder import chosen_version, read_description
 
-# First and last code point of what a line is drawn from.
+# First and last code points of the ranges from which lines are drawn.
 _RANGES = {
     "ascii": (0x20, 0x7E),
     "latin": (0xA0, 0x24F),
@@ -51,11 +52,11 @@ _RANGES = {
     "control": (0x00, 0x1F),
 }
 _WORDS = ("two", "dogs", "run", ".", "a", "man", "who", "reads", "sees", "Lena", "17", ",")
-_MOST = 200  # parts of a line
+_MOST = 200  # maximum number of parts of a line
 
 
 def line(rng: random.Random) -> bytes:
-    """One line: of words, of characters of one or some ranges, or of bytes."""
+    """Return a line of words, of characters of one or several ranges, or of bytes."""
     kinds = rng.sample([*_RANGES], rng.randint(1, 4))
     parts = []
     for _ in range(rng.randint(0, rng.choice([3, 20, _MOST]))):
@@ -73,7 +74,7 @@ def line(rng: random.Random) -> bytes:
 
 
 def untrained() -> Iterator[tuple[str, Path]]:
-    """Exports of small models with large random weights, which write all that they can write."""
+    """Yield exports of small models with large random weights, whose outputs vary widely."""
     from kerasnmt import zoo
     from kerasnmt.data import builtin_corpus
     from kerasnmt.text import SentencePieceTokenizer, WordTokenizer
@@ -95,10 +96,10 @@ def untrained() -> Iterator[tuple[str, Path]]:
 
 
 def fuzz(name: str, version: Path, lines: list[bytes]) -> dict:
-    """Sends all lines, and looks at the answers."""
+    """Send all lines, and check the answers."""
     rng = random.Random(2)
     answers: list[tuple[bytes, float]] = []
-    memory = []  # of the child, when each line was answered
+    memory = []  # memory of the child after each line
     begin = time.perf_counter()
     with SessionProcess(version) as process:
         while len(answers) < len(lines):

@@ -1,13 +1,13 @@
-"""Hostile lines through `kerasnmt serve` by eight clients at once, and its end among slow ones.
+"""Test `kerasnmt serve` with random lines of eight clients at once, and stop it during requests.
 
     python tests/benchmarks/fuzz_server.py saved_models/en_de
 
-The lines are those of `fuzz.py`, and among them texts that are too long for the server. Eight
-threads send them in requests of 1 to 32. Every line has to have one answer: a translation in UTF-8
-with a finite score, the same one as alone, or an error with the code 400. Memory is flat where the
-mean over the last tenth of the requests is within 5% of that over the first. Then five clients
-begin requests that they never end, and SIGTERM has to stop the server within ten seconds. Exit 1
-where anything fails.
+The lines are those of `fuzz.py`, and texts that are too long for the server. Eight threads send
+them in requests of 1 to 32 lines. Every request must have an answer: translations in UTF-8 with
+finite scores, which are the same for a line alone, or an error with the code 400. The mean memory
+over the last tenth of the requests must be within 5% of the mean over the first tenth. Then five
+clients start requests that they never finish, and SIGTERM must stop the server within ten seconds.
+The exit code is 1 if a check fails.
 """
 
 import argparse
@@ -36,13 +36,13 @@ LONG = b"x" * 70_000  # above the server's default of 65,536 bytes
 
 
 def memory_of(process: subprocess.Popen) -> float:
-    """The resident memory of a process in MB."""
+    """Return the resident memory of a process in MB."""
     pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def ask(url: str, texts: list[bytes]) -> tuple[int, list[tuple[str, float]]]:
-    """Send texts; return the code and the answers."""
+    """Send texts, and return the code and the answers."""
     inputs = [{"b64": base64.b64encode(text).decode()} for text in texts]
     answer = requests.post(url, json={"inputs": inputs}, timeout=300)
     found = answer.json()
@@ -54,7 +54,7 @@ def ask(url: str, texts: list[bytes]) -> tuple[int, list[tuple[str, float]]]:
 
 
 def drip(url: str, stop: threading.Event) -> None:
-    """Begin a request and send a byte of it now and then."""
+    """Start a request, and send a byte of it from time to time."""
     with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
         while not stop.wait(0.2):
@@ -65,7 +65,7 @@ def drip(url: str, stop: threading.Event) -> None:
 
 
 def main() -> None:
-    """Send all lines, stop the server and print what was found."""
+    """Send all lines, stop the server and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("export", type=Path, help="<name> or <name>/<version>")
     parser.add_argument("--lines", type=int, default=10_000)
@@ -86,7 +86,7 @@ def main() -> None:
         env={**os.environ, "TF_ENABLE_ONEDNN_OPTS": "0"},
         text=True,
     )
-    # TensorFlow's own log may come first.
+    # Messages of TensorFlow may come first.
     found = (re.search(r"http://\S+(?=,)", line) for line in process.stderr)
     url = next(match[0] for match in found if match) + ":predict"
     threading.Thread(target=process.stderr.read, daemon=True).start()
@@ -112,7 +112,7 @@ def main() -> None:
             wrong += not all(np.isfinite(score) for _, score in found)
     places = rng.sample([n for n, (code, _) in enumerate(answers) if code == 200], 100)
     others = 0
-    for place in places:  # alone as among others
+    for place in places:  # the same alone
         _, ((translation, _),) = ask(url, batches[place][:1])
         others += translation != answers[place][1][0][0]
 

@@ -1,13 +1,12 @@
-"""What serving costs beside `model.translate`, one JSON line a batch size.
+"""Time of an export compared with `model.translate`, as one JSON line per batch size.
 
     python tests/benchmarks/serving.py RUN --source test.en.gz
     python tests/benchmarks/serving.py           # an untrained model of the usual size
 
-The same texts in the same batches go, in turns, through `Translator.translate` of a traced
-`ExportModule`, through the export by the TensorFlow C API in this process, and through the export
-in a process of its own, with the pipe between. In each round every batch goes through the three
-ways, in random order; the ratios are those of the times of one round, and their medians are
-printed.
+The same batches of texts are translated in three ways: by `Translator.translate` with a traced
+`ExportModule`, by the export with the TensorFlow C API in this process, and by the export in a
+child process, including the pipe. In each round, each batch is translated in the three ways, in
+random order. The printed ratios are the medians over the rounds.
 """
 
 import argparse
@@ -31,7 +30,7 @@ from kerasnmt.serving.check.session_process import SessionProcess
 
 
 def untrained(vocabulary_size: int) -> tuple[Any, dict[str, Any]]:
-    """A model whose search ends at the greatest length, since nothing taught it to stop."""
+    """Return an untrained model, whose search ends at the maximum length."""
     from kerasnmt.data import builtin_corpus
     from kerasnmt.text import SentencePieceTokenizer
     from kerasnmt.zoo import bahdanau_gru
@@ -43,11 +42,13 @@ def untrained(vocabulary_size: int) -> tuple[Any, dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("run", type=Path, nargs="?", help="folder of a run")
-    parser.add_argument("--source", type=Path, help="file of sources; else the built-in corpus")
-    parser.add_argument("--sentences", type=int, default=128, help="how many a round")
+    parser.add_argument(
+        "--source", type=Path, help="file of sources, by default the built-in corpus"
+    )
+    parser.add_argument("--sentences", type=int, default=128, help="number of texts")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--beam-size", type=int)
-    parser.add_argument("--vocabulary-size", type=int, default=1000, help="of the untrained model")
+    parser.add_argument("--vocabulary-size", type=int, default=1000, help="for the untrained model")
     arguments = parser.parse_args()
 
     if arguments.source:
@@ -58,7 +59,9 @@ def main() -> None:
         from kerasnmt.data import builtin_corpus
 
         texts = [pair.source for pair in builtin_corpus(arguments.sentences, "test")]
-    texts = sorted(texts[: arguments.sentences], key=len)  # in like lengths, as translate does
+    texts = sorted(
+        texts[: arguments.sentences], key=len
+    )  # batches of similar lengths, like translate
     model, options = (
         load_run(arguments.run) if arguments.run else untrained(arguments.vocabulary_size)
     )
@@ -66,7 +69,7 @@ def main() -> None:
         options["beam_size"] = arguments.beam_size
     from kerasnmt.serving import ExportModule, Translator
 
-    warnings.simplefilter("ignore")  # that texts are cut
+    warnings.simplefilter("ignore")  # warnings about truncated texts
     translator = Translator(ExportModule(model, **options))
     with tempfile.TemporaryDirectory() as folder:
         version = model.export(Path(folder) / "model" / "1", **options)
@@ -97,12 +100,12 @@ def compared(
     batch_size: int,
     rounds: int,
 ) -> dict[str, Any]:
-    """Times each way over all texts in each round, batch by batch in turns."""
+    """Measure the time of each way for all texts, in several rounds."""
     batches = [texts[start : start + batch_size] for start in range(0, len(texts), batch_size)]
     rng = random.Random(1)
     seconds = {name: [] for name in ways}
     answers = {}
-    for name, way in ways.items():  # and traces, and lets the first runs pass
+    for name, way in ways.items():  # also traces, and excludes the first runs from the measurement
         answers[name] = [text for batch in batches for text in way(batch)]
     for _ in range(rounds):
         spent = dict.fromkeys(ways, 0.0)

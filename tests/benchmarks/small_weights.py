@@ -1,12 +1,12 @@
-"""What smaller exports of one run save and cost: float32, float16 and int8 weights, and LiteRT.
+"""Size, quality and speed of exports with float32, float16 and int8 weights, and of LiteRT.
 
     python tests/benchmarks/small_weights.py RUN
 
-Exports the run with each, and translates held-out sentences of the built-in corpus, or of
-`--source` and `--reference`, with the search options of its recipe. One after the other takes its
-turn, several times over, so that all meet the same load of the machine; the median turn is shown.
-Prints the size of the folder and of its weights, BLEU, CPU seconds for all sentences (by batches of
-64; LiteRT one by one), and CPU and elapsed milliseconds for one sentence alone.
+Exports the run in each format, and translates held-out sentences of the built-in corpus, or of
+`--source` and `--reference`, with the search options of the recipe. The exports take turns, several
+times, so that the load of the machine is the same for all. The results are medians. Prints the size
+of the folder and of the weights, BLEU, the CPU seconds for all sentences (in batches of 64, or one
+by one with LiteRT), and the CPU and wall milliseconds for a single sentence.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--source", type=Path)
     parser.add_argument("--reference", type=Path)
     parser.add_argument("--sentences", type=int, default=1000)
-    parser.add_argument("--alone", type=int, default=100, help="sentences translated one by one")
+    parser.add_argument("--alone", type=int, default=100, help="number of single sentences")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
 
@@ -55,7 +55,7 @@ def main() -> None:
         sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     alone = sources[: arguments.alone]
     model, options = load_run(arguments.run)
-    options.pop("replace_unknown", None)  # LiteRT does not
+    options.pop("replace_unknown", None)  # LiteRT does not support it
     with tempfile.TemporaryDirectory() as folder:
         sizes, translators, bleu = {}, {}, {}
         for form, (write, load, files, weights) in FORMS.items():
@@ -77,7 +77,7 @@ def main() -> None:
                     translators[form].translate([text])
                     elapsed[form].append(1e3 * (time.perf_counter() - begin[1]))
                     cpu[form].append(1e3 * (time.process_time() - begin[0]))
-    print("export | MB | of which weights | BLEU | CPU s | CPU ms alone | ms alone")
+    print("export | MB | weights MB | BLEU | CPU s | CPU ms single | ms single")
     for form in FORMS:
         figures = [
             *(f"{size:.1f}" for size in sizes[form]),

@@ -1,13 +1,13 @@
-"""What a corpus of millions of pairs takes: seconds, CPU seconds and memory, part by part.
+"""Time and memory for a corpus of millions of pairs, as one JSON line per part.
 
     python tests/benchmarks/streaming.py
 
-Makes a corpus of `--pairs` pairs of lines in a temporary folder: pairs of the built-in corpus, each
-with made-up words before it that make it another. Then checks and reads it, trains a tokenizer on a
-sample, goes through `--batches` batches of the default size with the default buffer and nothing
-cached, and makes `--steps` training steps of `--model` on the last of them. One JSON line a part:
-wall seconds, CPU seconds of all threads, the memory that is resident after it and the most that was
-so far, in MB. The last line says what the batches of a training cost beside its steps.
+Writes a corpus of `--pairs` pairs to a temporary folder. They are pairs of the built-in corpus with
+invented words in front, so that they differ. The parts are: check and read the corpus, train a
+tokenizer on a sample, read `--batches` batches with the default size and buffer and without a
+cache, and make `--steps` training steps of `--model` on the last batches. Each line has the wall
+seconds, the CPU seconds of all threads, the resident memory at the end of the part, and the peak
+memory so far, in MB. The last line compares the time of the batches with the time of the steps.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def write_corpus(paths: tuple[Path, Path], pairs: int) -> None:
     with open(paths[0], "w", encoding="utf-8") as sources, open(paths[1], "w") as targets:
         for number in range(pairs):
             source, target = kinds[number % KINDS]
-            # Up to nine words more of two or three syllables, the same ones on both sides.
+            # Up to nine more words of two or three syllables, the same on both sides.
             words = []
             for factor in range(1, 1 + number % 10):
                 rest, first = divmod(number * factor + factor, 70)
@@ -65,15 +65,17 @@ def part(name: str, found: dict) -> Iterator[None]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pairs", type=int, default=2_000_000)
-    parser.add_argument("--sample", type=int, default=250_000, help="sentences of the tokenizer")
+    parser.add_argument(
+        "--sample", type=int, default=250_000, help="number of sentences for the tokenizer"
+    )
     parser.add_argument("--batches", type=int, default=5000)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--model", default="bahdanau_gru", help="name in the zoo")
+    parser.add_argument("--model", default="bahdanau_gru", help="name of a model")
     arguments = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:
         paths = Path(folder, "train.en"), Path(folder, "train.de")
-        # In a process of its own, whose memory is not counted.
+        # In a child process, so that its memory is not counted.
         context = multiprocessing.get_context("spawn")
         writer = context.Process(target=write_corpus, args=(paths, arguments.pairs))
         writer.start()

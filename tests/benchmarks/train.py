@@ -3,13 +3,13 @@
     python tests/benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
     KERAS_BACKEND=jax python tests/benchmarks/train.py --steps 60
 
-The sizes are those of small published recurrent models: 8,000 joint SentencePiece pieces, embedding
-and units 256, batches of 64 sentences, dropout 0.2, label smoothing 0.1, Adam of
-`kerasnmt.training`. A Transformer has the sizes and the dropout of its name. The window of
-`--steps` begins after `--warmup` steps, so that tracing is left out; `cpu_seconds` are those of all
-threads of this process within it, input pipeline included. Target tokens are real ones, the end
-token included. On JAX, which compiles each shape, a step with a batch of each shape comes first:
-`compile_cpu_seconds`.
+The sizes are those of small published recurrent models: a joint SentencePiece vocabulary of 8,000
+pieces, embeddings and units of size 256, batches of 64 sentences, a dropout rate of 0.2, label
+smoothing of 0.1, and Adam of `kerasnmt.training`. Transformers have their default sizes and dropout
+rates. The benchmark measures `--steps` steps after `--warmup` steps, so that tracing is not
+measured. `cpu_seconds` is the time of all threads of this process in these steps, including the
+input pipeline. Target tokens include the end token, but no padding. On JAX, which compiles each
+shape, there is first a step with a batch of each shape. Its time is `compile_cpu_seconds`.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import resource
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `kerasnmt train` does
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # like `kerasnmt train`
 
 import keras
 import yaml
@@ -33,7 +33,7 @@ from kerasnmt.zoo import get_model
 
 
 class Window(keras.callbacks.Callback):
-    """Measure wall and CPU seconds and target tokens between two steps of `fit`."""
+    """Callback that measures wall seconds, CPU seconds and target tokens between two steps."""
 
     def __init__(self, first: int, last: int) -> None:
         super().__init__()
@@ -56,11 +56,11 @@ class Window(keras.callbacks.Callback):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--source", help="file of sources; the built-in corpus without it")
+    parser.add_argument("--source", help="file of sources, by default the built-in corpus")
     parser.add_argument("--target", help="file of their translations")
-    parser.add_argument("--model", default="bahdanau_gru", help="name in the zoo")
+    parser.add_argument("--model", default="bahdanau_gru", help="name of a model")
     parser.add_argument(
-        "--option", action="append", default=[], metavar="KEY=VALUE", help="of the model"
+        "--option", action="append", default=[], metavar="KEY=VALUE", help="argument of the model"
     )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)

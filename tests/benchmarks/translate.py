@@ -2,10 +2,10 @@
 
     python tests/benchmarks/translate.py RUN --source test.en.gz --beam-size 5 --batch-size 64
 
-Some batches are translated before the clock starts, so that tracing is left out; with
-KERAS_BACKEND=jax all of them, since JAX compiles each shape: `warmup_cpu_seconds`. `cpu_seconds`
-are those of all threads of this process. With `--batch-size 1` the median time of one sentence is
-printed as well, over the first `--sentences`.
+Some batches are translated before the clock starts, so that tracing is not measured. With
+KERAS_BACKEND=jax, all batches are translated first, because JAX compiles each shape. The time for
+this is `warmup_cpu_seconds`. `cpu_seconds` is the time of all threads of this process. With
+`--batch-size 1`, the benchmark also prints the median time of one sentence.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from kerasnmt.cli.loading import load_translator
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("run", type=Path, help="folder of a run, or of an export")
+    parser.add_argument("run", type=Path, help="folder of a run or of an export")
     parser.add_argument("--source", type=Path, required=True, help="file of sources")
     parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--sentences", type=int, help="only the first so many")
+    parser.add_argument("--sentences", type=int, help="number of sentences, by default all")
     arguments = parser.parse_args()
 
     opened = gzip.open if arguments.source.suffix == ".gz" else open

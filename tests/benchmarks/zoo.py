@@ -1,17 +1,18 @@
-"""The zoo on the built-in corpus, at equal size and equal updates, as a table.
+"""Comparison of the models of the zoo on the built-in corpus, with equal sizes, as a table.
 
     python tests/benchmarks/zoo.py
 
-Every model is trained in a process of its own, two at a time, on 16,000 pairs: whole words, 3,000
-of both languages together, embedding and units 64, dropout 0.1, batches of 16, Adam with a cosine
-schedule from 0.004, 3 epochs. Scored on 300 held-out pairs: BLEU of greedy translations, of all and
-of the sentences of more than 15 words; perplexity of the references; alignment error rate of the
-attention, given the references, against the gold alignment. Target tokens per CPU second are those
-of the training, tracing included. Three rows show options.
-IBM model 1, trained on the same pairs and those of the test, is one more. Models that copy have a
-benchmark of their own, `copying.py`.
+Each model is trained in a child process, two at a time, on 16,000 pairs for 3 epochs. The
+vocabulary has 3,000 words of both languages. The embeddings and the units have the size 64. The
+dropout rate is 0.1, the batch size is 16, and Adam has a cosine schedule that starts at 0.004.
 
-`--models` chooses rows, `--output` keeps a JSON line for each as it is done.
+The models are scored on 300 held-out pairs: BLEU of greedy translations, of all sentences and of
+the sentences with more than 15 words, perplexity of the references, and the alignment error rate of
+the attention, given the references, against the gold alignment. Target tokens per CPU second are
+those of training, including tracing. Three rows show options. One row is IBM model 1, trained on
+the same pairs and the test pairs. `copying.py` is the benchmark of models that copy.
+
+`--models` selects rows. `--output` appends a JSON line for each finished row to a file.
 """
 
 import argparse
@@ -37,7 +38,7 @@ HEADINGS = ("model", "BLEU", "> 15 words", "perplexity", "AER", "tokens per CPU 
 
 
 def train(row: str, pairs: int, epochs: int) -> dict:
-    """Train and score one row; in a process of its own."""
+    """Train and score one row, in a child process."""
     import keras
 
     from kerasnmt.data import batches, builtin_corpus
@@ -91,7 +92,7 @@ def train(row: str, pairs: int, epochs: int) -> dict:
 
 
 def ibm_model_1(pairs: int) -> dict:
-    """Align the test pairs by IBM model 1, which learns from them as well."""
+    """Align the test pairs with IBM model 1, which is also trained on them."""
     from kerasnmt.data import builtin_corpus
     from kerasnmt.viz import IBMModel1, alignment_error_rate
 
@@ -105,7 +106,7 @@ def ibm_model_1(pairs: int) -> dict:
 
 
 def table(scored: list[dict]) -> str:
-    """The rows as a table in Markdown, best BLEU first."""
+    """Return the rows as a table in Markdown, sorted by BLEU."""
     formats = {"bleu": ".1f", "bleu_long": ".1f", "perplexity": ".2f", "aer": ".3f"}
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for row in sorted(scored, key=lambda row: -(row["bleu"] or 0)):
@@ -116,12 +117,14 @@ def table(scored: list[dict]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--models", nargs="*", metavar="ROW", help="these rows only")
+    parser.add_argument(
+        "--models", nargs="*", metavar="ROW", help="rows of the table, by default all"
+    )
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--output", type=Path, help="file of JSON lines, added to")
-    parser.add_argument("--row", help=argparse.SUPPRESS)  # of a worker
+    parser.add_argument("--output", type=Path, help="file to which JSON lines are appended")
+    parser.add_argument("--row", help=argparse.SUPPRESS)  # for the child processes
     arguments = parser.parse_args()
     if arguments.row:
         print(json.dumps(train(arguments.row, arguments.pairs, arguments.epochs)))
@@ -146,7 +149,7 @@ def main() -> None:
 
     begin = time.perf_counter()
     with ThreadPoolExecutor(arguments.workers) as pool:
-        left_out = ("pointer_", "transformer_base")  # it is transformer_tiny in another size
+        left_out = ("pointer_", "transformer_base")  # transformer_base is a larger transformer_tiny
         names = [name for name in list_models(Seq2Seq) if not name.startswith(left_out)]
         rows = arguments.models or [*names, *ROWS, "IBM model 1"]
         scored = list(pool.map(work, rows))

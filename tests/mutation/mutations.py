@@ -1,4 +1,4 @@
-"""Small faults to put into a module: where they can be, and the module's text with one of them."""
+"""Small faults for a module: their places, and the text of the module with one of them."""
 
 import ast
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ AXES = {"axis", "axes", "keepdims"}
 
 
 class Mutation(NamedTuple):
-    """A fault: the text `old`, at bytes `[start, end)` of a module, becomes `new`."""
+    """Fault that replaces the text `old`, at bytes `[start, end)` of a module, by `new`."""
 
     line: int
     kind: str
@@ -36,15 +36,15 @@ class Mutation(NamedTuple):
     new: str
 
     def apply(self, source: str) -> str:
-        """Return the module's text with the fault."""
+        """Return the text of the module with the fault."""
         text = source.encode()
         return (text[: self.start] + self.new.encode() + text[self.end :]).decode()
 
 
 def find_mutations(source: str) -> list[Mutation]:
-    """Return every fault that a module can be given, in the order of its text.
+    """Return all possible faults of a module, in the order of its text.
 
-    Text for people stays as it is: docstrings, annotations and the messages of errors.
+    Docstrings, annotations and error messages stay unchanged.
     """
     text = source.encode()
     starts = [0]
@@ -60,11 +60,11 @@ def find_mutations(source: str) -> list[Mutation]:
 
 
 def _changes(node: ast.AST, argument: str | None) -> Iterator[tuple[str, ast.AST, ast.AST]]:
-    """Yield (kind, node, the node in its place), for what stands in `node`.
+    """Yield (kind, node, new node) for the faults in `node`.
 
     Args:
-        node: where to look.
-        argument: the name of the argument that `node` is: its keyword, or the variable given.
+        node: Node to search.
+        argument: Name of the argument that `node` is, a keyword or a variable.
     """
     if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
         return
@@ -91,7 +91,7 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _replacements(node: ast.AST, argument: str | None) -> Iterator[tuple[str, ast.AST]]:
-    """Yield (kind, node) for each fault of this very node."""
+    """Yield (kind, node) for each fault of this node."""
     if argument == "strict":  # zip() computes the same with it.
         return
     if argument is not None and "mask" in argument.split("_") and not _is_none(node):
@@ -104,7 +104,7 @@ def _replacements(node: ast.AST, argument: str | None) -> Iterator[tuple[str, as
         case ast.Constant(float(value)):
             yield "constant", ast.Constant(value * 2 or 1.0)
         case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
-            # Not 1: as an axis of a matrix it means the same as -1.
+            # Not 1, because axis 1 of a matrix equals axis -1.
             new = ast.UnaryOp(ast.USub(), ast.Constant(value + 1))
             yield "axis" if argument in AXES else "sign", new
         case ast.UnaryOp(ast.USub() | ast.Not() | ast.Invert(), operand):

@@ -1,13 +1,14 @@
-"""Put small faults into the library, one at a time, and see whether the tests notice them.
+"""Put small faults into the library, one at a time, and check whether the tests notice them.
 
     make mutants                                  # the sample of seed 1
     python tests/mutation/run.py --seed 2 --rooms text data
     python tests/mutation/run.py --again tests/mutation/results/seed_1.jsonl
 
-The sample has one fault of each file of five rooms. A fault in `kerasnmt/ROOM/` meets the tests
-of `tests/ROOM/` that `make test` runs, those that name what its file defines first; the first
-failure kills it, and so does a time far beyond that without a fault. Each result is a line of JSON.
-`--again` runs the survivors of an earlier file once more, and writes what became of them.
+The sample has one fault of each file of five packages. For a fault in `kerasnmt/ROOM/`, the tests
+of `tests/ROOM/` that `make test` runs are run, starting with the tests that name what the file
+defines. The first failure kills the fault. A run that takes far longer than without a fault also
+kills it. Each result is a line of JSON. `--again` runs the survivors of an earlier file again, and
+writes the new outcomes.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from mutations import Mutation, find_mutations
 
 PROJECT = Path(__file__).parents[2]
 ROOMS = ("layers", "decoding", "models", "text", "data")
-# A fault may make a loop endless. Tests are stopped after this many times their usual duration.
+# A fault can cause an endless loop. Tests are stopped after this multiple of their usual time.
 MOST_TIMES = 5
 PYTEST = ["--exitfirst", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
 # Each run is a process forked from one that has imported TensorFlow, which takes seconds.
@@ -44,7 +45,7 @@ FORKS.set_forkserver_preload(["keras", "tensorflow_text", "pytest"])
 
 
 def sample(seed: int, rooms: Sequence[str] = ROOMS) -> list[tuple[str, Mutation]]:
-    """Return one fault of each file; each kind of fault that a file has is as likely."""
+    """Return one fault of each file. All kinds of faults in a file are equally likely."""
     faults = []
     folders = [PROJECT / "kerasnmt" / room for room in rooms]
     for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
@@ -59,7 +60,7 @@ def sample(seed: int, rooms: Sequence[str] = ROOMS) -> list[tuple[str, Mutation]
 
 
 def files_to_run(copy: Path, path: str) -> list[str]:
-    """Return the test files of a module's room, first those that name what it defines most."""
+    """Return the test files of a module's package, sorted by how much of the module they name."""
     room = Path(path).parts[1]
     tree = ast.parse((copy / path).read_text(encoding="utf-8"))
     names = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
@@ -93,7 +94,7 @@ def run_tests(copy: Path, files: list[str], seconds: float | None = None) -> tup
 
 
 def run_pytest(copy: Path, files: list[str], log: Path) -> None:
-    """Run the tests of a copy of the project; this process has TensorFlow imported already."""
+    """Run the tests of a copy of the project. This process has already imported TensorFlow."""
     os.setsid()
     os.chdir(copy)
     sys.path.insert(0, str(copy))
@@ -110,7 +111,7 @@ def copy_project(folder: Path) -> Path:
 
 
 def results(faults: list[tuple[str, Mutation]], processes: int) -> Iterator[dict]:
-    """Yield what became of each fault, as they end; each process has a copy of the project."""
+    """Yield the outcome of each fault when its run ends. Each process has a copy of the project."""
     with (
         tempfile.TemporaryDirectory() as folder,
         concurrent.futures.ThreadPoolExecutor(processes) as pool,
@@ -170,13 +171,13 @@ def survivors(file: Path) -> list[tuple[str, Mutation]]:
 
 
 def main() -> None:
-    """Run the sample, and write and count what became of it."""
+    """Run the sample, write the outcomes, and count them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     parser.add_argument("--rooms", nargs="+", default=ROOMS, choices=ROOMS)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--again", type=Path, help="a results file: its survivors once more")
-    parser.add_argument("--output", type=Path, help="by default beside this program")
+    parser.add_argument("--again", type=Path, help="results file whose survivors are run again")
+    parser.add_argument("--output", type=Path, help="results file, by default next to this program")
     given = parser.parse_args()
     faults = survivors(given.again) if given.again else sample(given.seed, given.rooms)
     name = f"{given.again.stem}_again" if given.again else f"seed_{given.seed}"

@@ -1,4 +1,4 @@
-"""The faults by hand, and that text for people gets none."""
+"""Faults of examples. Docstrings and messages get none."""
 
 import ast
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""Kill trainings at random moments, resume them, and compare them with trainings that were not.
+"""Kill training at random moments, resume it, and compare it with uninterrupted training.
 
     python tests/system/kills.py --trainings 12 --kills 60
 
-Each training has a recipe with other options, drawn with a fixed seed. It runs once to its end. A
-second run is killed again and again, by SIGKILL or SIGTERM, at random moments between its start and
-its end, and resumed each time. In the end both have the same history, but for the times, and the
-same weights, bit for bit. Each process gets one core.
+Each recipe has other options, which are drawn with a fixed seed. One run is not interrupted. A
+second run is killed repeatedly, by SIGKILL or SIGTERM, at random moments, and resumed each time. At
+the end, both runs must have the same history, except for the times, and exactly the same weights.
+Each process gets one core.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from pathlib import Path
 import yaml
 
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", "train"]
-# What the clock tells differs.
+# The times differ.
 TIMES = ("seconds", "cpu_seconds", "target_tokens_per_second")
 
 
 def recipe(rng: random.Random) -> dict:
-    """A small training with options of every kind."""
+    """Return a small recipe with options of all kinds."""
     schedule = rng.choice(["constant", "cosine", "inverse_sqrt", "plateau"])
     warmup = {"inverse_sqrt": 10, "plateau": 0}.get(schedule, rng.choice([0, 10]))
     average = rng.choice(["moving_average", "average_epochs", None])
@@ -63,7 +63,7 @@ def recipe(rng: random.Random) -> dict:
 
 
 def start(path: Path, run: Path, core: int, log: Path) -> subprocess.Popen:
-    """Start a training, or resume it where there is one to resume."""
+    """Start training, or resume it if there is a run."""
     resume = ["--resume"] if (run / "data.json").exists() and (run / "recipe.yaml").exists() else []
     with log.open("ab") as file:
         return subprocess.Popen(
@@ -75,7 +75,7 @@ def start(path: Path, run: Path, core: int, log: Path) -> subprocess.Popen:
 
 
 def outcome(run: Path) -> tuple[list[dict], dict[str, bytes]]:
-    """The history without its times, and the weights of the best model as they are on disk."""
+    """Return the history without its times, and the weights of the best model on disk."""
     records = [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
     history = [{k: v for k, v in record.items() if k not in TIMES} for record in records]
     import h5py  # of Keras
@@ -94,7 +94,7 @@ def outcome(run: Path) -> tuple[list[dict], dict[str, bytes]]:
 
 
 def difference(found: tuple[list, dict], expected: tuple[list, dict]) -> str:
-    """Say where two outcomes first differ."""
+    """Return the first difference between two outcomes."""
     if len(found[0]) != len(expected[0]):
         return f"{len(found[0])} epochs in place of {len(expected[0])}"
     for epoch, (one, other) in enumerate(zip(found[0], expected[0], strict=True), start=1):
@@ -106,7 +106,7 @@ def difference(found: tuple[list, dict], expected: tuple[list, dict]) -> str:
 
 
 def killed(path: Path, run: Path, core: int, kills: int, seconds: float, rng: random.Random) -> str:
-    """Kill and resume a training so often, then let it end; return what was done."""
+    """Kill and resume training a number of times, and let it end; return a log."""
     done = []
     for _ in range(kills):
         process = start(path, run, core, run.with_suffix(".log"))
@@ -120,7 +120,7 @@ def killed(path: Path, run: Path, core: int, kills: int, seconds: float, rng: ra
         else:
             if process.returncode:
                 raise RuntimeError(run.with_suffix(".log").read_text()[-2000:])
-            # It was done before the kill: begin anew.
+            # It was finished before the kill, so start again.
             run.rename(run.with_name(f"{run.name}_{len(done)}_{time.monotonic_ns()}"))
     process = start(path, run, core, run.with_suffix(".log"))
     if process.wait():
@@ -129,7 +129,7 @@ def killed(path: Path, run: Path, core: int, kills: int, seconds: float, rng: ra
 
 
 def main() -> None:
-    """Compare all trainings and say which differ."""
+    """Compare all runs, and print which differ."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trainings", type=int, default=12)
     parser.add_argument("--kills", type=int, default=60, help="of all trainings together")

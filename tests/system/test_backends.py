@@ -1,4 +1,4 @@
-"""One recipe on TensorFlow and on JAX: the same losses, files and answers."""
+"""One recipe on TensorFlow and on JAX, with the same losses, files and answers."""
 
 import io
 import json
@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Even though the .* option is set"),
     pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed"),
 ]
-# All sides have one width, so that JAX compiles each step once.
+# All sides have the same width, so that JAX compiles each step once.
 RECIPE = """
 model: {name: bahdanau_gru, units: 12, embedding_dim: 12, dropout: 0.0}
 tokenizer: {shared: {kind: words, vocabulary_size: 60}}
@@ -54,7 +54,7 @@ FURTHER_COMMANDS = {
     "evaluate": "evaluate {run} --source sources.txt --reference targets.txt --json",
     "attention": "attention {run} two --output attention.svg",
 }
-# A training with all that a recipe can add to it.
+# Training with all options of a recipe.
 OPTIONS = (
     "train recipe.yaml --output options model.name=pointer_generator_lstm model.coverage=1.0 "
     "model.dropout=0.1 data.train.alignments=links.txt training.epochs=2 training.log_every=2 "
@@ -87,7 +87,7 @@ print(json.dumps(said))
 
 
 def command(words):
-    """What a command prints; if it refuses, its error."""
+    """Return the output of a command, or its error."""
     output = io.StringIO()
     try:
         with redirect_stdout(output), redirect_stderr(io.StringIO()):
@@ -98,7 +98,7 @@ def command(words):
 
 
 def write_corpus(folder):
-    """Numbers of one to three digits in words, and these reversed in German."""
+    """Write numbers of one to three digits as English words, and reversed German words."""
     numbers = [digits for size in (1, 2, 3) for digits in product(WORDS, repeat=size)]
     numbers = [numbers[i] for i in np.random.default_rng(0).permutation(len(numbers))]
     pairs = [
@@ -119,7 +119,7 @@ def write_corpus(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a corpus and an untrained run, `begun`."""
+    """A folder with a corpus and an untrained run `begun`."""
     folder = tmp_path_factory.mktemp("backends")
     write_corpus(folder)
     begun = RunFolder(folder / "begun")
@@ -134,7 +134,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def curves(folder):
-    """The curves of a training on TensorFlow that begins with the weights of `begun`."""
+    """The learning curves of training on TensorFlow that starts with the weights of `begun`."""
     recipe, console = Recipe.load(folder / "recipe.yaml"), Console(quiet=True)
     run = RunFolder(folder / "curves")
     training = Training(
@@ -148,7 +148,7 @@ def curves(folder):
 
 @pytest.fixture(scope="module")
 def on_tensorflow(folder):
-    """A run on TensorFlow that begins with the weights of `begun`."""
+    """A run on TensorFlow that starts with the weights of `begun`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         command("train recipe.yaml --init-from begun --output on_tensorflow")
@@ -156,7 +156,7 @@ def on_tensorflow(folder):
 
 
 def commands_on_jax(folder, commands):
-    """What commands print in a process where Keras runs on JAX."""
+    """The output of commands in a process where Keras runs on JAX."""
     environment = {
         **os.environ,
         "KERAS_BACKEND": "jax",
@@ -177,7 +177,7 @@ def commands_on_jax(folder, commands):
 
 @pytest.fixture(scope="module")
 def on_jax(folder):
-    """What commands print on JAX, and a training on it."""
+    """The output of commands on JAX, and a training run on JAX."""
     commands = {
         "train": "train recipe.yaml --init-from begun --output on_jax",
         **{name: words.format(run="on_jax") for name, words in COMMANDS.items()},
@@ -188,7 +188,7 @@ def on_jax(folder):
 
 @pytest.fixture(scope="module")
 def further_on_jax(folder, on_tensorflow, on_jax):
-    """What further commands print on JAX, and further trainings on it."""
+    """The output of further commands on JAX, and further training runs on JAX."""
     shutil.copytree(on_tensorflow, folder / "resumed_on_jax")
     shutil.copytree(folder / "on_jax", folder / "interrupted")
     (folder / "interrupted" / "results.json").unlink()
@@ -249,7 +249,7 @@ def test_both_write_the_same_files(folder, on_tensorflow, on_jax):
 
 
 def numbers_and_words(text):
-    """The words of an output, and its numbers apart."""
+    """Split an output into its words and its numbers."""
     words, numbers = [], []
     for word in text.split():
         try:
@@ -260,7 +260,7 @@ def numbers_and_words(text):
 
 
 def check_answer(words, answer):
-    """Check that a command prints on TensorFlow what it printed on JAX."""
+    """Check that the output of a command on TensorFlow equals the output on JAX."""
     expected, found = map(numbers_and_words, (command(words), answer))
     assert found[0] == expected[0]
     np.testing.assert_allclose(found[1], expected[1], atol=2e-5)

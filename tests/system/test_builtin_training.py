@@ -1,4 +1,4 @@
-"""A short training on the built-in corpus translates, and its attention aligns the right words."""
+"""Short training on the built-in corpus gives translations, and attention to the right words."""
 
 import keras
 import pytest

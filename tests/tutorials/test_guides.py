@@ -1,4 +1,4 @@
-"""The code of the README and of the guides runs as it is written there, on little data."""
+"""The code of the README and of the guides runs, with little data."""
 
 import ast
 import os
@@ -26,15 +26,15 @@ pytestmark = pytest.mark.long("runs every guide")
 ROOT = Path(__file__).parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "tutorials/guides").glob("*.md"))]
 IDS = [path.stem for path in GUIDES]
-# Pages whose commands need data or time that a test does not have; see the cards in `zoo`.
+# Pages whose commands need too much data or time for a test; see the cards in `zoo`.
 NOT_RUN = {"figures", "facts"}
-# Programs that need a network, a container, a browser, or all the time of a test.
+# Programs that need a network, a container or a browser, or that do not end.
 OTHER_PROGRAMS = ("docker", "make", "pip", "tensorboard", "git", "hf")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
-    """A block of code of a page."""
+    """Block of code on a page."""
 
     language: str
     code: str
@@ -50,7 +50,7 @@ def blocks(path):
 
 
 def commands(code):
-    """The commands of a block, with continued lines joined."""
+    """Return the commands of a block, with continued lines joined."""
     lines = code.replace("\\\n", " ").splitlines()
     return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
@@ -61,7 +61,7 @@ def is_ours(command):
 
 
 def calls_of_kerasnmt(path):
-    """The arguments of each call of the program in a page."""
+    """Return the arguments of each call of the program on a page."""
     for block in blocks(path):
         if block.language == "bash":
             for command in commands(block.code):
@@ -73,7 +73,7 @@ def calls_of_kerasnmt(path):
 
 @pytest.mark.parametrize("path", GUIDES, ids=IDS)
 def test_code_is_valid(path):
-    """Python can be parsed and imports what there is; commands have the options they use."""
+    """Python code can be parsed, its imports exist, and commands have the options they use."""
     program = typer.main.get_command(app)
     for verb, *words in calls_of_kerasnmt(path):
         if verb == "VERB":
@@ -108,7 +108,7 @@ def test_links_lead_somewhere(path):
 
 
 def written(folder):
-    """Write the files that the pages name: made-up words that support 8,000 pieces."""
+    """Write the files that the pages name, with invented words that support 8,000 pieces."""
     rng = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(4, 9))) for _ in range(20_000)]
@@ -141,7 +141,7 @@ def wait_for(url, server):
 
 
 class Reader:
-    """Someone who types a page, block by block, in one folder, and trains for one epoch only."""
+    """Reader who runs a page, block by block, in one folder, and trains for only one epoch."""
 
     def __init__(self, folder):
         self.folder = folder

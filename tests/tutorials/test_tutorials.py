@@ -1,4 +1,4 @@
-"""Every tutorial runs to its end on little data, in a process of its own."""
+"""All tutorials run with little data, in child processes."""
 
 import os
 import subprocess

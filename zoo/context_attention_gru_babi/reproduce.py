@@ -8,10 +8,10 @@ the source and the story is the context. The model generates the answer, or copi
 
 A random start trains on the first nine tenths of a task's training questions. Training stops when
 the errors on the last tenth have not decreased for some epochs. The epoch with the fewest errors is
-kept; of several, the one with the lowest loss. (The loss alone would stop too early: a few wrong
-answers with high confidence raise it while the errors still fall.) If more than one percent of the
-answers are wrong, the script trains another start. The start with the fewest errors on the last
-tenth is scored on the test questions. Nothing else uses these.
+kept, or among equal epochs the one with the lowest loss. (The loss alone would stop too early,
+because a few wrong answers with high confidence raise it while the errors still decrease.) If more
+than one percent of the answers are wrong, the script trains another start. The start with the
+fewest errors on the last tenth is scored on the test questions, which are not used otherwise.
 
 OUTPUT contains `task-T-start-N.keras` and `task-T-start-N.json` for each start; existing starts are
 not trained again. `results.json` has the test error of each task in percent, also of earlier runs.
@@ -93,10 +93,10 @@ def error_of(model: Seq2Seq, questions: Sequence[StoryQuestion]) -> float:
 def question_batches(
     questions: Sequence[StoryQuestion], tokenizer: WordTokenizer, seed: int | None = None
 ) -> tf.data.Dataset:
-    """Return batches for `fit`; with a seed, every epoch has another order.
+    """Return batches for `fit`. With a seed, every epoch has another order.
 
-    `batches` groups questions of similar length. So few questions would give many small batches and
-    uneven steps. Therefore `batches` makes only the rows here.
+    `batches` groups questions of similar length. With few questions, this gives many small batches
+    and uneven steps. So `batches` makes only the rows here.
     """
     asked, stories, answers = columns(questions)
     dataset = batches(
@@ -194,9 +194,9 @@ def main() -> None:
     what.add_argument("output", type=Path, nargs="?", help="folder for models and results.json")
     what.add_argument("--score", metavar="PRESET", help="a preset to score")
     parser.add_argument("--tasks", type=int, nargs="+", default=[1, 2, 6])
-    parser.add_argument("--starts", type=int, default=3, help="most random starts of a task")
-    parser.add_argument("--epochs", type=int, default=100, help="most epochs of a start")
-    parser.add_argument("--patience", type=int, default=40, help="epochs without fewer errors")
+    parser.add_argument("--starts", type=int, default=3, help="maximum number of random starts")
+    parser.add_argument("--epochs", type=int, default=100, help="maximum number of epochs")
+    parser.add_argument("--patience", type=int, default=40, help="epochs without improvement")
     arguments = parser.parse_args()
     if arguments.score is not None:
         model = from_preset(arguments.score)

@@ -5,22 +5,22 @@
 
 DATA is the folder `en` of the tasks (`qa1_single-supporting-fact_train.txt`, …). The script trains
 several random starts on the first nine tenths of every task's training questions. The start with
-the fewest errors on the last tenth is scored on the test questions. Nothing else uses these. OUTPUT
-contains `start-N.keras` and `start-N.json` for each start; existing starts are not trained again.
-`results.json` has the test error of each task in percent. With `--score`, the script only scores a
-preset.
+the fewest errors on the last tenth is scored on the test questions, which are not used otherwise.
+OUTPUT contains `start-N.keras` and `start-N.json` for each start; existing starts are not trained
+again. `results.json` has the test error of each task in percent. With `--score`, the script only
+scores a preset.
 
 The schedule is the one for joint training of Sukhbaatar et al. (2015), section 4.2, as in the
 authors' code. Stochastic gradient descent in batches of 32 runs for a linear start of 30 epochs,
-whatever the validation loss does. It then runs for 60 epochs at a learning rate of 0.005, which is
+regardless of the validation loss. It then runs for 60 epochs at a learning rate of 0.005, which is
 halved every 15 epochs. Gradients with a norm above 40 are scaled down. (In the paper, the rate is
-0.01, and the validation loss ends the linear start.) Gradients are sums over a batch there and
-means here, so our rates are 32 times as high and our norm is 32 times as low. As in the authors'
-code, the position encoding is twice the paper's equation, and the softmax includes the empty places
-of a memory for 50 sentences. Four things differ from that code:
+0.01, and the validation loss ends the linear start.) The authors sum gradients over a batch. This
+script averages them, so its rates are 32 times as high and its norm is 32 times as low. As in the
+authors' code, the position encoding is twice the paper's equation, and the softmax includes the
+empty places of a memory for 50 sentences. There are four differences from that code:
 
 - The learning rate of the linear start is a third of 0.005, because the loss jumps at 0.005.
-- The position encoding of a sentence depends on its own length, not on that of the longest one.
+- The position encoding of a sentence depends on its own length, not on the longest sentence.
 - Noise follows each sentence with the paper's probability of 10%.
 - An epoch uses each question once.
 """
@@ -50,7 +50,7 @@ EPOCHS, ANNEALED_EVERY, LINEAR_EPOCHS = 60, 15, 30
 
 
 class SGD(GradientNorm, keras.optimizers.SGD):
-    """SGD on whole gradients; the norm of an embedding's gradient slices would be too low."""
+    """SGD on dense gradients, because the norm of an embedding's gradient slices is too low."""
 
 
 class Annealing(keras.callbacks.Callback):
@@ -167,7 +167,7 @@ def main() -> None:
     what.add_argument("output", type=Path, nargs="?", help="folder for models and results.json")
     what.add_argument("--score", metavar="PRESET", help="a preset to score")
     parser.add_argument("--starts", type=int, default=3, help="number of random starts")
-    parser.add_argument("--epochs", type=int, default=EPOCHS, help="after the linear start")
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help="epochs after the linear start")
     arguments = parser.parse_args()
     tests = read_tasks(arguments.data, "test")
     if arguments.score is not None:

@@ -11,7 +11,7 @@ separate all symbols. A space within a lemma or a form is written "▁".
     aufgehen  ging auf  V;IND;PST   ->   [V] [IND] [PST] a u f g e h e n  TAB  g i n g ▁ a u f
 
 `--invented 3000` adds 3,000 pairs to the training pairs. They are copies with other letters in the
-stem, that is, in the parts that lemma and form share. Source: Anastasopoulos and Neubig (2019),
+stem, which is the part that lemma and form share. Source: Anastasopoulos and Neubig (2019),
 "Pushing the limits of low-resource morphological inflection", section 3.
 """
 
@@ -40,8 +40,8 @@ def pair(line: str) -> tuple[str, str]:
 def with_other_stem(line: str, letters: list[str], rng: random.Random) -> str | None:
     """Return a line with random letters in its stem, or None if lemma and form share no stem.
 
-    The first and the last letter of each common part stay, because they are next to what changes.
-    Spaces and hyphens stay too.
+    The first and the last letter of each common part stay, because they are next to the letters
+    that differ. Spaces and hyphens stay too.
     """
     lemma, form, tags = line.split("\t")
     blocks = SequenceMatcher(None, lemma, form, autojunk=False).get_matching_blocks()
@@ -56,7 +56,7 @@ def with_other_stem(line: str, letters: list[str], rng: random.Random) -> str | 
 
 
 def invented(lines: list[str], count: int, seed: int = 1) -> list[str]:
-    """Return lines with other stems, made from the given lines in turn."""
+    """Return lines with other stems, which are made from the given lines in turn."""
     rng = random.Random(seed)
     lemmas = "".join(line.split("\t")[0] for line in lines)
     letters = sorted({letter for letter in lemmas if letter.isalpha() and not letter.isupper()})
@@ -73,10 +73,10 @@ def main() -> None:
     """Write the pairs of each language."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("published", type=Path, help="folder of the published files")
-    parser.add_argument("output", type=Path, help="folder to write into")
+    parser.add_argument("output", type=Path, help="folder for the pairs")
     parser.add_argument("--languages", nargs="*", default=LANGUAGES, metavar="LANGUAGE")
     parser.add_argument(
-        "--invented", type=int, default=0, metavar="COUNT", help="training pairs to invent"
+        "--invented", type=int, default=0, metavar="COUNT", help="number of pairs to invent"
     )
     arguments = parser.parse_args()
     for language in arguments.languages:

@@ -33,7 +33,7 @@ def vocabulary_size(train: Path) -> int:
 
 
 def distance(one: str, other: str) -> int:
-    """Return the fewest insertions, deletions and substitutions from one text to the other."""
+    """Return the Levenshtein distance between two texts."""
     row = list(range(len(other) + 1))
     for i, character in enumerate(one, 1):
         before, row[0] = row[0], i

@@ -1,13 +1,13 @@
-"""Train `show_attend_tell_lstm` on the built-in scenes, and check whether it looks where it should.
+"""Train `show_attend_tell_lstm` on the built-in scenes, and measure captions and attention.
 
     python reproduce.py OUTPUT --language de
     python reproduce.py --score scenes_de --language de
 
-The script measures two figures on 1,000 held-out scenes. The first is the share of captions whose
-words are all right. The second is about the colors and shapes of given captions: the share whose
-largest attention weight is on a region in the cell of the object that they name. OUTPUT gets
-`model.keras` and `results.json`, with these two figures and the training time. With `--score`, the
-script only measures a preset.
+The script measures two figures on 1,000 held-out scenes. The first is the share of captions without
+a wrong word. The second is about the words for colors and shapes in given captions. It is the share
+of these words whose largest attention weight is on a region in the cell of the named object. The
+script writes `model.keras` and `results.json`, with both figures and the training time, to OUTPUT.
+With `--score`, the script only measures a preset.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def pairs_of(scenes: list[Scene], language: str) -> list[tuple[np.ndarray, str]]
 
 
 def exact_captions(model: CaptionModel, scenes: list[Scene], language: str) -> float:
-    """Return the share of scenes whose caption is right in every word."""
+    """Return the share of captions without a wrong word."""
     captions = model.caption([scene.image for scene in scenes], beam_size=1, max_length=30)
     right = [
         caption == scene.captions[language].text
@@ -47,7 +47,7 @@ def exact_captions(model: CaptionModel, scenes: list[Scene], language: str) -> f
 
 
 def looked_at_named(model: CaptionModel, scenes: list[Scene], language: str) -> float:
-    """Return the share of words that name an object and look at it most."""
+    """Return the share of words for colors and shapes whose largest weight is on the object."""
     batches = caption_batches(
         pairs_of(scenes, language), model.target_tokenizer, batch_size=100, shuffle=False
     )
@@ -76,11 +76,13 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("output", type=Path, nargs="?", help="folder for the model and results.json")
     what.add_argument("--score", metavar="PRESET", help="a preset to measure")
-    parser.add_argument("--language", choices=("en", "de"), default="en", help="of the captions")
-    parser.add_argument("--scenes", type=int, default=8000, help="how many to train on")
-    parser.add_argument("--epochs", type=int, default=10, help="passes over them")
-    parser.add_argument("--doubly-stochastic", type=float, default=0.0, help="lambda")
-    parser.add_argument("--seed", type=int, default=1, help="of weights and order")
+    parser.add_argument(
+        "--language", choices=("en", "de"), default="en", help="language of the captions"
+    )
+    parser.add_argument("--scenes", type=int, default=8000, help="number of training scenes")
+    parser.add_argument("--epochs", type=int, default=10, help="number of epochs")
+    parser.add_argument("--doubly-stochastic", type=float, default=0.0, help="weight of the loss")
+    parser.add_argument("--seed", type=int, default=1, help="seed of weights and order")
     arguments = parser.parse_args()
     if arguments.score is not None:
         print(json.dumps(measured(from_preset(arguments.score), arguments.language)))

@@ -1,6 +1,6 @@
-"""What the drivers share: their arguments, the sizes, the clock, and the line of the answer.
+"""Shared parts of the drivers: arguments, sizes, a clock, and the line of the answer.
 
-Only the standard library, as each driver runs in an environment of its own.
+This module uses only the standard library, because each driver has its own environment.
 """
 
 import argparse
@@ -22,7 +22,7 @@ WARMUP_SENTENCES = 128
 
 
 class Clock:
-    """Wall and CPU seconds of all threads of this process; can be stopped in between."""
+    """Clock of wall seconds and of CPU seconds of all threads, which can be stopped and resumed."""
 
     def __init__(self) -> None:
         self.seconds = self.cpu_seconds = 0.0
@@ -38,7 +38,7 @@ class Clock:
 
 
 class Curve:
-    """BLEU of the validation data over the training, in a file of JSON lines."""
+    """Curve of BLEU of the validation data during training, in a file of JSON lines."""
 
     def __init__(self, path: Path, cpu_minutes: float) -> None:
         self.path, self.cpu_minutes = path, cpu_minutes
@@ -61,31 +61,38 @@ class Curve:
         }
         self.points.append(json.dumps(point) + "\n")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(self.points))  # over that of a training before
+        self.path.write_text("".join(self.points))  # replaces an earlier curve
 
 
 def arguments() -> argparse.Namespace:
-    """The arguments of a driver."""
+    """Return the arguments of a driver."""
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=("steps", "fit", "decode"))
-    parser.add_argument("--home", type=Path, required=True, help="where compare.py keeps its files")
+    parser.add_argument(
+        "--home", type=Path, required=True, help="folder for the files of compare.py"
+    )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
-    parser.add_argument("--cpu-minutes", type=float, default=30.0, help="of fit")
+    parser.add_argument("--cpu-minutes", type=float, default=30.0, help="CPU time of fit")
     parser.add_argument(
-        "--validate-every", type=int, default=454, help="steps of fit; an epoch has 454"
+        "--validate-every",
+        type=int,
+        default=454,
+        help="steps of fit between validations; an epoch has 454",
     )
     parser.add_argument("--beam-size", type=int, default=5)
-    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="of decode")
-    parser.add_argument("--sentences", type=int, default=1000, help="of decode, the first so many")
+    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="batch size of decode")
+    parser.add_argument("--sentences", type=int, default=1000, help="number of sentences of decode")
     parser.add_argument(
-        "--system", default="bahdanau_gru", help="for kerasnmt's driver: MODEL or MODEL-bfloat16"
+        "--system",
+        default="bahdanau_gru",
+        help="MODEL or MODEL-bfloat16, for the driver of kerasnmt",
     )
     return parser.parse_args()
 
 
 def warmup_texts(arguments: argparse.Namespace) -> list[str]:
-    """What is translated before the clock starts: for a new length, libraries make code anew."""
+    """Return texts to translate before the clock starts, because libraries compile each length."""
     count = max(4 * arguments.batch_size, WARMUP_SENTENCES)
     return lines(arguments.home / "data" / "val.en")[:count]
 
@@ -118,8 +125,8 @@ def decode_result(clock: Clock, times: list[float], translations: list[str], hom
 
 
 def answer(result: dict) -> None:
-    """The line that compare.py reads."""
+    """Print the line that compare.py reads."""
     result["peak_rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     rounded = {k: round(v, 4) if isinstance(v, float) else v for k, v in result.items()}
     print("RESULT " + json.dumps(rounded), flush=True)
-    os._exit(0)  # a driver has nothing to tidy, and some libraries hang in it
+    os._exit(0)  # some libraries hang at a normal exit

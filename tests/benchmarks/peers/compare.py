@@ -1,37 +1,40 @@
-"""kerasnmt beside JoeyNMT and OpenNMT-tf: training steps, whole trainings, translation.
+"""Compare kerasnmt with JoeyNMT and OpenNMT-tf: training steps, training, and translation.
 
     python tests/benchmarks/peers/compare.py HOME steps --corpus DATA
     python tests/benchmarks/peers/compare.py HOME fit --corpus DATA --cpu-minutes 40
     python tests/benchmarks/peers/compare.py HOME decode --corpus DATA    # after fit
 
-HOME, outside the project, keeps all that it makes. At the first call that is an environment for
-each peer, JoeyNMT 2.3.0 on PyTorch 2.13.0 and OpenNMT-tf 2.32.0 on TensorFlow 2.13.1: some 4 GB
-and ten minutes. DATA has Multi30k as its model card says: `train`, `val` and `test_2016_flickr`,
-each `.en.gz` and `.de.gz`.
+HOME is a folder outside the project, for all files. The first call creates an environment for each
+peer, JoeyNMT 2.3.0 on PyTorch 2.13.0 and OpenNMT-tf 2.32.0 on TensorFlow 2.13.1, which takes about
+4 GB and ten minutes. DATA contains the files of Multi30k that its model card describes: `train`,
+`val` and `test_2016_flickr`, each as `.en.gz` and `.de.gz`.
 
-All have the same sizes: 8,000 joint SentencePiece pieces, embedding and units 256, a GRU in both
-directions, a GRU decoder with input feeding, dropout 0.2, label smoothing 0.1, Adam with rate
-0.001, batches of 64 pairs; about 8 million parameters. JoeyNMT attends as Bahdanau's model does and
-OpenNMT-tf as Luong's, so each has a counterpart: `bahdanau_gru`, and `luong_general_gru` with input
-feeding and `encoder_units=512`, for as many units in each direction of the encoder. That one there
-is a second time, with its products in half precision, `mixed_bfloat16` of Keras, which a CPU with
-AVX512_BF16 or AMX multiplies faster; it translates in float32. The peers train in float32.
+All systems have the same sizes: a joint SentencePiece vocabulary of 8,000 pieces, embeddings and
+units of size 256, a bidirectional GRU as encoder, a GRU with input feeding as decoder, a dropout
+rate of 0.2, label smoothing of 0.1, Adam with a learning rate of 0.001, and batches of 64 pairs.
+They have about 8 million parameters. JoeyNMT uses Bahdanau's attention, and its counterpart is
+`bahdanau_gru`. OpenNMT-tf uses Luong's attention, and its counterpart is `luong_general_gru` with
+input feeding and `encoder_units=512`, for the same number of units in each direction of the
+encoder. `luong_general_gru` is also trained in half precision, `mixed_bfloat16` of Keras, which is
+faster on CPUs with AVX512_BF16 or AMX. It translates in float32. The peers train in float32.
 
-kerasnmt and OpenNMT-tf gather pairs of like lengths, kerasnmt with `few_shapes=False`, JoeyNMT
+kerasnmt and OpenNMT-tf batch pairs of similar lengths, kerasnmt with `few_shapes=False`. JoeyNMT
 does not.
 
-The peers run as they come. kerasnmt trains with oneDNN on every CPU, as `kerasnmt train` does.
+The peers use their default settings. kerasnmt trains with oneDNN on every CPU, like
+`kerasnmt train`.
 
-- `steps`: `--steps` steps after `--warmup`, by each in turn, `--rounds` times; medians.
-- `fit`: from the start until `--cpu-minutes` of training are over, with greedy validation, which is
-  not counted, after each epoch; as many at a time as there are cores. Writes `HOME/curves.png`, of
-  all that were ever trained there, and the models that `decode` takes.
-- `decode`: 1,000 sentences greedily and with 5 beams, in batches of 64, and 100 one by one.
+- `steps`: measures `--steps` steps after `--warmup` steps. The systems take turns, `--rounds`
+  times. The results are medians.
+- `fit`: trains for `--cpu-minutes`. Greedy validation after each epoch is not counted. One system
+  per core is trained at a time. Writes `HOME/curves.png`, with the curves of all systems that were
+  trained in this folder, and the models for `decode`.
+- `decode`: translates 1,000 sentences with greedy search and with 5 beams, in batches of 64, and
+  100 sentences one by one.
 
-Each system runs on one core: threads that wait for each other spend CPU seconds, and not all
-systems start as many. With `--all-cores`, `steps` and `decode` run as each system runs by itself,
-on all cores with the threads that it starts. Times are within the clock, which starts after the
-warm-up.
+Each system runs on one core, because threads that wait for each other use CPU time, and the systems
+start different numbers of threads. With `--all-cores`, `steps` and `decode` run with the default
+threads of each system on all cores. The clock starts after the warm-up.
 """
 
 import argparse
@@ -62,17 +65,17 @@ def pip(python: Path, *packages: str) -> None:
 
 
 def install(home: Path) -> None:
-    """Makes the peers' environments."""
+    """Create the environments of the peers."""
     joey, opennmt = (home / name / "bin" / "python" for name in ("joeynmt", "opennmt"))
     if not (home / "joeynmt" / "installed").exists():
         subprocess.run([sys.executable, "-m", "venv", home / "joeynmt"], check=True)
         pip(joey, "torch==2.13.0", "numpy<2")
-        # Its own requirements ask for packages that clash; these are what it imports.
+        # Its requirements conflict. These are the packages that it imports.
         pip(joey, "--no-deps", "joeynmt==2.3.0")
         needed = "importlib_metadata sentencepiece==0.2.0 sacrebleu subword-nmt sacremoses datasets"
         needed += " pyyaml tensorboard matplotlib seaborn packaging pillow numpy<2"
         pip(joey, *needed.split())
-        # PyTorch 2.13 no longer knows the `verbose` that it gives to a schedule.
+        # PyTorch 2.13 no longer accepts the argument `verbose` of a schedule.
         (builders,) = (home / "joeynmt").glob("lib/*/site-packages/joeynmt/builders.py")
         code = builders.read_text(encoding="utf-8").splitlines(keepends=True)
         code = [line for line in code if '"verbose": False,' not in line]
@@ -85,7 +88,7 @@ def install(home: Path) -> None:
 
 
 def prepare(home: Path, corpus: Path) -> None:
-    """Writes the corpus as each peer reads it."""
+    """Write the corpus in the format of each peer."""
     import sentencepiece
 
     data = home / "data"
@@ -130,7 +133,7 @@ def cores_of(arguments: argparse.Namespace) -> set[int]:
 
 
 def drive(home: Path, system: str, mode: str, *options: str, cores: set[int]) -> dict:
-    """Runs a driver, and reads its answer."""
+    """Run a driver, and read its answer."""
     peer = system if system in PEERS else None
     python = home / peer / "bin" / "python" if peer else Path(sys.executable)
     command = [python, HERE / f"{peer or 'kerasnmt'}_driver.py", mode, "--home", home, *options]
@@ -204,7 +207,7 @@ def fit(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
 
 
 def draw(curves: dict[str, list[dict]], path: Path) -> None:
-    """One line a system: BLEU of the validation data against CPU minutes of training."""
+    """Plot BLEU of the validation data against the CPU time of training, one line per system."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")
@@ -242,17 +245,17 @@ def decode(home: Path, arguments: argparse.Namespace) -> Iterator[dict]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("home", type=Path, help="folder, outside the project")
+    parser.add_argument("home", type=Path, help="folder outside the project")
     parser.add_argument("what", choices=("steps", "fit", "decode"))
     parser.add_argument("--corpus", type=Path, required=True, help="folder of Multi30k")
     parser.add_argument(
-        "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="some of them"
+        "--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS, help="systems to measure"
     )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
-    parser.add_argument("--rounds", type=int, default=3, help="of steps and decode")
-    parser.add_argument("--all-cores", action="store_true", help="of steps and decode")
-    parser.add_argument("--cpu-minutes", type=float, default=40.0, help="of fit, for each")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of steps and decode")
+    parser.add_argument("--all-cores", action="store_true", help="for steps and decode")
+    parser.add_argument("--cpu-minutes", type=float, default=40.0, help="time of fit per system")
     arguments = parser.parse_args()
 
     home = arguments.home.resolve()

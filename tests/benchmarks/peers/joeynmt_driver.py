@@ -1,4 +1,4 @@
-"""JoeyNMT, for compare.py: its own data loaders, training loop and search, timed from outside."""
+"""Driver of JoeyNMT for compare.py, which times JoeyNMT's data loaders, training and search."""
 
 import os
 import time
@@ -102,7 +102,7 @@ def configuration(home: Path) -> dict:
 def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
     if not fits:
-        config["model_dir"] += "_steps"  # what `fit` made stays
+        config["model_dir"] += "_steps"  # keep the model of `fit`
     run = Path(config["model_dir"])
     run.mkdir(parents=True, exist_ok=True)
     validate_every = arguments.validate_every if fits else 10**9
@@ -197,7 +197,7 @@ def decode(arguments, config: dict) -> None:
 
 def main() -> None:
     arguments = common.arguments()
-    # One thread: with two, OpenMP's threads spin, which costs CPU seconds and wins no time.
+    # One thread, because with two, the threads of OpenMP spin, which only costs CPU time.
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     config = configuration(arguments.home)
     (decode if arguments.mode == "decode" else train)(arguments, config)

@@ -1,4 +1,4 @@
-"""kerasnmt, for compare.py."""
+"""Driver of kerasnmt for compare.py."""
 
 import os
 import time
@@ -18,7 +18,7 @@ OPTIONS = {"luong_general_gru": {"input_feeding": True, "encoder_units": 2 * com
 
 
 class Steps(keras.callbacks.Callback):
-    """Measures the steps between two."""
+    """Callback that measures the time between two steps."""
 
     def __init__(self, first: int, last: int) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Steps(keras.callbacks.Callback):
 
 
 class Validation(keras.callbacks.Callback):
-    """Translates the validation data after each epoch, and stops when the time is up."""
+    """Callback that translates the validation data after each epoch, and stops after some time."""
 
     def __init__(self, curve: common.Curve, data) -> None:
         super().__init__()

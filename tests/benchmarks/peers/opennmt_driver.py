@@ -1,4 +1,4 @@
-"""OpenNMT-tf, for compare.py: its own input pipeline, trainer and search, timed from outside."""
+"""Driver of OpenNMT-tf for compare.py, which times its input pipeline, trainer and search."""
 
 import contextlib
 import os
@@ -57,7 +57,7 @@ def make_runner(config: dict) -> opennmt.Runner:
 
 
 class Translator:
-    """A model with OpenNMT-tf's search, compiled once, for lines of text."""
+    """Model that translates lines of text with the search of OpenNMT-tf, which is compiled once."""
 
     def __init__(self, home: Path, model, config: dict) -> None:
         self.model, self.config = model, config
@@ -94,7 +94,7 @@ class Translator:
 
 
 class TimeIsUpError(Exception):
-    """Ends a training."""
+    """Exception that ends training."""
 
 
 def train(arguments, config: dict) -> None:
@@ -102,7 +102,7 @@ def train(arguments, config: dict) -> None:
     if fits:
         config["train"]["save_checkpoints_steps"] = arguments.validate_every
     else:
-        config["model_dir"] += "_steps"  # what `fit` made stays
+        config["model_dir"] += "_steps"  # keep the model of `fit`
     shutil.rmtree(config["model_dir"], ignore_errors=True)
     runner = make_runner(config)
     data = arguments.home / "data"
@@ -156,13 +156,13 @@ def decode(arguments, config: dict) -> None:
     model = runner._init_model(merged)
     checkpoint = opennmt.utils.checkpoint.Checkpoint.from_config(merged, model)
     if checkpoint.restore(weights_only=True) is None:
-        raise SystemExit("OpenNMT-tf has no checkpoint: run compare.py fit first")
+        raise SystemExit("OpenNMT-tf has no checkpoint. Run compare.py fit first.")
     translator = Translator(arguments.home, model, merged)
     texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
     translator.translate(common.warmup_texts(arguments), arguments.batch_size)
     found, times = [], []
     if arguments.batch_size == 1:
-        dataset = translator.dataset(texts, 1)  # the pipeline is set up before the clock starts
+        dataset = translator.dataset(texts, 1)  # created before the clock starts
         clock = common.Clock()
         for features in dataset:
             begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The model of OpenNMT-tf's driver: a GRU in both directions, a GRU with Luong's attention."""
+"""Model of the driver of OpenNMT-tf, with a bidirectional GRU and a GRU with Luong's attention."""
 
 import opennmt
 import tensorflow as tf
@@ -7,7 +7,7 @@ from common import DROPOUT, UNITS
 
 
 class Recurrent(opennmt.models.SequenceToSequence):
-    """One layer a side, input feeding, a dense bridge."""
+    """Model with one encoder layer, one decoder layer, input feeding and a dense bridge."""
 
     def __init__(self) -> None:
         cell = tf.keras.layers.GRUCell
