@@ -27,7 +27,7 @@ def as_texts(name: str, values: Any) -> list[str]:
                 f"Expected a list of texts. Received: {name} whose item {number} is "
                 f"{_shown(text)}, of type {type(text).__name__}."
             )
-    return [*map(str, texts)]  # the strings of an array are of the type np.str_
+    return [*map(str, texts)]  # an array has items of the type np.str_
 
 
 def as_list(name: str, values: Any, content: str) -> list[Any]:

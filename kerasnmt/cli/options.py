@@ -18,14 +18,14 @@ Trained = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="Folder of a run, or a preset: its name, which `kerasnmt presets` lists, its folder, "
-        "or hf://user/model.",
+        help="Folder of a run, or a preset: its name (see `kerasnmt presets`), its folder, or "
+        "hf://user/model.",
     ),
 ]
 _MODEL = typer.Argument(
     metavar="MODEL",
-    help="Folder of a run or of an export, or a preset: its name, which `kerasnmt presets` lists, "
-    "its folder, or hf://user/model.",
+    help="Folder of a run or an export, or a preset: its name (see `kerasnmt presets`), its "
+    "folder, or hf://user/model.",
 )
 Model = Annotated[str, _MODEL]
 OptionalModel = Annotated[str | None, _MODEL]

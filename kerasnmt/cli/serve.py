@@ -27,13 +27,13 @@ def serve(
         str | None, typer.Option("--name", help="Name of the model.", show_default="its folder's")
     ] = None,
     max_body_bytes: Annotated[
-        int, typer.Option("--max-body-bytes", min=1, help="Maximum size of a request.")
+        int, typer.Option("--max-body-bytes", min=1, help="Maximum size of a request in bytes.")
     ] = 8 << 20,
     max_batch: Annotated[
         int, typer.Option("--max-batch", min=1, help="Maximum number of texts in a request.")
     ] = 1024,
     max_text_bytes: Annotated[
-        int, typer.Option("--max-text-bytes", min=1, help="Maximum size of a text.")
+        int, typer.Option("--max-text-bytes", min=1, help="Maximum size of a text in bytes.")
     ] = 64 << 10,
 ) -> None:
     """Serve a model for development, with the REST API of TF Serving.

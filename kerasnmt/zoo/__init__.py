@@ -1,11 +1,11 @@
 """Zoo, with all models of the library by name.
 
-A model is a function that makes it with random weights. Its `from_preset` loads a trained one:
-`bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.
+Each name is a function that creates a model with random weights. Its `from_preset` loads a trained
+model: `bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.
 """
 
-# Each module registers its models, and every registered model is a name of this package.
-# `__init__.pyi` shows them with their signatures and docstrings.
+# Each module registers its models, and each registered model is a name of this package.
+# `__init__.pyi` contains their signatures and docstrings.
 
 from kerasnmt.zoo import (
     bahdanau,

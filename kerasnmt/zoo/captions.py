@@ -91,7 +91,7 @@ def show_attend_tell_lstm(
 
 
 def _small_backbone(image_size: int, filters: Sequence[int]) -> keras.Model:
-    """Return a stack of convolutions, each of which halves height and width."""
+    """Return a stack of convolutions that each halve height and width."""
     if not filters or image_size < 1 or image_size % 2 ** len(filters):
         raise ValueError(
             "Expected at least one filter, and an image_size that each filter can halve. "

@@ -283,7 +283,7 @@ def test_epochs_go_on_at_any_place(few_shapes):
 
     # Enough pairs of a width to sort them before the epoch's end.
     pairs = [pair for pair in PAIRS if max(map(len, pair)) < 10][:100]
-    # Three widths, each of which can have an incomplete batch.
+    # There are three widths. The last batch of each width can be incomplete.
     widths = Counter(max(8, *(len(side) + 1 for side in pair)) for pair in pairs)
     steps = sum(-(-number // 2) for number in widths.values())
     whole = list(dataset(0).take(4 * steps).as_numpy_iterator())
