@@ -21,8 +21,13 @@ from kerasnmt.layers.cells.state_dropout import StateDropout
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell, GatedDecoderCell
 from kerasnmt.layers.decoders.context_decoder import ContextDecoder, ContextDecoderCell
-from kerasnmt.layers.decoders.decoder_cell import FirstStateDecoderCell, ThoughtVectorDecoderCell
-from kerasnmt.layers.decoders.gates import ContextGate, SigmoidGate, SoftmaxGate
+from kerasnmt.layers.decoders.decoder import Decoder
+from kerasnmt.layers.decoders.decoder_cell import (
+    DecoderCell,
+    FirstStateDecoderCell,
+    ThoughtVectorDecoderCell,
+)
+from kerasnmt.layers.decoders.gates import ContextGate, Gate, SigmoidGate, SoftmaxGate
 from kerasnmt.layers.decoders.generators import TiedVocabularyProjection, VocabularyProjection
 from kerasnmt.layers.decoders.history_decoder_cell import HistoryDecoderCell
 from kerasnmt.layers.decoders.luong_decoder_cell import InputFeedingDecoderCell, LuongDecoderCell
@@ -36,6 +41,7 @@ from kerasnmt.layers.decoders.readouts import (
     ConcatReadout,
     DeepOutputReadout,
     MaxoutReadout,
+    Readout,
     StateReadout,
 )
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
@@ -105,6 +111,8 @@ __all__ = [
     "ContextPointerDecoder",
     "CosineScore",
     "Coverage",
+    "Decoder",
+    "DecoderCell",
     "DeepOutputReadout",
     "DenseBridge",
     "DotScore",
@@ -114,6 +122,7 @@ __all__ = [
     "ForwardLayer",
     "FusedCell",
     "GRUCell",
+    "Gate",
     "GatedDecoderCell",
     "GeneralScore",
     "HistoryDecoderCell",
@@ -139,6 +148,7 @@ __all__ = [
     "PositionEncoding",
     "PostNorm",
     "PreNorm",
+    "Readout",
     "RecurrentDecoder",
     "RecurrentEncoder",
     "ScaledDotScore",
