@@ -7,7 +7,7 @@ __all__, __getattr__ = lazy_names(
     __name__,
     {
         "constraints": ["IMPOSSIBLE"],
-        "hypotheses": ["Hypotheses"],
+        "hypotheses": ["Hypotheses", "SearchTree"],
         "penalties": ["length_penalty"],
         "search_options": ["SearchOptions"],
         "searching": ["search"],

@@ -9,7 +9,7 @@ from keras import ops
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, fill, read, reorder, write
 from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.first_step import first_step
-from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
@@ -29,7 +29,8 @@ def beam_search(
     n_best: int = 1,
     pad_id: int = 0,
     with_records: bool = True,
-) -> Hypotheses:
+    with_tree: bool = False,
+) -> tuple[Hypotheses, SearchTree | None]:
     """Keep the `options.beam_size` most probable sequences of each row at each step.
 
     A sequence that reaches the end token keeps its place and its score; the open sequences use the
@@ -50,13 +51,15 @@ def beam_search(
         n_best: Number of sequences to return for each row.
         pad_id: See `search`.
         with_records: See `search`.
+        with_tree: See `search`.
 
     Returns:
-        `Hypotheses`, `n_best` for each row, best first.
+        `Hypotheses`, `n_best` for each row, best first, and the tree, or None without `with_tree`.
     """
-    beam = _Beam(step, options, end_id, pad_id, n_best, with_records)
+    beam = _Beam(step, options, end_id, pad_id, n_best, with_records, with_tree)
     first = beam.first(states, memory, start_ids, max_lengths[:, None], positions)
-    return beam.best(row_loop(beam.unfinished, beam.advance, first))
+    last = row_loop(beam.unfinished, beam.advance, first)
+    return beam.best(last), beam.tree(last)
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class _Beam:
     pad_id: int
     n_best: int
     with_records: bool
+    with_tree: bool
 
     @property
     def covers(self) -> bool:
@@ -85,11 +89,12 @@ class _Beam:
         scores, ids, parents = _best_extensions(
             ops.zeros_like(log_probabilities[..., 0]), log_probabilities, places, self.pad_id
         )
-        made = (ids, parents, reorder(records if self.with_records else {}, parents))
+        made = self._made(ids, parents, records if self.with_records else {}, scores)
         # The buffer of parents starts with each place as its own parent: after a row is finished,
         # its parents are no longer written, and its sequences keep their places.
         length = self.options.max_length
-        buffers = (allocate(ids, length), fill(places, length), allocate(made[2], length))
+        padding = ops.full_like(ids, self.pad_id)
+        buffers = (*fill((padding, places), length), *allocate(made[2:], length))
         first = {
             "memory": memory,
             "max_lengths": max_lengths,
@@ -134,6 +139,7 @@ class _Beam:
         places = ops.arange(self.options.beam_size, dtype="int32")
         parents = ops.where(ended, places, parents)
         kept = clear(records if self.with_records else {}, ended)
+        made = self._made(ids, parents, kept, scores)
         over = now["time"] + 1 >= now["max_lengths"]
         following = {
             **now,
@@ -143,7 +149,7 @@ class _Beam:
             "ended": ops.logical_or(ended, ops.logical_or(ids == self.end_id, over)),
             "lengths": now["lengths"] + is_open,
             "states": reorder(states, parents),
-            "made": write(now["made"], (ids, parents, reorder(kept, parents)), now["time"]),
+            "made": write(now["made"], made, now["time"]),
         }
         if self.covers:
             attended = now["attended"] + clear(records["weights"], ended)
@@ -159,6 +165,15 @@ class _Beam:
         lengths = ops.where(absent, 0, reorder(last["lengths"], best))
         written = ops.arange(self.options.max_length) < lengths[..., None]
         return Hypotheses(ops.where(written, ids, self.pad_id), ranks, clear(records, absent))
+
+    def tree(self, last: dict[str, Any]) -> SearchTree | None:
+        """Return all sequences that were kept, or None without `with_tree`."""
+        ids, parents, _, scores = last["made"]
+        return SearchTree(*batch_major((ids, parents, scores))) if self.with_tree else None
+
+    def _made(self, ids: Any, parents: Any, records: Any, scores: Any) -> tuple:
+        """Return the parts of a step that are needed after the loop."""
+        return ids, parents, reorder(records, parents), scores if self.with_tree else ()
 
     def _divisor(self, lengths: Any) -> Any:
         options = self.options
@@ -198,14 +213,15 @@ def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:
     """Follow the parents of the wanted sequences from the last step to the first.
 
     Args:
-        made: Ids, parents and records of all steps, `[length, batch, hypotheses, ...]` each.
+        made: Ids, parents, records and scores of all steps, `[length, batch, hypotheses, ...]`
+            each.
         places: Places of the wanted sequences after the last step, int32 `[batch, n_best]`.
         time: Number of computed steps.
 
     Returns:
         The ids and records, `[batch, n_best, length, ...]` each.
     """
-    ids, parents, records = made
+    ids, parents, records, _ = made
     length = ids.shape[0]
     wanted = allocate(reorder(read((ids, records), 0), places), length)
 

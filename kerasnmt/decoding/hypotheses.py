@@ -1,4 +1,4 @@
-"""Result of a search."""
+"""Results of a search."""
 
 from typing import Any, NamedTuple
 
@@ -19,3 +19,23 @@ class Hypotheses(NamedTuple):
     ids: Any
     scores: Any
     records: Any
+
+
+class SearchTree(NamedTuple):
+    """All sequences that a beam search kept at each step, also those that it dropped later.
+
+    Place k of step t holds a token. The sequence of this token is the one at place `parents` of
+    step t - 1, extended by the token. A sequence that has ended keeps its place: it is its own
+    parent, and its further tokens are padding.
+
+    Attributes:
+        ids: Token of each place, int32 `[batch, beam_size, max_length]`, 0 for an empty place.
+        parents: Place of the parent in the step before, int32 `[batch, beam_size, max_length]`;
+            in the first step, 0.
+        log_probabilities: Log-probability of the sequence up to the token, float32
+            `[batch, beam_size, max_length]`.
+    """
+
+    ids: Any
+    parents: Any
+    log_probabilities: Any

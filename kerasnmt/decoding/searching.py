@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt.decoding.beam_search import beam_search
 from kerasnmt.decoding.constraints import constrained
 from kerasnmt.decoding.greedy_search import greedy_search
-from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.random_numbers import row_keys
 from kerasnmt.decoding.sampling import sample
 from kerasnmt.decoding.search_options import SearchOptions
@@ -28,8 +28,9 @@ def search(
     n_best: int = 1,
     prefix_ids: Any = None,
     with_records: bool = True,
+    with_tree: bool = False,
     sampled_from: Any = None,
-) -> Hypotheses:
+) -> Hypotheses | tuple[Hypotheses, SearchTree]:
     """Find the best sequences of each row, in a graph on every backend.
 
     Rows are independent. The loop ends when every row is finished.
@@ -56,20 +57,27 @@ def search(
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
             right-padded. They are part of its score and length.
         with_records: Whether to return the records.
+        with_tree: Whether to return the tree of the beam search. Without samples only.
         sampled_from: Structure of tensors `[batch, ...]`, which determine the samples of each row
             together with the seed; see `row_keys`.
 
     Returns:
-        `Hypotheses`, `n_best` for each row, best first.
+        `Hypotheses`, `n_best` for each row, best first. With `with_tree`, a pair of them and the
+        `SearchTree`.
 
     Raises:
-        ValueError: If `n_best` is out of range, or the caches in the states have room for different
-            numbers of steps.
+        ValueError: If `n_best` is out of range, a tree of samples is wanted, or the caches in the
+            states have room for different numbers of steps.
     """
     if not 1 <= n_best <= options.hypotheses:
         raise ValueError(
             f"Expected n_best from 1 to the number of hypotheses, {options.hypotheses}. "
             f"Received: n_best={n_best}"
+        )
+    if with_tree and options.samples:
+        raise ValueError(
+            "Expected samples=0 with with_tree=True, because samples have no tree. Received: "
+            f"samples={options.samples}"
         )
     step, states, memory = constrained(
         step,
@@ -91,8 +99,17 @@ def search(
     if options.samples:
         arguments |= {"keys": row_keys(sampled_from, pad_id), "n_best": n_best}
         return sample(step, states, memory, start_ids, options, **arguments)
-    if options.beam_size == 1 and not options.coverage_penalty:
+    if options.beam_size == 1 and not options.coverage_penalty and not with_tree:
         return greedy_search(step, states, memory, start_ids, options, **arguments)
-    return beam_search(
-        step, states, memory, start_ids, options, positions=source_mask, n_best=n_best, **arguments
+    found, tree = beam_search(
+        step,
+        states,
+        memory,
+        start_ids,
+        options,
+        positions=source_mask,
+        n_best=n_best,
+        with_tree=with_tree,
+        **arguments,
     )
+    return found if tree is None else (found, tree)

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions, search
+from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, search
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.models.checks import check_integers
 
@@ -31,8 +31,9 @@ class SearchModel(keras.Model):
         prefix_ids: Any = None,
         n_best: int = 1,
         with_records: bool = False,
+        with_tree: bool = False,
         **options,
-    ) -> Hypotheses:
+    ) -> Hypotheses | tuple[Hypotheses, SearchTree]:
         """Find the best targets of given sources.
 
         This also works in a graph. No target contains padding or the start token before its end.
@@ -44,6 +45,7 @@ class SearchModel(keras.Model):
                 padded on the right with 0, or None.
             n_best: Number of targets for each source, at most the number of hypotheses.
             with_records: Whether to return the records, such as attention weights.
+            with_tree: Whether to return the tree of the beam search.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
@@ -51,11 +53,12 @@ class SearchModel(keras.Model):
             records. A model that copies returns extended ids. The records are a dict of `weights`,
             `[batch, n_best, max_length, source_length]`, and, for a pointer-generator,
             `generate_probability`, `[batch, n_best, max_length]`. They are empty if `with_records`
-            is False or the model has no attention.
+            is False or the model has no attention. With `with_tree`, a pair of the `Hypotheses` and
+            the `kerasnmt.decoding.SearchTree`.
 
         Raises:
-            ValueError: If an option or `n_best` is out of range, or if there is a coverage penalty
-                but no attention.
+            ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
+                no attention, or a tree of samples is wanted.
         """
         search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
@@ -79,6 +82,7 @@ class SearchModel(keras.Model):
             n_best=n_best,
             prefix_ids=prefix_ids,
             with_records=with_records,
+            with_tree=with_tree,
             sampled_from=inputs,
         )
 

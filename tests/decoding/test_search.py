@@ -51,7 +51,9 @@ class Toy:
         rows = np.arange(self.rows, dtype="int32")
         return {"node": ops.convert_to_tensor(0 * rows), "row": ops.convert_to_tensor(rows)}
 
-    def search(self, n_best=1, prefix_ids=None, sources=None, with_records=True, **options):
+    def search(
+        self, n_best=1, prefix_ids=None, sources=None, with_records=True, with_tree=False, **options
+    ):
         start = ops.full((self.rows,), START, dtype="int32")
         sources = np.ones((self.rows, SOURCE_LENGTH), "int32") if sources is None else sources
         return search(
@@ -66,6 +68,7 @@ class Toy:
             n_best=n_best,
             prefix_ids=prefix_ids,
             with_records=with_records,
+            with_tree=with_tree,
             sampled_from=ops.convert_to_tensor(sources),
         )
 
@@ -319,6 +322,47 @@ def test_narrow_beam_equals_plain_python(beam_size, alpha):
         for sequence, score in zip(sequences(found.ids[row]), found.scores[row], strict=True):
             own = penalised(toy.log_probability(row, sequence), len(sequence), alpha)
             np.testing.assert_allclose(score, own, rtol=1e-5)
+
+
+def python_beams(toy, row, beam_size):
+    """Return the sequences that a beam search keeps after each step."""
+    return [
+        {sequence for _, sequence in python_beam(toy, row, beam_size, 0.0, max_length)}
+        for max_length in range(1, LENGTH + 1)
+    ]
+
+
+def test_tree_has_every_sequence_that_the_search_kept():
+    toy = Toy(rows=12, seed=2)
+    # With all places wanted, no row stops before its places are certain.
+    found, tree = toy.beam(beam_size=3, n_best=3, with_tree=True)
+    tree = [np.asarray(one) for one in tree]
+    for row in range(toy.rows):
+        ids, parents, log_probabilities = (one[row] for one in tree)
+        before = [()] * 3
+        for time, expected in enumerate(python_beams(toy, row, 3)):
+            if np.all(ids[:, time] == PAD):  # the search has ended
+                assert time == max(map(len, sequences(found.ids[row])))
+                break
+            tokens = [(token,) if token != PAD else () for token in ids[:, time].tolist()]
+            kept = [before[k] + tokens[place] for place, k in enumerate(parents[:, time])]
+            assert set(kept) == expected
+            for place, sequence in enumerate(kept):
+                own = toy.log_probability(row, sequence)
+                np.testing.assert_allclose(log_probabilities[place, time], own, rtol=1e-5)
+            before = kept
+        assert set(sequences(found.ids[row])) == set(before)
+
+
+def test_tree_of_a_beam_of_one_is_the_greedy_path():
+    found, tree = Toy().greedy(with_tree=True)
+    np.testing.assert_array_equal(tree.ids, found.ids)
+    assert not np.any(tree.parents)
+
+
+def test_samples_have_no_tree():
+    with pytest.raises(ValueError, match=r"samples=0 with with_tree=True, .* Received: samples=2"):
+        Toy().search(samples=2, beam_size=1, with_tree=True)
 
 
 def test_beam_of_one_equals_greedy():
