@@ -113,6 +113,11 @@ class EncoderDecoder(SearchModel):
         return self.decoder.has_attention
 
     @property
+    def has_heads(self) -> bool:
+        """Whether the attention has heads, whose weights `attend_by_head` returns."""
+        return self.decoder.has_heads
+
+    @property
     def copies(self) -> bool:
         """Whether the decoder copies words of the source, including unknown words."""
         return self.decoder.copies
@@ -236,6 +241,12 @@ class EncoderDecoder(SearchModel):
         state, memory = self.encode(inputs)
         outputs, _ = self.decoder(inputs["target_ids"], state, memory, targets=Targets(targets))
         return outputs.log
+
+    def inspect(self, inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Return the log-probabilities of all tokens; see `SearchModel.inspect`."""
+        state, memory = self.encode(inputs)
+        outputs, records = self.decoder(inputs["target_ids"], state, memory)
+        return self.decoder.next_log_probability(outputs), records
 
     def compile(
         self,

@@ -106,6 +106,13 @@ class Ensemble(TranslationModel):
         self._need_attention()
         return _mean_records([model.attend(inputs) for model in self.models])
 
+    def inspect(self, inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Return the members' mean probabilities and records; see `SearchModel`."""
+        log_probabilities, records = zip(
+            *(model.inspect(inputs) for model in self.models), strict=True
+        )
+        return _log_mean(log_probabilities), _mean_records(records)
+
 
 def _check_members(models: list[Any]) -> None:
     """Check that models can search together."""

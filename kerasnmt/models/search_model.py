@@ -15,12 +15,14 @@ class SearchModel(keras.Model):
     """Base class of models that search for the most probable targets, as ids.
 
     `EncoderDecoder` and `Ensemble` are such models. A subclass implements `encode`, `memory_mask`
-    and `step`, which `search` needs, and `token_log_probability` and `attend`. It sets
+    and `step`, which `search` needs, and `token_log_probability`, `attend` and `inspect`. It sets
     `has_attention` and `copies`.
     """
 
     # Whether the records of `step` contain attention weights.
     has_attention: bool = False
+    # Whether the attention has heads, whose weights `attend_by_head` returns.
+    has_heads: bool = False
     # Whether the model predicts extended ids, those of unknown words in the source.
     copies: bool = False
 
@@ -150,6 +152,22 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If the model has no attention.
+        """
+        raise NotImplementedError
+
+    def inspect(self, inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Return the log-probabilities of all tokens at each position of given targets.
+
+        Dropout does not apply.
+
+        Args:
+            inputs: Inputs of `call`.
+
+        Returns:
+            The log-probabilities, float32 `[batch, target_length, vocabulary]`, or
+            `[batch, target_length, vocabulary + source_length]` if the model copies; and the
+            records of `attend`, which are empty without attention. Row t belongs to token t of the
+            targets, given the tokens before it.
         """
         raise NotImplementedError
 

@@ -46,7 +46,7 @@ class StepsOnJax:
     """
 
     def __init__(self, steps: Steps, model: keras.Model) -> None:
-        self._fields = steps.fields
+        self._specs = steps.signature
         # These are separate functions, because TensorFlow counts how often a method is traced.
         self._read = tf.function(
             lambda *fields: steps.read(*fields), input_signature=steps.signature, autograph=False
@@ -57,10 +57,10 @@ class StepsOnJax:
         )
 
     def __call__(self, **fields: Any) -> Mapping[str, Any]:
-        """Return a dict of the outputs, for fields that are lists of strings `[batch]`."""
-        texts = [tf.constant(fields[name], tf.string) for name in self._fields]
-        given, kept = self._read(*texts)
-        rows = len(texts[0])
+        """Return a dict of the outputs, for fields that are lists, or tensors."""
+        values = [tf.constant(fields[spec.name], spec.dtype) for spec in self._specs]
+        given, kept = self._read(*values)
+        rows = len(values[0])
         found = self._run(tree.map_structure(_widened, given))
         found = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), found)
         return self._write(found, kept)

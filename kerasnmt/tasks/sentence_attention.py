@@ -30,6 +30,8 @@ class SentenceAttention(NamedTuple):
             no context.
         context_weights: Attention weights of the context, float32
             `[target_length, context_length]`, or None if the model reads no context.
+        context_probability: Probability that each target token was copied from the context, float32
+            `[target_length]`, or None if the model does not copy from a context.
     """
 
     source_tokens: list[str]
@@ -38,6 +40,7 @@ class SentenceAttention(NamedTuple):
     generate_probability: np.ndarray | None = None
     context_tokens: list[str] | None = None
     context_weights: np.ndarray | None = None
+    context_probability: np.ndarray | None = None
 
     @classmethod
     def of_batch(cls, outputs: Mapping[str, np.ndarray]) -> list[SentenceAttention]:
@@ -54,9 +57,9 @@ class SentenceAttention(NamedTuple):
         for row, weights in enumerate(outputs["weights"]):
             source, target = (_tokens(outputs[f"{side}_tokens"][row]) for side in _SIDES)
             attended = cls(source, target, weights[: len(target), : len(source)])
-            if "generate_probability" in outputs:
-                probability = outputs["generate_probability"][row, : len(target)]
-                attended = attended._replace(generate_probability=probability)
+            for name in _PROBABILITIES:
+                if name in outputs:
+                    attended = attended._replace(**{name: outputs[name][row, : len(target)]})
             if "context_tokens" in outputs:
                 context = _tokens(outputs["context_tokens"][row])
                 of_context = outputs["context_weights"][row, : len(target), : len(context)]
@@ -110,6 +113,28 @@ class SentenceAttention(NamedTuple):
         weights = np.concatenate([self.weights, self.context_weights], axis=1)
         return weights, [*self.source_tokens, *self.context_tokens]
 
+    def document(self, kinds: tuple[str, str] | None = None) -> dict[str, Any]:
+        """Return the attention as values for JSON, for the page of `kerasnmt.viz.attention_page`.
+
+        Args:
+            kinds: Kinds of the tokens of source and target, with which the page merges tokens into
+                words; see `by_words`. None if they are not known.
+
+        Returns:
+            A dict of `sources`, with the source and, if there is one, the context, and of the
+            `target`. Each has its `tokens` and, with `kinds`, the `words`, the index of each
+            token's word. Each source has its `weights`, `[target_length, length]`.
+        """
+        source_kind, target_kind = kinds or (None, None)
+        sources = [_side("source", self.source_tokens, source_kind, self.weights)]
+        if self.context_tokens is not None:
+            sources.append(_side("context", self.context_tokens, source_kind, self.context_weights))
+        target = _side("target", self.target_tokens, target_kind)
+        for name in _PROBABILITIES:
+            if (probability := getattr(self, name)) is not None:
+                target[name] = rounded(probability)
+        return {"sources": sources, "target": target}
+
     def alignment(self, source_kind: str, target_kind: str) -> list[tuple[int, int]]:
         """Return the links between words, (source word, target word), counted from 0.
 
@@ -135,19 +160,20 @@ class SentenceAttention(NamedTuple):
         Returns:
             The attention between words.
         """
-        source, source_words = _merged(self.source_tokens, source_kind)
-        target, target_words = _merged(self.target_tokens, target_kind)
+        source, source_words = _word_matrix(self.source_tokens, source_kind)
+        target, target_words = _word_matrix(self.target_tokens, target_kind)
         means = target_words / target_words.sum(axis=1, keepdims=True)
 
         def between(weights: np.ndarray, words: np.ndarray) -> np.ndarray:
             return (means @ weights @ words.T).astype("float32")
 
         attended = SentenceAttention(source, target, between(self.weights, source_words))
-        if self.generate_probability is not None:
-            probability = (means @ self.generate_probability).astype("float32")
-            attended = attended._replace(generate_probability=probability)
+        for name in _PROBABILITIES:
+            if (probability := getattr(self, name)) is not None:
+                merged = (means @ probability).astype("float32")
+                attended = attended._replace(**{name: merged})
         if self.context_tokens is not None:
-            context, context_words = _merged(self.context_tokens, source_kind)
+            context, context_words = _word_matrix(self.context_tokens, source_kind)
             weights: Any = self.context_weights  # not None if there are tokens of a context
             of_context = between(weights, context_words)
             attended = attended._replace(context_tokens=context, context_weights=of_context)
@@ -155,6 +181,8 @@ class SentenceAttention(NamedTuple):
 
 
 _SIDES = ("source", "target")
+# Attributes with a probability for each target token.
+_PROBABILITIES = ("generate_probability", "context_probability")
 
 
 def _tokens(padded: np.ndarray) -> list[str]:
@@ -162,8 +190,23 @@ def _tokens(padded: np.ndarray) -> list[str]:
     return [decode(token) for token in padded if token]
 
 
-def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
-    """Return the words, and a matrix `[words, tokens]` with 1 where a token belongs to a word."""
+def _side(
+    name: str, tokens: list[str], kind: str | None, weights: np.ndarray | None = None
+) -> dict[str, Any]:
+    """Return a text, and the weights of its tokens, as values for JSON."""
+    side: dict[str, Any] = {"name": name, "tokens": tokens}
+    if kind is not None:
+        side |= {"kind": kind, "words": _merged(tokens, kind)[1]}
+    return side if weights is None else {**side, "weights": rounded(weights)}
+
+
+def rounded(numbers: np.ndarray) -> list:
+    """Return an array as nested lists, with four digits after the point, for a small file."""
+    return np.round(numbers.astype("float64"), 4).tolist()
+
+
+def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
+    """Return the words, and the index of the word to which each token belongs."""
     indices = word_indices(tokens, kind)
     # A single space belongs to the next word or, at the end, to the previous word.
     for place in reversed(range(len(tokens))):
@@ -178,6 +221,12 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
         words[-1] += token if kind == "words" else token.replace("▁", "")
         of_token.append(len(words) - 1)
         before = index
+    return words, of_token
+
+
+def _word_matrix(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
+    """Return the words, and a matrix `[words, tokens]` with 1 where a token belongs to a word."""
+    words, of_token = _merged(tokens, kind)
     return words, np.eye(len(words))[:, of_token]
 
 

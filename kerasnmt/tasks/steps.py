@@ -12,9 +12,10 @@ class Steps(NamedTuple):
     TensorFlow runs the first and the last step, and Keras runs the second.
 
     Attributes:
-        fields: Names of the fields of the request, in order.
-        read: Function from the fields, strings `[batch]`, to a structure of arrays for `run`, and
-            to other values for `write`.
+        fields: Names of the fields of the request, in order. A name that ends with `_ids` stands
+            for ids, int32 `[batch, length]`; the others stand for strings `[batch]`.
+        read: Function from the fields to a structure of arrays for `run`, and to other values for
+            `write`.
         run: Function that calls the model, from this structure of arrays to another one.
         write: Function from the arrays of `run` and the other values to a dict of the outputs,
             `[batch, ...]` each.
@@ -33,4 +34,9 @@ class Steps(NamedTuple):
     @property
     def signature(self) -> list[tf.TensorSpec]:
         """Specification of the tensors that `read` takes."""
-        return [tf.TensorSpec([None], tf.string, name=name) for name in self.fields]
+        return [
+            tf.TensorSpec([None, None], tf.int32, name=name)
+            if name.endswith("_ids")
+            else tf.TensorSpec([None], tf.string, name=name)
+            for name in self.fields
+        ]

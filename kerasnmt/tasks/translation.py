@@ -9,11 +9,14 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions
-from kerasnmt.ids import PAD_ID
+from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
+from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
+
+# Number of tokens among which a reader of `inspect` can choose.
+_CHOICES = 10
 
 
 class TranslationTask(Task):
@@ -50,6 +53,18 @@ class TranslationTask(Task):
     - `score` takes `target`, the given translations. It returns `score`, their log-probability with
       the end token, float32 `[batch]`.
     - `forced_attention` takes `target`, and returns the outputs of `attention`.
+    - `explore` takes `prefix_ids`, int32 `[batch, prefix_length]`, the tokens with which a
+      translation must begin. It returns all translations in the beam, `translations` and `scores`
+      as in `n_best`, but with repetitions; their `ids` and `tokens`, int32 and string
+      `[batch, beam, target_length]`; and the `kerasnmt.decoding.SearchTree`: `tree_ids`,
+      `tree_tokens`, `tree_parents` and `tree_log_probabilities`, `[batch, beam, target_length]`.
+    - `inspect` takes `target_ids`, int32 `[batch, target_length]`, the tokens of given translations
+      with their end tokens. It returns the `translation`, string `[batch]`; the outputs of
+      `attention` if the model has it; and for each
+      token its `log_probability`, float32 `[batch, target_length]`, and the most probable tokens in
+      its place: `choice_ids`, `choice_tokens` and `choice_log_probabilities`,
+      `[batch, target_length, 10]`, best first. If the attention has heads, it also returns
+      `head_weights`, float32 `[batch, layers, heads, target_length, source_length]`.
 
     A model that copies writes words outside the vocabulary with the spelling of the source.
 
@@ -127,6 +142,13 @@ class TranslationTask(Task):
             "forced_prefix": Steps(with_prefix, self._read_prefix, self._found(), self._best),
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
         }
+        explored = Steps(
+            ("prefix_ids", *self.fields), self._read_prefix_ids, self._explore, self._explored
+        )
+        inspected = Steps(
+            ("target_ids", *self.fields), self._read_target_ids, self._inspect, self._inspected
+        )
+        steps |= {"explore": explored, "inspect": inspected}
         if self.model.has_attention:
             steps["forced_attention"] = Steps(
                 with_target, self._read_pair, self._attend, self._attended_pair
@@ -144,6 +166,19 @@ class TranslationTask(Task):
         # TensorFlow warns if the first calls of several such functions trace them.
         source_lengths.get_concrete_function()
         return source_lengths
+
+    def target_ids(self, target: str, *texts: str) -> list[int]:
+        """Return the ids of a given translation of one request, with the end token."""
+        source = self._encoded(tuple(tf.constant([text]) for text in texts))
+        return [*self.codec.encode_target(tf.constant([target]), source)[0].numpy(), END_ID]
+
+    def target_size(self, *texts: str) -> int:
+        """Return the number of ids that a translation of one request can have."""
+        size = self.codec.target_tokenizer.vocabulary_size
+        if not self.model.copies:
+            return size
+        unknown = self._encoded(tuple(tf.constant([text]) for text in texts)).unknown_words
+        return size + unknown[0].shape[0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
         return self.codec.encode_source(*texts, max_length=self.options.max_length if cut else None)
@@ -167,6 +202,19 @@ class TranslationTask(Task):
             source, self.codec.encode_target(target, source)
         )
         return {"inputs": inputs, "targets": targets}, (source, targets)
+
+    def _read_prefix_ids(
+        self, prefix_ids: tf.Tensor, *texts: tf.Tensor
+    ) -> tuple[dict[str, Any], EncodedSource]:
+        given, source = self._read(*texts)
+        return {**given, "prefix_ids": prefix_ids}, source
+
+    def _read_target_ids(
+        self, target_ids: tf.Tensor, *texts: tf.Tensor
+    ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.Tensor]]:
+        source = self._encoded(texts)
+        inputs = self.codec.inputs(source, target_ids)
+        return {"inputs": inputs, "targets": target_ids}, (source, target_ids)
 
     def _found(
         self, *, n_best: int = 1, with_records: bool = False
@@ -194,6 +242,36 @@ class TranslationTask(Task):
     def _attend(self, given: dict[str, Any]) -> dict[str, Any]:
         return self.applied(self.model.attend)(given["inputs"])
 
+    def _explore(self, given: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
+        return self.applied(self.model.search)(
+            given["inputs"],
+            prefix_ids=given["prefix_ids"],
+            n_best=self.options.hypotheses,
+            with_records=self.codec.replaces,
+            with_tree=True,
+            **asdict(self.options),
+        )
+
+    def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
+        inputs, targets = given["inputs"], given["targets"]
+        log_probabilities, records = self.applied(self.model.inspect)(inputs)
+        choices = min(_CHOICES, self.codec.target_tokenizer.vocabulary_size)
+        best, ids = ops.top_k(log_probabilities, choices)
+        own = ops.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
+        found = {
+            "log_probability": own,
+            "choice_ids": ops.cast(ids, "int32"),
+            "choice_log_probabilities": best,
+        }
+        if self.model.has_heads:
+            found["head_weights"] = self.applied(self.model.attend_by_head)(inputs)
+        return {**found, **records}
+
+    @property
+    def _only_first(self) -> list[list[float]]:
+        """Scores of a text without tokens, which has one empty translation."""
+        return [[0.0] + [ABSENT_SCORE] * (self.options.hypotheses - 1)]
+
     def _ids(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
         """Return the ids, `[batch, n_best, max_length]`, where unknown words are replaced."""
         if not self.codec.replaces:
@@ -219,10 +297,40 @@ class TranslationTask(Task):
         translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
         scores = tf.gather(tf.where(absent, ABSENT_SCORE, scores), order, batch_dims=1)
         empty = source.empty[:, None]
-        only_first = tf.constant([[0.0] + [ABSENT_SCORE] * (hypotheses - 1)])
         return {
             "translations": tf.where(empty, "", translations),
-            "scores": tf.where(empty, only_first, scores),
+            "scores": tf.where(empty, self._only_first, scores),
+        }
+
+    def _explored(
+        self, found: tuple[Hypotheses, SearchTree], source: EncodedSource
+    ) -> dict[str, tf.Tensor]:
+        hypotheses, tree = found
+        empty = source.empty[:, None]
+        ids, tree_ids = (
+            tf.where(empty[..., None], PAD_ID, one) for one in (hypotheses.ids, tree.ids)
+        )
+        translations = self.codec.decode_all(self._ids(hypotheses, source), source)
+        return {
+            "translations": tf.where(empty, "", translations),
+            "scores": tf.where(empty, self._only_first, hypotheses.scores),
+            "ids": ids,
+            "tokens": self.codec.all_tokens(ids, source),
+            "tree_ids": tree_ids,
+            "tree_tokens": self.codec.all_tokens(tree_ids, source),
+            "tree_parents": tree.parents,
+            "tree_log_probabilities": tree.log_probabilities,
+        }
+
+    def _inspected(
+        self, found: dict[str, tf.Tensor], pair: tuple[EncodedSource, tf.Tensor]
+    ) -> dict[str, tf.Tensor]:
+        source, targets = pair
+        choices = self.codec.all_tokens(found["choice_ids"], source)
+        return {
+            **self._tokens_and(found, targets, source),
+            "translation": self.codec.decode(targets, source),
+            "choice_tokens": choices,
         }
 
     def _attended(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:

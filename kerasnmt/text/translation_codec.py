@@ -147,8 +147,20 @@ class TranslationCodec:
             the end token, of the same shape.
         """
         targets = padded(with_end(target))
+        return self.inputs(source, targets), targets
+
+    def inputs(self, source: EncodedSource, targets: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Return the inputs of a model for given targets.
+
+        Args:
+            source: From `encode_source`.
+            targets: Ids with the end token, int32 `[batch, target_length]`.
+
+        Returns:
+            The inputs, including `target_ids`, int32 `[batch, target_length]`.
+        """
         size = self.target_tokenizer.vocabulary_size
-        return {**source.inputs(), "target_ids": decoder_inputs(targets, size)}, targets
+        return {**source.inputs(), "target_ids": decoder_inputs(targets, size)}
 
     def replace(self, ids: tf.Tensor, weights: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Replace unknown ids by the ids of the source words with the largest attention weights.
@@ -182,12 +194,17 @@ class TranslationCodec:
         Returns:
             String `[batch, n_best]`.
         """
-        batch, n_best, length = tf.unstack(tf.shape(ids))
-        unknown_words = source.unknown_words
-        if unknown_words is not None:
-            unknown_words = tf.gather(unknown_words, tf.repeat(tf.range(batch), n_best))
-        flat = tf.reshape(ids, [-1, length])
-        return tf.reshape(self.target_tokenizer.detokenize(flat, unknown_words), [batch, n_best])
+        texts = self.target_tokenizer.detokenize(*_one_a_row(ids, source))
+        return tf.reshape(texts, tf.shape(ids)[:2])
+
+    def all_tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
+        """Return the tokens of several targets of each source, string, in the shape of `ids`.
+
+        Args:
+            ids: Int32 `[batch, n_best, length]`.
+            source: From `encode_source`.
+        """
+        return tf.reshape(self.target_tokenizer.tokens(*_one_a_row(ids, source)), tf.shape(ids))
 
     def source_tokens(self, source: EncodedSource, name: str = "source") -> tf.Tensor:
         """Return the tokens of a text that the model reads, string `[batch, length]`."""
@@ -204,6 +221,15 @@ class TranslationCodec:
             return words
         found = self.dictionary.lookup(words.flat_values)
         return words.with_flat_values(tf.where(found == "", words.flat_values, found))
+
+
+def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.RaggedTensor | None]:
+    """Return ids `[batch, n_best, length]` as `[batch * n_best, length]`, and their words."""
+    batch, n_best, length = tf.unstack(tf.shape(ids))
+    unknown_words = source.unknown_words
+    if unknown_words is not None:
+        unknown_words = tf.gather(unknown_words, tf.repeat(tf.range(batch), n_best))
+    return tf.reshape(ids, [-1, length]), unknown_words
 
 
 def _tokenize(tokenizer: Tokenizer, text: tf.Tensor, alpha: float | None) -> tf.RaggedTensor:

@@ -26,6 +26,8 @@ class Decoder(Composite, keras.layers.Layer):
     copies: bool = False
     # Whether the records of `call` and `step` contain attention weights.
     has_attention: bool = False
+    # Whether `attend_by_head` returns weights.
+    has_heads: bool = False
     # Names of the tensors in the `measured` of `log_probability`.
     measures: ClassVar[tuple[str, ...]] = ()
 

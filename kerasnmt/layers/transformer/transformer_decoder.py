@@ -164,6 +164,7 @@ class TransformerDecoder(Decoder):
     """
 
     has_attention = True
+    has_heads = True
 
     def __init__(
         self,

@@ -1,0 +1,349 @@
+"""Questions about one request: what the model found, dropped, and could have chosen."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
+from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.tasks.translation import TranslationTask
+
+
+class WordChoice(NamedTuple):
+    """A token or a word that a model could choose next.
+
+    Attributes:
+        ids: Its ids; one id for a token.
+        text: The token, or the word.
+        log_probability: Its log-probability, given the tokens before it.
+        translation: The best translation that continues with it, or None if it was not searched.
+    """
+
+    ids: list[int]
+    text: str
+    log_probability: float
+    translation: str | None = None
+
+
+class Inspection(NamedTuple):
+    """What a model thinks of a translation, token by token.
+
+    Attributes:
+        ids: Ids of the target tokens, with the end token.
+        text: The translation.
+        target_tokens: The target tokens.
+        source_tokens: Tokens of the source, including the end token.
+        log_probability: Log-probability of each target token, float32 `[target_length]`.
+        choices: For each target token, the most probable tokens in its place, best first.
+        attention: Attention weights, or None if the model has no attention.
+        head_weights: Weights of each head of each layer, float32
+            `[layers, heads, target_length, source_length]`, or None if the attention has no heads.
+        kinds: Kinds of the tokens of source and target.
+    """
+
+    ids: list[int]
+    text: str
+    target_tokens: list[str]
+    source_tokens: list[str]
+    log_probability: np.ndarray
+    choices: list[list[WordChoice]]
+    attention: SentenceAttention | None
+    head_weights: np.ndarray | None
+    kinds: tuple[str, str]
+
+    @property
+    def copied(self) -> list[np.ndarray] | None:
+        """Share of each token's probability that comes from copying it.
+
+        Float32 `[target_length]` for the source and, if the model copies from it, for the context;
+        None for a model that does not copy, and for one whose outputs are all copied.
+        """
+        attended = self.attention
+        if attended is None or attended.generate_probability is None:
+            return None
+        of_context = attended.context_probability
+        gates = [1 - attended.generate_probability - (0 if of_context is None else of_context)]
+        texts = [(attended.source_tokens, attended.weights)]
+        if of_context is not None:
+            gates.append(of_context)
+            texts.append((attended.context_tokens, attended.context_weights))
+        return [
+            self._share(gate, tokens, weights)
+            for gate, (tokens, weights) in zip(gates, texts, strict=True)
+        ]
+
+    def _share(self, gate: np.ndarray, tokens: list[str], weights: np.ndarray) -> np.ndarray:
+        same = np.array(self.target_tokens)[:, None] == np.array(tokens)
+        mass = gate * np.sum(weights * same, axis=1)
+        return np.clip(mass / np.exp(self.log_probability), 0, 1).astype("float32")
+
+    def document(self) -> dict[str, Any]:
+        """Return values for JSON; see `SentenceAttention.document`."""
+        attended = self.attention or SentenceAttention(
+            self.source_tokens,
+            self.target_tokens,
+            np.zeros((len(self.target_tokens), len(self.source_tokens)), "float32"),
+        )
+        document = attended.document(self.kinds)
+        if self.attention is None:
+            del document["sources"][0]["weights"]
+        if self.head_weights is not None:
+            document["heads"] = rounded(self.head_weights)
+        document["text"] = self.text
+        document["target"] |= {
+            "ids": self.ids,
+            "log_probability": rounded(self.log_probability),
+            "choices": [[one._asdict() for one in of_token] for of_token in self.choices],
+        }
+        for side, share in zip(document["sources"], self.copied or [], strict=False):
+            side["copied"] = rounded(share)
+        return document
+
+
+class TreeNode(NamedTuple):
+    """A token of a sequence that a beam search kept.
+
+    Attributes:
+        step: Step of the search, counted from 0.
+        token: The token.
+        parent: Index of the node before it, or -1 for the first token.
+        log_probability: Log-probability of the sequence up to the token.
+        rank: Rank of the best translation that contains the node, counted from 0, or None if the
+            search dropped all sequences with it.
+    """
+
+    step: int
+    token: str
+    parent: int
+    log_probability: float
+    rank: int | None
+
+
+class Exploration(NamedTuple):
+    """What a search found for one request.
+
+    Attributes:
+        translations: Translations in the beam, best first, without repetitions.
+        scores: Score of each translation.
+        ids: Ids of each translation, with its end token.
+        tokens: Tokens of each translation.
+        tree: Nodes of the search tree. Parents come before their children.
+    """
+
+    translations: list[str]
+    scores: list[float]
+    ids: list[list[int]]
+    tokens: list[list[str]]
+    tree: list[TreeNode]
+
+    def document(self) -> dict[str, Any]:
+        """Return values for JSON."""
+        columns = (self.translations, self.scores, self.ids, self.tokens)
+        return {
+            "hypotheses": [
+                {"text": text, "score": round(score, 4), "ids": ids, "tokens": tokens}
+                for text, score, ids, tokens in zip(*columns, strict=True)
+            ],
+            "tree": [
+                {**node._asdict(), "log_probability": round(node.log_probability, 4)}
+                for node in self.tree
+            ],
+        }
+
+
+class Explorer:
+    """Answers to questions about one request to a model that translates.
+
+    ```python
+    explorer = Explorer(task_of(model, beam_size=5))
+    found = explorer.search({"text": "I love you."})
+    inspection = explorer.inspect({"text": "I love you."}, found.ids[0])
+    ```
+
+    Args:
+        task: The task of the model.
+    """
+
+    def __init__(self, task: TranslationTask) -> None:
+        self.task = task
+        self.kinds = (task.description["source_kind"], task.description["target_kind"])
+
+    def search(self, request: Mapping[str, str], prefix_ids: Sequence[int] = ()) -> Exploration:
+        """Search for translations, and return also what the search dropped.
+
+        Args:
+            request: Dict of the fields of the task, such as `{"text": "I love you."}`.
+            prefix_ids: Ids with which each translation must begin, without the end token.
+
+        Returns:
+            What was found. A text without tokens has one empty translation, without ids.
+
+        Raises:
+            ValueError: If an id is not one of the request.
+        """
+        self._check_ids(request, prefix_ids, END_ID)
+        outputs = self._run("explore", {"prefix_ids": [*prefix_ids]}, request)
+        return _exploration({name: values[0] for name, values in outputs.items()})
+
+    def inspect(self, request: Mapping[str, str], target_ids: Sequence[int]) -> Inspection:
+        """Return what the model thinks of a translation.
+
+        Args:
+            request: See `search`.
+            target_ids: Ids of the translation, with the end token.
+
+        Raises:
+            ValueError: If an id is not one of the request, or there are no ids.
+        """
+        if not len(target_ids):
+            raise ValueError("Expected at least one id. Received: target_ids=[]")
+        self._check_ids(request, target_ids)
+        outputs = self._run("inspect", {"target_ids": [*target_ids]}, request)
+        return self._inspection([*target_ids], outputs)
+
+    def encode(self, request: Mapping[str, str], target: str) -> list[int]:
+        """Return the ids of a given translation, with the end token."""
+        return self.task.target_ids(target, *(request[name] for name in self.task.fields))
+
+    def next_words(self, request: Mapping[str, str], prefix_ids: Sequence[int]) -> list[WordChoice]:
+        """Return the most probable words after a prefix, each with the translation it leads to.
+
+        A word is a token or, if tokens are pieces, all pieces up to the next word of the best
+        translation that begins with the prefix and the first piece.
+
+        Args:
+            request: See `search`.
+            prefix_ids: Ids before the word.
+
+        Returns:
+            The words, most probable first.
+
+        Raises:
+            ValueError: If an id is not one of the request.
+        """
+        self._check_ids(request, prefix_ids, END_ID)
+        prefix = [*prefix_ids]
+        *_, tokens = self.inspect(request, [*prefix, END_ID]).choices
+        rows = [[*prefix, *token.ids] for token in tokens]
+        found = self._run("explore", {"prefix_ids": rows}, request)
+        best = found["ids"][:, 0]
+        ends = [self._end_of_word(row, len(prefix)) for row in found["tokens"][:, 0]]
+        scored = self._run("inspect", {"target_ids": best[:, : max(ends)].tolist()}, request)
+        words: dict[str, WordChoice] = {}
+        for row, end in enumerate(ends):
+            text = "".join(map(decode, found["tokens"][row, 0, len(prefix) : end]))
+            log_probability = float(scored["log_probability"][row, len(prefix) : end].sum())
+            choice = WordChoice(
+                best[row, len(prefix) : end].tolist(),
+                text,
+                log_probability,
+                decode(found["translations"][row, 0]),
+            )
+            words.setdefault(text, choice)
+        return sorted(words.values(), key=lambda one: -one.log_probability)
+
+    def _check_ids(self, request: Mapping[str, str], ids: Sequence[int], *never: int) -> None:
+        """Check that ids are those of words that the model can write for a request."""
+        size = self.task.target_size(*(request[name] for name in self.task.fields))
+        wrong = [one for one in ids if not 0 < one < size or one in (START_ID, *never)]
+        if wrong:
+            raise ValueError(
+                f"Expected ids of words, from 1 to {size - 1}, without {START_ID} (start) and "
+                f"{END_ID} (end, only as the last one). Received: {wrong[0]}"
+            )
+
+    def _end_of_word(self, tokens: np.ndarray, start: int) -> int:
+        """Return the position after the word that begins at `start`."""
+        end = start + 1
+        if self.kinds[1] == "sentencepiece":
+            while end < len(tokens) and not tokens[end].startswith(("▁".encode(), b"</s>")):
+                if not tokens[end]:
+                    break
+                end += 1
+        return end
+
+    def _run(
+        self, name: str, ids: Mapping[str, list], request: Mapping[str, str]
+    ) -> dict[str, np.ndarray]:
+        """Run a function on the request, once for each row of ids, or once for one row."""
+        ((field, rows),) = ids.items()
+        if not rows or not isinstance(rows[0], list):
+            rows = [rows]
+        given: dict[str, Any] = {field: np.array(rows, "int32").reshape(len(rows), -1)}
+        given |= {key: [request[key]] * len(rows) for key in self.task.fields}
+        outputs = self.task.signatures[name](**given)
+        return {key: np.asarray(value) for key, value in outputs.items()}
+
+    def _inspection(self, ids: list[int], outputs: dict[str, np.ndarray]) -> Inspection:
+        length = len(ids)
+        source, target = (
+            [decode(token) for token in outputs[f"{side}_tokens"][0] if token]
+            for side in ("source", "target")
+        )
+        columns = ("choice_ids", "choice_tokens", "choice_log_probabilities")
+        choices = [
+            [
+                WordChoice([int(one)], decode(token), float(log_probability))
+                for one, token, log_probability in zip(*of_token, strict=True)
+                if one != PAD_ID and log_probability > ABSENT_SCORE / 2
+            ]
+            for of_token in zip(*(outputs[name][0, :length] for name in columns), strict=True)
+        ]
+        attended, heads = None, outputs.get("head_weights")
+        if "weights" in outputs:
+            (attended,) = SentenceAttention.of_batch(outputs)
+        if heads is not None:
+            heads = heads[0, :, :, :length, : len(source)]
+        return Inspection(
+            ids=ids,
+            text=decode(outputs["translation"][0]),
+            target_tokens=target,
+            source_tokens=source,
+            log_probability=outputs["log_probability"][0, :length],
+            choices=choices,
+            attention=attended,
+            head_weights=heads,
+            kinds=self.kinds,
+        )
+
+
+def _exploration(outputs: Mapping[str, np.ndarray]) -> Exploration:
+    """Return what was found for one request, from the outputs of `explore` for it."""
+    translations, scores, ids, tokens = [], [], [], []
+    for row, translation in enumerate(map(decode, outputs["translations"])):
+        score = float(outputs["scores"][row])
+        if translation in translations or score <= ABSENT_SCORE / 2:
+            continue
+        length = np.count_nonzero(outputs["ids"][row])
+        translations.append(translation)
+        scores.append(score)
+        ids.append(outputs["ids"][row, :length].tolist())
+        tokens.append([decode(token) for token in outputs["tokens"][row, :length]])
+    return Exploration(translations, scores, ids, tokens, _tree(outputs, ids))
+
+
+def _tree(outputs: Mapping[str, np.ndarray], found: list[list[int]]) -> list[TreeNode]:
+    """Return the nodes of a search tree."""
+    ids, tokens = outputs["tree_ids"], outputs["tree_tokens"]
+    ranks: dict[tuple[int, ...], int] = {}
+    for rank, sequence in enumerate(found):
+        for length in range(1, len(sequence) + 1):
+            ranks.setdefault(tuple(sequence[:length]), rank)
+    nodes: list[TreeNode] = []
+    before: list[tuple[int, tuple[int, ...]]] = [(-1, ())] * len(ids)
+    for step in range(ids.shape[1]):
+        here = []
+        for place, parent in enumerate(outputs["tree_parents"][:, step]):
+            index, path = before[parent]
+            one = int(ids[place, step])
+            if one != PAD_ID:
+                path = (*path, one)
+                log_probability = float(outputs["tree_log_probabilities"][place, step])
+                token = decode(tokens[place, step])
+                nodes.append(TreeNode(step, token, index, log_probability, ranks.get(path)))
+                index = len(nodes) - 1
+            here.append((index, path))
+        before = here
+    return nodes
