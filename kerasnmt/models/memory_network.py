@@ -11,7 +11,7 @@ from kerasnmt.layers import MemoryHop, build_once
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.text_model import TextModel
 
-_FIRST_WORD = END_ID + 1
+FIRST_WORD = END_ID + 1
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -117,9 +117,22 @@ class MemoryNetwork(TextModel):
         """
         log_probabilities = self.generator.next_log_probability(self(inputs))
         # Padding, the unknown word, and the start and end tokens are not answers.
-        words = log_probabilities[:, _FIRST_WORD:]
+        words = log_probabilities[:, FIRST_WORD:]
         best = ops.cast(ops.argmax(words, axis=-1), "int32")
-        return best + _FIRST_WORD, ops.max(words, axis=-1)
+        return best + FIRST_WORD, ops.max(words, axis=-1)
+
+    def inspect(self, inputs: dict[str, Any]) -> tuple[Any, Any]:
+        """Return the log-probabilities of all answers, and where each hop looked.
+
+        Args:
+            inputs: Inputs of `call`.
+
+        Returns:
+            Float32 `[batch, vocabulary]`, and the weights of `attend`.
+        """
+        state, weights = self._read(inputs, training=False)
+        logits = self.generator(state, self.memories.last_embeddings)
+        return self.generator.next_log_probability(logits), ops.stack(weights, axis=1)
 
     def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, list[Any]]:
         """Return u^{K+1}, `[batch, embedding_dim]`, and p of each hop, `[batch, sentences]`."""

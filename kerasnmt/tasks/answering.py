@@ -6,13 +6,17 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras import ops
 
+from kerasnmt.models.memory_network import FIRST_WORD
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.stories import story_ids
 from kerasnmt.text.targets import padded
 
 # Maximum number of sentences for a model without a limit.
 _MOST_SENTENCES = 1000
+# Number of answers among which a reader of `inspect` can choose.
+_CHOICES = 10
 
 
 class AnsweringTask(Task):
@@ -30,6 +34,13 @@ class AnsweringTask(Task):
     All sentences of a batch are padded to the longest one, so a long line would cost the other rows
     memory. Therefore, sentences and questions are truncated to their first `max_words` tokens, and
     stories to their last `model.max_sentences` sentences, or 1,000 if the model has no limit.
+
+    An export does not have this step:
+
+    - `inspect` also returns where each hop looked, `weights`, float32 `[batch, hops, sentences]`;
+      the tokens of the sentences that were read, `sentences`, string `[batch, sentences]`; and the
+      most probable answers, `choice_tokens` and `choice_log_probabilities`, `[batch, 10]`, best
+      first.
 
     Args:
         model: A `kerasnmt.models.MemoryNetwork` with tokenizers.
@@ -78,6 +89,11 @@ class AnsweringTask(Task):
         run = self.applied(self.model.answer_ids)
         return {"serving_default": Steps(self.fields, self._read, run, self._written)}
 
+    @cached_property
+    def unserved(self) -> dict[str, Steps]:
+        """Step for questions about one request; see the class."""
+        return {"inspect": Steps(self.fields, self._read, self._inspect, self._inspected)}
+
     def _read(self, story: tf.Tensor, question: tf.Tensor) -> tuple[dict[str, Any], tf.Tensor]:
         tokenizer = self.model.source_tokenizer
         read = story_ids(tokenizer, tf.strings.split(story, "\n"), self.max_sentences)
@@ -87,6 +103,32 @@ class AnsweringTask(Task):
             "question_ids": padded(asked[:, : self.max_words]),
         }
         return inputs, asked.row_lengths() == 0
+
+    def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
+        log_probabilities, weights = self.applied(self.model.inspect)(given)
+        words = log_probabilities[:, FIRST_WORD:]
+        best, ids = ops.top_k(words, min(_CHOICES, words.shape[-1]))
+        return {
+            "weights": weights,
+            "choice_ids": ops.cast(ids, "int32") + FIRST_WORD,
+            "choice_log_probabilities": best,
+            "story_ids": given["story_ids"],
+        }
+
+    def _inspected(self, found: dict[str, tf.Tensor], empty: tf.Tensor) -> dict[str, tf.Tensor]:
+        ids, choices = found["choice_ids"], found["choice_log_probabilities"]
+        story_ids = found["story_ids"]
+        words = tf.reshape(story_ids, [-1, tf.shape(story_ids)[-1]])
+        words = self.model.source_tokenizer.tokens(words)
+        sentences = tf.strings.strip(tf.strings.reduce_join(words, axis=1, separator=" "))
+        return {
+            **self._written((ids[:, 0], choices[:, 0]), empty),
+            "weights": found["weights"],
+            "sentences": tf.reshape(sentences, tf.shape(story_ids)[:2]),
+            "choice_ids": ids,
+            "choice_tokens": self.model.target_tokenizer.tokens(ids),
+            "choice_log_probabilities": choices,
+        }
 
     def _written(
         self, found: tuple[tf.Tensor, tf.Tensor], empty: tf.Tensor

@@ -11,10 +11,11 @@ import tensorflow as tf
 from kerasnmt.decoding import Hypotheses, SearchOptions
 from kerasnmt.ids import PAD_ID
 from kerasnmt.tasks.decoded_images import decoded_images
-from kerasnmt.tasks.task import Steps, Task
+from kerasnmt.tasks.search_task import SearchTask
+from kerasnmt.tasks.task import Steps
 
 
-class CaptioningTask(Task):
+class CaptioningTask(SearchTask):
     """Task that captions images.
 
     A request has the field `image`, string `[batch]`, the contents of PNG or JPEG files. The
@@ -29,6 +30,8 @@ class CaptioningTask(Task):
       with the end token and padded with empty strings, and `weights`, float32
       `[batch, target_length, regions]`, padded with 0. The regions are sorted row by row from the
       top. `grid` in the description contains the numbers of rows and columns.
+
+    An export does not have the steps `explore` and `inspect`; see `SearchTask`.
 
     Args:
         model: A `kerasnmt.models.CaptionModel` with a tokenizer.
@@ -77,13 +80,20 @@ class CaptioningTask(Task):
             "attention": Steps(self.fields, self._read, self._found(True), self._attended),
         }
 
+    @cached_property
+    def unserved(self) -> dict[str, Steps]:
+        """Steps for questions about one image; see `SearchTask`."""
+        return self.questions
+
     def _read(self, image: tf.Tensor) -> tuple[dict[str, Any], tf.Tensor]:
         images, readable = decoded_images(image, *self.model.encoder.image_shape)
-        return {"images": images}, readable
+        return {"inputs": {"images": images}}, readable
 
     def _found(self, with_records: bool = False) -> Callable[[dict[str, Any]], Hypotheses]:
         search = self.applied(self.model.search)
-        return lambda given: search(given, with_records=with_records, **asdict(self.options))
+        return lambda given: search(
+            given["inputs"], with_records=with_records, **asdict(self.options)
+        )
 
     def _best(self, found: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
         caption = self.tokenizer.detokenize(found.ids[:, 0])
@@ -91,6 +101,25 @@ class CaptioningTask(Task):
             "caption": tf.where(readable, caption, ""),
             "score": tf.where(readable, found.scores[:, 0], 0.0),
         }
+
+    def _texts(self, found: Hypotheses, readable: tf.Tensor) -> tf.Tensor:
+        ids = found.ids
+        rows = tf.reshape(ids, [-1, tf.shape(ids)[-1]])
+        return tf.reshape(self.tokenizer.detokenize(rows), tf.shape(ids)[:2])
+
+    def _tokens(self, ids: tf.Tensor, readable: tf.Tensor) -> tf.Tensor:
+        rows = tf.reshape(ids, [-1, tf.shape(ids)[-1]])
+        return tf.reshape(self.tokenizer.tokens(rows), tf.shape(ids))
+
+    def _source_tokens(self, readable: tf.Tensor) -> dict[str, tf.Tensor]:
+        rows, columns = self.model.encoder.grid
+        names = [
+            f"{row},{column}" for row in range(1, rows + 1) for column in range(1, columns + 1)
+        ]
+        return {"source_tokens": tf.tile([names], [tf.shape(readable)[0], 1])}
+
+    def _is_empty(self, readable: tf.Tensor) -> tf.Tensor:
+        return tf.logical_not(readable)
 
     def _attended(self, found: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
         ids = tf.where(readable[:, None], found.ids[:, 0], PAD_ID)

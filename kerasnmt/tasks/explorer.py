@@ -1,4 +1,4 @@
-"""Questions about one request: what the model found, dropped, and could have chosen."""
+"""What a model thinks of one request: what it found, dropped, and could have chosen."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.tasks.answering import AnsweringTask
+from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
-from kerasnmt.tasks.translation import TranslationTask
 
 
 class WordChoice(NamedTuple):
@@ -18,29 +19,31 @@ class WordChoice(NamedTuple):
         ids: Its ids; one id for a token.
         text: The token, or the word.
         log_probability: Its log-probability, given the tokens before it.
-        translation: The best translation that continues with it, or None if it was not searched.
+        best: The best answer that continues with it, or None if it was not searched.
     """
 
     ids: list[int]
     text: str
     log_probability: float
-    translation: str | None = None
+    best: str | None = None
 
 
 class Inspection(NamedTuple):
-    """What a model thinks of a translation, token by token.
+    """What a model thinks of a translation or a caption, token by token.
 
     Attributes:
         ids: Ids of the target tokens, with the end token.
-        text: The translation.
+        text: The translation or caption.
         target_tokens: The target tokens.
-        source_tokens: Tokens of the source, including the end token.
+        source_tokens: Tokens of the source, including the end token, or the names of the regions
+            of the image.
         log_probability: Log-probability of each target token, float32 `[target_length]`.
         choices: For each target token, the most probable tokens in its place, best first.
         attention: Attention weights, or None if the model has no attention.
         head_weights: Weights of each head of each layer, float32
             `[layers, heads, target_length, source_length]`, or None if the attention has no heads.
-        kinds: Kinds of the tokens of source and target.
+        kinds: Kinds of the tokens of source and target; of an image, None.
+        grid: Numbers of rows and columns of the regions of an image, or None.
     """
 
     ids: list[int]
@@ -51,7 +54,8 @@ class Inspection(NamedTuple):
     choices: list[list[WordChoice]]
     attention: SentenceAttention | None
     head_weights: np.ndarray | None
-    kinds: tuple[str, str]
+    kinds: tuple[str | None, str]
+    grid: tuple[int, int] | None
 
     @property
     def copied(self) -> list[np.ndarray] | None:
@@ -87,6 +91,8 @@ class Inspection(NamedTuple):
             np.zeros((len(self.target_tokens), len(self.source_tokens)), "float32"),
         )
         document = attended.document(self.kinds)
+        if self.grid is not None:
+            document["sources"][0]["grid"] = self.grid
         if self.attention is None:
             del document["sources"][0]["weights"]
         if self.head_weights is not None:
@@ -110,7 +116,7 @@ class TreeNode(NamedTuple):
         token: The token.
         parent: Index of the node before it, or -1 for the first token.
         log_probability: Log-probability of the sequence up to the token.
-        rank: Rank of the best translation that contains the node, counted from 0, or None if the
+        rank: Rank of the best answer that contains the node, counted from 0, or None if the
             search dropped all sequences with it.
     """
 
@@ -125,14 +131,14 @@ class Exploration(NamedTuple):
     """What a search found for one request.
 
     Attributes:
-        translations: Translations in the beam, best first, without repetitions.
-        scores: Score of each translation.
-        ids: Ids of each translation, with its end token.
-        tokens: Tokens of each translation.
+        texts: Answers in the beam, best first, without repetitions.
+        scores: Score of each answer.
+        ids: Ids of each answer, with its end token.
+        tokens: Tokens of each answer.
         tree: Nodes of the search tree. Parents come before their children.
     """
 
-    translations: list[str]
+    texts: list[str]
     scores: list[float]
     ids: list[list[int]]
     tokens: list[list[str]]
@@ -140,7 +146,7 @@ class Exploration(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return values for JSON."""
-        columns = (self.translations, self.scores, self.ids, self.tokens)
+        columns = (self.texts, self.scores, self.ids, self.tokens)
         return {
             "hypotheses": [
                 {"text": text, "score": round(score, 4), "ids": ids, "tokens": tokens}
@@ -154,7 +160,7 @@ class Exploration(NamedTuple):
 
 
 class Explorer:
-    """Answers to questions about one request to a model that translates.
+    """Questions about one request to a model that translates, or captions images.
 
     ```python
     explorer = Explorer(task_of(model, beam_size=5))
@@ -166,52 +172,56 @@ class Explorer:
         task: The task of the model.
     """
 
-    def __init__(self, task: TranslationTask) -> None:
+    def __init__(self, task: SearchTask) -> None:
         self.task = task
-        self.kinds = (task.description["source_kind"], task.description["target_kind"])
+        about = task.description
+        self._kinds = (about.get("source_kind"), about["target_kind"])
+        self._grid = about.get("grid")
 
-    def search(self, request: Mapping[str, str], prefix_ids: Sequence[int] = ()) -> Exploration:
-        """Search for translations, and return also what the search dropped.
+    def search(self, request: Mapping[str, Any], prefix_ids: Sequence[int] = ()) -> Exploration:
+        """Search for answers, and return also what the search dropped.
 
         Args:
-            request: Dict of the fields of the task, such as `{"text": "I love you."}`.
-            prefix_ids: Ids with which each translation must begin, without the end token.
+            request: Dict of the fields of the task, such as `{"text": "I love you."}`. An image is
+                the contents of a PNG or JPEG file.
+            prefix_ids: Ids with which each answer must begin, without the end token.
 
         Returns:
-            What was found. A text without tokens has one empty translation, without ids.
+            What was found. A request with nothing to read has one empty answer, without ids.
 
         Raises:
             ValueError: If an id is not one of the request.
         """
-        self._check_ids(request, prefix_ids, END_ID)
+        self._check_ids(request, prefix_ids)
         outputs = self._run("explore", {"prefix_ids": [*prefix_ids]}, request)
         return _exploration({name: values[0] for name, values in outputs.items()})
 
-    def inspect(self, request: Mapping[str, str], target_ids: Sequence[int]) -> Inspection:
-        """Return what the model thinks of a translation.
+    def inspect(self, request: Mapping[str, Any], target_ids: Sequence[int]) -> Inspection:
+        """Return what the model thinks of an answer.
 
         Args:
             request: See `search`.
-            target_ids: Ids of the translation, with the end token.
+            target_ids: Ids of the answer, with the end token.
 
         Raises:
             ValueError: If an id is not one of the request, or there are no ids.
         """
         if not len(target_ids):
             raise ValueError("Expected at least one id. Received: target_ids=[]")
-        self._check_ids(request, target_ids)
+        ended = target_ids[-1] == END_ID
+        self._check_ids(request, target_ids[:-1] if ended else target_ids)
         outputs = self._run("inspect", {"target_ids": [*target_ids]}, request)
         return self._inspection([*target_ids], outputs)
 
-    def encode(self, request: Mapping[str, str], target: str) -> list[int]:
-        """Return the ids of a given translation, with the end token."""
+    def encode(self, request: Mapping[str, Any], target: str) -> list[int]:
+        """Return the ids of a given answer, with the end token."""
         return self.task.target_ids(target, *(request[name] for name in self.task.fields))
 
-    def next_words(self, request: Mapping[str, str], prefix_ids: Sequence[int]) -> list[WordChoice]:
-        """Return the most probable words after a prefix, each with the translation it leads to.
+    def next_words(self, request: Mapping[str, Any], prefix_ids: Sequence[int]) -> list[WordChoice]:
+        """Return the most probable words after a prefix, each with the best answer it leads to.
 
         A word is a token or, if tokens are pieces, all pieces up to the next word of the best
-        translation that begins with the prefix and the first piece.
+        answer that begins with the prefix and the first piece.
 
         Args:
             request: See `search`.
@@ -223,7 +233,7 @@ class Explorer:
         Raises:
             ValueError: If an id is not one of the request.
         """
-        self._check_ids(request, prefix_ids, END_ID)
+        self._check_ids(request, prefix_ids)
         prefix = [*prefix_ids]
         *_, tokens = self.inspect(request, [*prefix, END_ID]).choices
         rows = [[*prefix, *token.ids] for token in tokens]
@@ -239,25 +249,25 @@ class Explorer:
                 best[row, len(prefix) : end].tolist(),
                 text,
                 log_probability,
-                decode(found["translations"][row, 0]),
+                decode(found["texts"][row, 0]),
             )
             words.setdefault(text, choice)
         return sorted(words.values(), key=lambda one: -one.log_probability)
 
-    def _check_ids(self, request: Mapping[str, str], ids: Sequence[int], *never: int) -> None:
-        """Check that ids are those of words that the model can write for a request."""
+    def _check_ids(self, request: Mapping[str, Any], ids: Sequence[int]) -> None:
+        """Check that ids are those of words that an answer to a request can have."""
         size = self.task.target_size(*(request[name] for name in self.task.fields))
-        wrong = [one for one in ids if not 0 < one < size or one in (START_ID, *never)]
+        wrong = [one for one in ids if not 0 < one < size or one in (START_ID, END_ID)]
         if wrong:
             raise ValueError(
-                f"Expected ids of words, from 1 to {size - 1}, without {START_ID} (start) and "
-                f"{END_ID} (end, only as the last one). Received: {wrong[0]}"
+                f"Expected ids of words, from 1 to {size - 1}, but not {START_ID} (start) or "
+                f"{END_ID} (end). Received: {wrong[0]}"
             )
 
     def _end_of_word(self, tokens: np.ndarray, start: int) -> int:
         """Return the position after the word that begins at `start`."""
         end = start + 1
-        if self.kinds[1] == "sentencepiece":
+        if self._kinds[1] == "sentencepiece":
             while end < len(tokens) and not tokens[end].startswith(("▁".encode(), b"</s>")):
                 if not tokens[end]:
                     break
@@ -265,7 +275,7 @@ class Explorer:
         return end
 
     def _run(
-        self, name: str, ids: Mapping[str, list], request: Mapping[str, str]
+        self, name: str, ids: Mapping[str, list], request: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
         """Run a function on the request, once for each row of ids, or once for one row."""
         ((field, rows),) = ids.items()
@@ -298,30 +308,80 @@ class Explorer:
             heads = heads[0, :, :, :length, : len(source)]
         return Inspection(
             ids=ids,
-            text=decode(outputs["translation"][0]),
+            text=decode(outputs["text"][0]),
             target_tokens=target,
             source_tokens=source,
             log_probability=outputs["log_probability"][0, :length],
             choices=choices,
             attention=attended,
             head_weights=heads,
-            kinds=self.kinds,
+            kinds=self._kinds,
+            grid=self._grid,
         )
+
+
+class StoryInspection(NamedTuple):
+    """Where a memory network looked to answer a question.
+
+    Attributes:
+        sentences: The sentences that the model read.
+        weights: Weights of the sentences in each hop, float32 `[hops, sentences]`.
+        choices: The most probable answers, best first.
+    """
+
+    sentences: list[str]
+    weights: np.ndarray
+    choices: list[WordChoice]
+
+    def document(self) -> dict[str, Any]:
+        """Return values for JSON."""
+        return {
+            "sentences": self.sentences,
+            "weights": rounded(self.weights),
+            "choices": [one._asdict() for one in self.choices],
+        }
+
+
+def inspect_story(task: AnsweringTask, request: Mapping[str, str]) -> StoryInspection:
+    """Return where a memory network looked to answer a question.
+
+    Args:
+        task: The task of the model.
+        request: Dict of the `story`, with one sentence per line, and the `question`.
+
+    Returns:
+        The inspection. A question without words has no choices.
+    """
+    given = {name: [request[name]] for name in task.fields}
+    found = task.signatures["inspect"](**given)
+    outputs = {name: np.asarray(value)[0] for name, value in found.items()}
+    sentences = [decode(sentence) for sentence in outputs["sentences"] if sentence]
+    columns = zip(
+        outputs["choice_ids"].tolist(),
+        map(decode, outputs["choice_tokens"]),
+        outputs["choice_log_probabilities"].tolist(),
+        strict=True,
+    )
+    choices = [WordChoice([one], token, score) for one, token, score in columns]
+    asked = outputs["answer"] != b""
+    return StoryInspection(
+        sentences, outputs["weights"][:, : len(sentences)], choices if asked else []
+    )
 
 
 def _exploration(outputs: Mapping[str, np.ndarray]) -> Exploration:
     """Return what was found for one request, from the outputs of `explore` for it."""
-    translations, scores, ids, tokens = [], [], [], []
-    for row, translation in enumerate(map(decode, outputs["translations"])):
+    texts, scores, ids, tokens = [], [], [], []
+    for row, text in enumerate(map(decode, outputs["texts"])):
         score = float(outputs["scores"][row])
-        if translation in translations or score <= ABSENT_SCORE / 2:
+        if text in texts or score <= ABSENT_SCORE / 2:
             continue
         length = np.count_nonzero(outputs["ids"][row])
-        translations.append(translation)
+        texts.append(text)
         scores.append(score)
         ids.append(outputs["ids"][row, :length].tolist())
         tokens.append([decode(token) for token in outputs["tokens"][row, :length]])
-    return Exploration(translations, scores, ids, tokens, _tree(outputs, ids))
+    return Exploration(texts, scores, ids, tokens, _tree(outputs, ids))
 
 
 def _tree(outputs: Mapping[str, np.ndarray], found: list[list[int]]) -> list[TreeNode]:

@@ -9,17 +9,15 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
+from kerasnmt.decoding import Hypotheses, SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID
+from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.served_model import ABSENT_SCORE
-from kerasnmt.tasks.task import Steps, Task
+from kerasnmt.tasks.task import Steps
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
-# Number of tokens among which a reader of `inspect` can choose.
-_CHOICES = 10
 
-
-class TranslationTask(Task):
+class TranslationTask(SearchTask):
     """Task that translates texts, and scores and aligns given translations.
 
     A request has the field `text` and, if the model reads a context, the field `context`, strings
@@ -53,18 +51,7 @@ class TranslationTask(Task):
     - `score` takes `target`, the given translations. It returns `score`, their log-probability with
       the end token, float32 `[batch]`.
     - `forced_attention` takes `target`, and returns the outputs of `attention`.
-    - `explore` takes `prefix_ids`, int32 `[batch, prefix_length]`, the tokens with which a
-      translation must begin. It returns all translations in the beam, `translations` and `scores`
-      as in `n_best`, but with repetitions; their `ids` and `tokens`, int32 and string
-      `[batch, beam, target_length]`; and the `kerasnmt.decoding.SearchTree`: `tree_ids`,
-      `tree_tokens`, `tree_parents` and `tree_log_probabilities`, `[batch, beam, target_length]`.
-    - `inspect` takes `target_ids`, int32 `[batch, target_length]`, the tokens of given translations
-      with their end tokens. It returns the `translation`, string `[batch]`; the outputs of
-      `attention` if the model has it; and for each
-      token its `log_probability`, float32 `[batch, target_length]`, and the most probable tokens in
-      its place: `choice_ids`, `choice_tokens` and `choice_log_probabilities`,
-      `[batch, target_length, 10]`, best first. If the attention has heads, it also returns
-      `head_weights`, float32 `[batch, layers, heads, target_length, source_length]`.
+    - `explore` and `inspect`; see `SearchTask`.
 
     A model that copies writes words outside the vocabulary with the spelling of the source.
 
@@ -141,14 +128,8 @@ class TranslationTask(Task):
         steps = {
             "forced_prefix": Steps(with_prefix, self._read_prefix, self._found(), self._best),
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
+            **self.questions,
         }
-        explored = Steps(
-            ("prefix_ids", *self.fields), self._read_prefix_ids, self._explore, self._explored
-        )
-        inspected = Steps(
-            ("target_ids", *self.fields), self._read_target_ids, self._inspect, self._inspected
-        )
-        steps |= {"explore": explored, "inspect": inspected}
         if self.model.has_attention:
             steps["forced_attention"] = Steps(
                 with_target, self._read_pair, self._attend, self._attended_pair
@@ -170,15 +151,16 @@ class TranslationTask(Task):
     def target_ids(self, target: str, *texts: str) -> list[int]:
         """Return the ids of a given translation of one request, with the end token."""
         source = self._encoded(tuple(tf.constant([text]) for text in texts))
-        return [*self.codec.encode_target(tf.constant([target]), source)[0].numpy(), END_ID]
+        return [
+            *self.codec.encode_target(tf.constant([target]), source)[0].numpy().tolist(),
+            END_ID,
+        ]
 
     def target_size(self, *texts: str) -> int:
         """Return the number of ids that a translation of one request can have."""
-        size = self.codec.target_tokenizer.vocabulary_size
-        if not self.model.copies:
-            return size
+        size = super().target_size()
         unknown = self._encoded(tuple(tf.constant([text]) for text in texts)).unknown_words
-        return size + unknown[0].shape[0]
+        return size if not self.model.copies else size + unknown[0].shape[0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
         return self.codec.encode_source(*texts, max_length=self.options.max_length if cut else None)
@@ -202,19 +184,6 @@ class TranslationTask(Task):
             source, self.codec.encode_target(target, source)
         )
         return {"inputs": inputs, "targets": targets}, (source, targets)
-
-    def _read_prefix_ids(
-        self, prefix_ids: tf.Tensor, *texts: tf.Tensor
-    ) -> tuple[dict[str, Any], EncodedSource]:
-        given, source = self._read(*texts)
-        return {**given, "prefix_ids": prefix_ids}, source
-
-    def _read_target_ids(
-        self, target_ids: tf.Tensor, *texts: tf.Tensor
-    ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.Tensor]]:
-        source = self._encoded(texts)
-        inputs = self.codec.inputs(source, target_ids)
-        return {"inputs": inputs, "targets": target_ids}, (source, target_ids)
 
     def _found(
         self, *, n_best: int = 1, with_records: bool = False
@@ -242,39 +211,9 @@ class TranslationTask(Task):
     def _attend(self, given: dict[str, Any]) -> dict[str, Any]:
         return self.applied(self.model.attend)(given["inputs"])
 
-    def _explore(self, given: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
-        return self.applied(self.model.search)(
-            given["inputs"],
-            prefix_ids=given["prefix_ids"],
-            n_best=self.options.hypotheses,
-            with_records=self.codec.replaces,
-            with_tree=True,
-            **asdict(self.options),
-        )
-
-    def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
-        inputs, targets = given["inputs"], given["targets"]
-        log_probabilities, records = self.applied(self.model.inspect)(inputs)
-        choices = min(_CHOICES, self.codec.target_tokenizer.vocabulary_size)
-        best, ids = ops.top_k(log_probabilities, choices)
-        own = ops.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
-        found = {
-            "log_probability": own,
-            "choice_ids": ops.cast(ids, "int32"),
-            "choice_log_probabilities": best,
-        }
-        if self.model.has_heads:
-            found["head_weights"] = self.applied(self.model.attend_by_head)(inputs)
-        return {**found, **records}
-
-    @property
-    def _only_first(self) -> list[list[float]]:
-        """Scores of a text without tokens, which has one empty translation."""
-        return [[0.0] + [ABSENT_SCORE] * (self.options.hypotheses - 1)]
-
     def _ids(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
         """Return the ids, `[batch, n_best, max_length]`, where unknown words are replaced."""
-        if not self.codec.replaces:
+        if not (self.codec.replaces and found.records):
             return found.ids
         return self.codec.replace(found.ids, found.records["weights"], source)
 
@@ -286,11 +225,10 @@ class TranslationTask(Task):
         }
 
     def _ranked(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
-        scores, hypotheses = found.scores, self.options.hypotheses
-        translations = self.codec.decode_all(self._ids(found, source), source)
+        scores, translations = found.scores, self._texts(found, source)
         # Different tokens can give the same text. Only the best of them stays.
         equal = translations[:, :, None] == translations[:, None, :]
-        places = tf.range(hypotheses)
+        places = tf.range(self.options.hypotheses)
         again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
         absent = again | (scores <= ABSENT_SCORE / 2)
         order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
@@ -302,36 +240,14 @@ class TranslationTask(Task):
             "scores": tf.where(empty, self._only_first, scores),
         }
 
-    def _explored(
-        self, found: tuple[Hypotheses, SearchTree], source: EncodedSource
-    ) -> dict[str, tf.Tensor]:
-        hypotheses, tree = found
-        empty = source.empty[:, None]
-        ids, tree_ids = (
-            tf.where(empty[..., None], PAD_ID, one) for one in (hypotheses.ids, tree.ids)
-        )
-        translations = self.codec.decode_all(self._ids(hypotheses, source), source)
-        return {
-            "translations": tf.where(empty, "", translations),
-            "scores": tf.where(empty, self._only_first, hypotheses.scores),
-            "ids": ids,
-            "tokens": self.codec.all_tokens(ids, source),
-            "tree_ids": tree_ids,
-            "tree_tokens": self.codec.all_tokens(tree_ids, source),
-            "tree_parents": tree.parents,
-            "tree_log_probabilities": tree.log_probabilities,
-        }
+    def _texts(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
+        return self.codec.decode_all(self._ids(found, source), source)
 
-    def _inspected(
-        self, found: dict[str, tf.Tensor], pair: tuple[EncodedSource, tf.Tensor]
-    ) -> dict[str, tf.Tensor]:
-        source, targets = pair
-        choices = self.codec.all_tokens(found["choice_ids"], source)
-        return {
-            **self._tokens_and(found, targets, source),
-            "translation": self.codec.decode(targets, source),
-            "choice_tokens": choices,
-        }
+    def _tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
+        return self.codec.all_tokens(ids, source)
+
+    def _is_empty(self, source: EncodedSource) -> tf.Tensor:
+        return source.empty
 
     def _attended(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
         target_ids = tf.where(source.empty[:, None], PAD_ID, self._ids(found, source)[:, 0])
@@ -356,13 +272,14 @@ class TranslationTask(Task):
         self, records: dict[str, tf.Tensor], target_ids: tf.Tensor, source: EncodedSource
     ) -> dict[str, tf.Tensor]:
         """Add the tokens of source, context and target to records of the attention."""
-        tokens = {
-            "source_tokens": self.codec.source_tokens(source),
-            "target_tokens": self.codec.target_tokens(target_ids, source),
-        }
+        target_tokens = self.codec.target_tokens(target_ids, source)
+        return {**self._source_tokens(source), "target_tokens": target_tokens, **records}
+
+    def _source_tokens(self, source: EncodedSource) -> dict[str, tf.Tensor]:
+        tokens = {"source_tokens": self.codec.source_tokens(source)}
         if self.model.reads_context:
             tokens["context_tokens"] = self.codec.source_tokens(source, "context")
-        return {**tokens, **records}
+        return tokens
 
 
 def _checked_options(model: keras.Model, options: dict[str, Any]) -> SearchOptions:

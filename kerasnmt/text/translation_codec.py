@@ -147,20 +147,8 @@ class TranslationCodec:
             the end token, of the same shape.
         """
         targets = padded(with_end(target))
-        return self.inputs(source, targets), targets
-
-    def inputs(self, source: EncodedSource, targets: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Return the inputs of a model for given targets.
-
-        Args:
-            source: From `encode_source`.
-            targets: Ids with the end token, int32 `[batch, target_length]`.
-
-        Returns:
-            The inputs, including `target_ids`, int32 `[batch, target_length]`.
-        """
         size = self.target_tokenizer.vocabulary_size
-        return {**source.inputs(), "target_ids": decoder_inputs(targets, size)}
+        return {**source.inputs(), "target_ids": decoder_inputs(targets, size)}, targets
 
     def replace(self, ids: tf.Tensor, weights: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Replace unknown ids by the ids of the source words with the largest attention weights.

@@ -1,0 +1,146 @@
+"""Base class of tasks whose models search."""
+
+from dataclasses import asdict
+from typing import Any
+
+import tensorflow as tf
+from keras import ops
+
+from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
+from kerasnmt.ids import PAD_ID
+from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.tasks.task import Steps, Task
+from kerasnmt.text.targets import decoder_inputs
+
+# Number of tokens among which a reader of `inspect` can choose.
+_CHOICES = 10
+
+
+class SearchTask(Task):
+    """Base class of tasks whose models search, for translations or captions.
+
+    Such a task has two steps for questions about one request; `kerasnmt.tasks.Explorer` asks them.
+    An export does not have them.
+
+    - `explore` takes `prefix_ids`, int32 `[batch, prefix_length]`, the tokens with which an answer
+      must begin, and the fields. It returns all answers in the beam, best first: `texts`, string
+      `[batch, beam]`, `scores`, float32 `[batch, beam]`, and `ids` and `tokens`, int32 and string
+      `[batch, beam, target_length]`. It also returns the `kerasnmt.decoding.SearchTree`:
+      `tree_ids`, `tree_tokens`, `tree_parents` and `tree_log_probabilities`,
+      `[batch, beam, target_length]`.
+    - `inspect` takes `target_ids`, int32 `[batch, target_length]`, the tokens of given answers with
+      their end tokens, and the fields. It returns their `text`, string `[batch]`, the records of
+      `model.attend`, and for each token its `log_probability`, float32 `[batch, target_length]`,
+      and the most probable tokens in its place: `choice_ids`, `choice_tokens` and
+      `choice_log_probabilities`, `[batch, target_length, 10]`, best first. If the attention has
+      heads, it also returns `head_weights`, float32
+      `[batch, layers, heads, target_length, source_length]`.
+
+    A subclass has `options`, and implements `_read`, whose second result is the `source` of
+    `_texts`, `_tokens`, `_source_tokens` and `_is_empty`.
+
+    Attributes:
+        options: Options of the search.
+    """
+
+    options: SearchOptions
+
+    @property
+    def questions(self) -> dict[str, Steps]:
+        """Steps for questions about one request."""
+        with_prefix, with_target = ((name, *self.fields) for name in ("prefix_ids", "target_ids"))
+        return {
+            "explore": Steps(with_prefix, self._read_prefix_ids, self._explore, self._explored),
+            "inspect": Steps(with_target, self._read_target_ids, self._inspect, self._inspected),
+        }
+
+    def target_size(self, *fields: Any) -> int:
+        """Return the number of ids that an answer to one request can have."""
+        return self.model.target_tokenizer.vocabulary_size
+
+    def _read(self, *fields: tf.Tensor) -> tuple[dict[str, Any], Any]:
+        """Return a dict with the `inputs` of the model, and the source."""
+        raise NotImplementedError
+
+    def _texts(self, found: Hypotheses, source: Any) -> tf.Tensor:
+        """Return the texts of hypotheses, string `[batch, n_best]`."""
+        raise NotImplementedError
+
+    def _tokens(self, ids: tf.Tensor, source: Any) -> tf.Tensor:
+        """Return the tokens of ids `[batch, n, length]`, string in the same shape."""
+        raise NotImplementedError
+
+    def _source_tokens(self, source: Any) -> dict[str, tf.Tensor]:
+        """Return the tokens of the texts that the model reads, by the names of the outputs."""
+        return {}
+
+    def _is_empty(self, source: Any) -> tf.Tensor:
+        """Return which requests have nothing to read, boolean `[batch]`."""
+        raise NotImplementedError
+
+    @property
+    def _only_first(self) -> list[list[float]]:
+        """Scores of a request with nothing to read, which has one empty answer."""
+        return [[0.0] + [ABSENT_SCORE] * (self.options.hypotheses - 1)]
+
+    def _read_prefix_ids(self, prefix_ids: tf.Tensor, *fields: tf.Tensor) -> tuple[dict, Any]:
+        given, source = self._read(*fields)
+        return {**given, "prefix_ids": prefix_ids}, source
+
+    def _read_target_ids(self, target_ids: tf.Tensor, *fields: tf.Tensor) -> tuple[dict, Any]:
+        given, source = self._read(*fields)
+        shifted = decoder_inputs(target_ids, self.model.target_tokenizer.vocabulary_size)
+        inputs = {**given["inputs"], "target_ids": shifted}
+        return {"inputs": inputs, "targets": target_ids}, (source, target_ids)
+
+    def _explore(self, given: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
+        return self.applied(self.model.search)(
+            given["inputs"],
+            prefix_ids=given["prefix_ids"],
+            n_best=self.options.hypotheses,
+            with_records=self.model.has_attention,
+            with_tree=True,
+            **asdict(self.options),
+        )
+
+    def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
+        inputs, targets = given["inputs"], given["targets"]
+        log_probabilities, records = self.applied(self.model.inspect)(inputs)
+        choices = min(_CHOICES, self.model.target_tokenizer.vocabulary_size)
+        best, ids = ops.top_k(log_probabilities, choices)
+        own = ops.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
+        found = {
+            "log_probability": own,
+            "choice_ids": ops.cast(ids, "int32"),
+            "choice_log_probabilities": best,
+        }
+        if self.model.has_heads:
+            found["head_weights"] = self.applied(self.model.attend_by_head)(inputs)
+        return {**found, **records}
+
+    def _explored(self, found: tuple[Hypotheses, SearchTree], source: Any) -> dict[str, tf.Tensor]:
+        hypotheses, tree = found
+        empty = self._is_empty(source)[:, None]
+        ids, tree_ids = (
+            tf.where(empty[..., None], PAD_ID, one) for one in (hypotheses.ids, tree.ids)
+        )
+        return {
+            "texts": tf.where(empty, "", self._texts(hypotheses, source)),
+            "scores": tf.where(empty, self._only_first, hypotheses.scores),
+            "ids": ids,
+            "tokens": self._tokens(ids, source),
+            "tree_ids": tree_ids,
+            "tree_tokens": self._tokens(tree_ids, source),
+            "tree_parents": tree.parents,
+            "tree_log_probabilities": tree.log_probabilities,
+        }
+
+    def _inspected(self, found: dict[str, tf.Tensor], pair: Any) -> dict[str, tf.Tensor]:
+        source, targets = pair
+        return {
+            **found,
+            **self._source_tokens(source),
+            "text": self._texts(Hypotheses(targets[:, None], None, {}), source)[:, 0],
+            "target_tokens": self._tokens(targets[:, None], source)[:, 0],
+            "choice_tokens": self._tokens(found["choice_ids"], source),
+        }
