@@ -1,0 +1,253 @@
+// The page of `kerasnmt serve`: it asks the server, and shows what the model thinks.
+"use strict";
+(() => {
+  const { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
+    percent, sum, looks, byId } = window.kerasnmt;
+  const WAIT = 120; // milliseconds without a keystroke before the page asks
+  let about;
+  const state = { request: {}, prefix: [], found: null, chosen: 0, sentence: null, image: null };
+  const part = {};
+
+  // Requests. An answer that comes after the next question was asked is dropped.
+  const asked = {};
+  async function ask(path, body) {
+    const number = (asked[path] = (asked[path] ?? 0) + 1);
+    const response = await fetch(`page/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const answer = await response.json();
+    if (number !== asked[path]) return null;
+    if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
+    return answer;
+  }
+  async function attempt(action) {
+    try {
+      say("");
+      await action();
+    } catch (error) {
+      say(error instanceof TypeError ? "The server does not answer." : error.message, true);
+    }
+  }
+  function say(text, wrong = false) {
+    byId("status").textContent = text;
+    byId("status").classList.toggle("error", wrong);
+  }
+  let timer;
+  function later(action) {
+    clearTimeout(timer);
+    timer = setTimeout(action, WAIT);
+  }
+
+  function search() {
+    remember();
+    const request = { ...state.request };
+    if (!Object.values(request).some((value) => value && value.trim())) return clear();
+    return attempt(async () => {
+      const start = performance.now();
+      const answer = await ask("search", { ...request, prefix_ids: state.prefix });
+      if (!answer) return;
+      Object.assign(state, { found: answer, chosen: 0, sentence: answer.sentence, edited: null, open: null });
+      show();
+      say(`answered in ${Math.round(performance.now() - start)} ms, ${Math.round(1000 * answer.seconds)} ms of them in the model`);
+    });
+  }
+  function choose(rank) {
+    return attempt(async () => {
+      const { ids } = state.found.hypotheses[rank];
+      const sentence = about.inspects ? await ask("inspect", { ...state.request, target_ids: ids }) : null;
+      if (about.inspects && !sentence) return;
+      Object.assign(state, { chosen: rank, sentence, edited: null, open: null });
+      show();
+    });
+  }
+  function edit(text) {
+    return attempt(async () => {
+      const sentence = await ask("inspect", { ...state.request, target: text });
+      if (!sentence) return;
+      Object.assign(state, { sentence, edited: text, open: null });
+      show();
+    });
+  }
+  function force(ids) {
+    state.prefix = ids;
+    return search();
+  }
+  // A click on a target word shows the most probable words in its place.
+  function open(index) {
+    const { sentence } = state;
+    if (!about.inspects || !sentence) return undefined;
+    const whole = looks.whole && merges(sentence);
+    const unit = units(sentence.target, whole)[index];
+    const prefix = sentence.target.ids.slice(0, unit.start);
+    return attempt(async () => {
+      let choices = sentence.target.choices[unit.start];
+      if (whole && sentence.target.kind === "sentencepiece" && !unit.isEnd) {
+        const answer = await ask("words", { ...state.request, prefix_ids: prefix });
+        if (!answer) return;
+        choices = answer.choices;
+      }
+      state.open = { unit, prefix, choices };
+      showChoices();
+    });
+  }
+
+  // The link of the page holds the sentence.
+  function remember() {
+    if (about.fields.includes("image")) return;
+    history.replaceState(null, "", `#${new URLSearchParams(state.request)}`);
+  }
+
+  function clear() {
+    Object.assign(state, { found: null, sentence: null, open: null, prefix: [] });
+    part.answer.hidden = part.details.hidden = true;
+    say("");
+  }
+  function show() {
+    part.answer.hidden = false;
+    if (about.kind === "story") return showStory();
+    showAnswer();
+    showChoices();
+    showHypotheses();
+    const { sentence } = state;
+    part.details.hidden = false;
+    part.alignment.hidden = !sentence || Boolean(state.image);
+    if (sentence && !state.image) part.drawing.replaceChildren(alignment(sentence, about.inspects ? open : null));
+    return undefined;
+  }
+  function showAnswer() {
+    const { sentence, found, chosen } = state;
+    const text = state.edited ?? found.hypotheses[chosen]?.text ?? "";
+    const whole = sentence && looks.whole && merges(sentence);
+    const point = (index) => {
+      if (!part.regions) return;
+      const unit = index === null ? null : units(sentence.target, whole)[index];
+      part.regions.show(unit && sentence.sources[0].weights[unit.start]);
+    };
+    part.words.replaceChildren(...(sentence ? wordButtons(sentence, whole, open, point) : [text]));
+    const facts = [];
+    const scores = sentence?.target.log_probability;
+    if (scores) facts.push(`log-probability ${sum(scores).toFixed(2)}`);
+    if (state.edited === null && found.hypotheses[chosen]) facts.push(`score ${found.hypotheses[chosen].score.toFixed(2)}`);
+    if (state.edited !== null) facts.push("your own text");
+    part.facts.textContent = facts.join(" · ");
+    part.release.hidden = !state.prefix.length;
+    if (document.activeElement !== part.edit) part.edit.value = text;
+  }
+  function showChoices() {
+    const place = part.choices;
+    if (!state.open) return place.replaceChildren();
+    const { unit, prefix, choices } = state.open;
+    const table = choiceTable(choices, unit.text, (choice) =>
+      choice.text === "</s>" ? attempt(async () => {
+        const sentence = await ask("inspect", { ...state.request, target_ids: [...prefix, ...choice.ids] });
+        if (sentence) { Object.assign(state, { sentence, edited: sentence.text, open: null }); show(); }
+      }) : force([...prefix, ...choice.ids]));
+    place.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), table,
+      make("p", { class: "note" }, "Choose a word, and the model continues from it."));
+    place.scrollIntoView({ block: "nearest" });
+    return undefined;
+  }
+  function showHypotheses() {
+    const { hypotheses, tree } = state.found;
+    const rows = hypotheses.map((one, rank) => make("tr", {},
+      make("td", { class: "number" }, String(rank + 1)),
+      make("td", {}, make("button", { type: "button", class: rank === state.chosen && state.edited === null ? "chosen" : "",
+        disabled: about.inspects || rank === 0 ? null : "", click: () => choose(rank) }, one.text || "(empty)")),
+      make("td", { class: "number" }, one.score.toFixed(2))));
+    part.hypotheses.replaceChildren(make("table", { class: "bars" }, make("tbody", {}, rows)));
+    part.tree.hidden = !tree?.length;
+    if (tree?.length) part.branches.replaceChildren(searchTree(tree, state.edited === null ? state.chosen : -1, choose));
+  }
+  function showStory() {
+    const { sentence, found } = state;
+    part.words.replaceChildren(found.hypotheses[0]?.text ?? "");
+    part.facts.textContent = found.hypotheses[0]?.text ? `log-probability ${found.hypotheses[0].score.toFixed(2)}` : "";
+    part.choices.replaceChildren(...(sentence?.choices.length ? [make("h2", {}, "Most probable answers"), choiceTable(sentence.choices)] : []));
+    part.details.hidden = !sentence;
+    part.drawing.replaceChildren(...(sentence ? [hops(sentence),
+      make("p", { class: "note" }, "How much each hop reads of each sentence.")] : []));
+  }
+
+  // Fields of the request.
+  const NAMES = { text: "Text", context: "Context", story: "Story, one sentence per line", question: "Question" };
+  function textField(name) {
+    const box = make("textarea", { id: `field-${name}`, spellcheck: "false", autocomplete: "off", rows: name === "story" ? 6 : 2,
+      input: () => { state.request[name] = box.value; state.prefix = []; later(search); } });
+    part[name] = box;
+    return make("div", {}, make("label", { for: box.id }, NAMES[name] ?? name), box);
+  }
+  function imageField() {
+    const input = make("input", { type: "file", id: "field-image", accept: "image/png,image/jpeg", change: () => read(input.files[0]) });
+    const read = (file) => {
+      if (!file) return;
+      const reader = new FileReader();
+      reader.onload = () => useImage(reader.result);
+      reader.readAsDataURL(file);
+    };
+    part.picture = make("div");
+    const zone = make("div", { class: "drop",
+      dragover: (event) => { event.preventDefault(); zone.classList.add("over"); },
+      dragleave: () => zone.classList.remove("over"),
+      drop: (event) => { event.preventDefault(); zone.classList.remove("over"); read(event.dataTransfer.files[0]); },
+    }, make("label", { for: "field-image" }, "Drop a PNG or JPEG image here, or choose a file"), input);
+    return make("div", {}, zone, part.picture);
+  }
+  function useImage(address) {
+    state.image = address;
+    state.request.image = address.slice(address.indexOf(",") + 1);
+    part.regions = regions(address, about.grid);
+    part.picture.replaceChildren(part.regions.element);
+    state.prefix = [];
+    return search();
+  }
+  function useExample(example) {
+    if (example.image) return useImage(`data:image/png;base64,${example.image}`);
+    for (const field of about.fields) part[field].value = state.request[field] = example[field] ?? "";
+    state.prefix = [];
+    return search();
+  }
+  function exampleName(example, index) {
+    const text = example.question ?? example.text ?? `image ${index + 1}`;
+    return text.length > 44 ? `${text.slice(0, 42)}…` : text;
+  }
+
+  function build() {
+    byId("name").textContent = about.name;
+    document.title = `${about.name} · kerasnmt`;
+    byId("about").textContent = [about.description, about.note].filter(Boolean).join(" ");
+    const fields = about.fields.map((name) => (name === "image" ? imageField() : textField(name)));
+    const examples = about.examples.map((example, index) =>
+      make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
+    part.words = make("div", { class: "words", role: "group", "aria-label": "Answer" });
+    part.facts = make("p", { class: "note" });
+    part.release = make("button", { type: "button", hidden: "", click: () => force([]) }, "Forget the chosen words");
+    part.edit = make("textarea", { id: "edit", spellcheck: "false", input: () => later(() => edit(part.edit.value)) });
+    part.choices = make("div");
+    const editor = make("details", {}, make("summary", {}, "Write a translation of your own, and see its score"),
+      make("label", { for: "edit" }, "Your translation"), part.edit);
+    part.answer = panel("Answer", part.words, part.facts, part.release, part.choices,
+      about.inspects && about.kind === "translation" ? editor : null);
+    part.drawing = make("div");
+    const data = () => ({ model: about.name, ...state.request, ...state.found, sentence: state.sentence });
+    part.alignment = panel(about.kind === "story" ? "Where the model looks" : "Alignment", part.drawing, saveButtons(part.drawing, data));
+    part.hypotheses = make("div");
+    part.branches = make("div", { class: "scroll" });
+    part.tree = panel("Search", part.branches, make("p", { class: "note" },
+      "Each column is a step. Gray words were dropped. Choose a word to see the best answer with it."));
+    const ranked = panel("Best answers", part.hypotheses);
+    part.details = make("div", {}, part.alignment, about.kind === "story" ? null : [ranked, part.tree]);
+    byId("main").replaceChildren(
+      panel("Ask", make("div", {}, fields), make("div", { class: "row", role: "group", "aria-label": "Examples" }, examples)),
+      part.answer, part.details);
+    part.answer.hidden = part.details.hidden = true;
+    if (state.edited === undefined) state.edited = null;
+  }
+
+  async function start() {
+    about = await (await fetch("page/model")).json();
+    build();
+    const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    if (about.fields.every((field) => field in link)) return useExample(link);
+    return about.examples.length ? useExample(about.examples[0]) : undefined;
+  }
+  looks.changed = () => state.sentence && about.kind !== "story" && showAnswer();
+  start().catch(() => say("The server does not answer.", true));
+})();
