@@ -2,9 +2,9 @@
 
 import os
 import signal
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from kerasnmt.cli.console import progress_console, say
-from kerasnmt.cli.loading import check_exportable, is_trained, load_run, no_model
+from kerasnmt.cli.loading import is_trained, load_run, no_model
 from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
 
@@ -23,9 +23,30 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port, or 0 for a free port.")
     ] = 8501,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name by which clients may address the server, in addition to localhost and "
+            "its address; repeatable.",
+        ),
+    ] = None,
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the model.", show_default="its folder's")
     ] = None,
+    max_requests: Annotated[
+        int,
+        typer.Option(
+            "--max-requests", min=1, help="Maximum number of predictions under way; see below."
+        ),
+    ] = 64,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", min=0.001, metavar="SECONDS", help="Maximum time of a prediction."
+        ),
+    ] = 60.0,
     max_body_bytes: Annotated[
         int, typer.Option("--max-body-bytes", min=1, help="Maximum size of a request in bytes.")
     ] = 8 << 20,
@@ -35,69 +56,102 @@ def serve(
     max_text_bytes: Annotated[
         int, typer.Option("--max-text-bytes", min=1, help="Maximum size of a text in bytes.")
     ] = 64 << 10,
+    poll: Annotated[
+        float,
+        typer.Option(
+            "--poll",
+            min=0.01,
+            metavar="SECONDS",
+            help="Time between two looks for a new version of an export.",
+        ),
+    ] = 2.0,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Write a line per request to standard error.")
+    ] = False,
 ) -> None:
-    """Serve a model for development, with the REST API of TF Serving.
+    """Serve a model with the REST API of TF Serving.
 
-    MODEL is the folder of an export, for its newest version, or the folder of a version. A run or a
-    preset is first exported to a temporary folder.
+    MODEL is the folder of an export, for its newest version, or the folder of a version, or a run,
+    or a preset. In the folder of an export, a new version replaces the old one while the server
+    runs.
 
-    Unlike TF Serving, this server does not batch requests, load new versions or support gRPC.
-    Ctrl-C and SIGTERM stop the server. It then finishes open requests for at most eight seconds,
-    and exits with 1 if some remain.
+    If more than --max-requests predictions are under way, the next one is answered with 503, and
+    the client can try it again. A prediction that takes longer than --timeout is answered with
+    504. It cannot be cancelled, so it goes on, and counts as under way until it ends. The server
+    also answers GET /healthz and GET /monitoring/prometheus/metrics.
+
+    Unlike TF Serving, this server does not batch the texts of several requests, and knows neither
+    gRPC nor several models. Ctrl-C and SIGTERM stop the server. It then finishes open requests for
+    at most eight seconds, and exits with 1 if some remain.
     """
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.server.development_server import development_server
+    from kerasnmt.serving.server.allowed_hosts import AllowedHosts
+    from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
+    from kerasnmt.serving.server.server_app import ServerApp
+    from kerasnmt.serving.server.threaded_server import threaded_server
 
     console = progress_console()
     signal.signal(signal.SIGTERM, _interrupt)
-    with _opened(place, console) as (version, session):
-        name = name or version.parent.name
-        limits = {
-            "max_body_bytes": max_body_bytes,
-            "max_batch": max_batch,
-            "max_text_bytes": max_text_bytes,
-        }
-        app = RestApp(session, name, int(version.name), **limits)
-        server = development_server(app, host, port)
+    version = None if is_trained(place) else _version(Path(place))
+    if version is None:
+        name, number = name or os.path.basename(os.path.abspath(place)), 1
+        session = _task_session(place, console)
+    else:
+        name, number = name or version.parent.name, int(version.name)
+        with console.status("loading the model"), without_talk():
+            session = _saved_model_session(version)
+
+    def rest_app(session: Any, number: int) -> RestApp:
+        return RestApp(
+            session,
+            name,
+            number,
+            max_body_bytes=max_body_bytes,
+            max_batch=max_batch,
+            max_text_bytes=max_text_bytes,
+        )
+
+    with session:
+        model = CurrentVersion(rest_app(session, number))
+        app = ServerApp(
+            model,
+            hosts=AllowedHosts(host, allow_host or ()),
+            max_requests=max_requests,
+            timeout=timeout,
+            max_body_bytes=max_body_bytes,
+            access_log=sys.stderr if access_log else None,
+        )
+        server = threaded_server(app, host, port)
         address = f"[{host}]" if ":" in host else host
         say(
             console,
-            f"serving version {version.name} of {name} at http://{address}:{server.port}"
-            f"/v1/models/{name}, for development; Ctrl-C stops it",
+            f"serving version {number} of {name} at http://{address}:{server.port}"
+            f"/v1/models/{name}; Ctrl-C stops it",
         )
+        if version is not None and version != Path(place).absolute():
+            watcher = VersionWatcher(
+                model,
+                version.parent,
+                lambda new: rest_app(_saved_model_session(new), int(new.name)),
+                lambda message: say(console, message),
+            )
+            threading.Thread(target=watcher.watch, args=(poll,), daemon=True).start()
         with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
             server.serve_forever()
-        if server.unanswered:
-            say(console, f"stopped; unanswered requests: {server.unanswered}")
-            os._exit(1)  # a running session cannot be closed
-    say(console, "stopped")
+        left = server.unanswered
+        say(console, f"stopped; unanswered requests: {left}" if left else "stopped")
+        # TensorFlow cannot cancel predictions and loading, which may still go on.
+        os._exit(bool(left))
 
 
-@contextmanager
-def _opened(place: str, console: Console) -> Iterator[tuple[Path, Any]]:
-    """Yield the folder of a version, and a session that has loaded it.
-
-    A run or a preset is exported to a temporary folder, which is removed after loading.
-    """
-    with ExitStack() as stack:
-        if is_trained(place):
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            version = _exported(place, Path(folder), console)
-        else:
-            version = _version(Path(place))
-        session = _session(version, console)
-    with session:
-        yield version, session
-
-
-def _exported(place: str, folder: Path, console: Console) -> Path:
-    """Export a run or a preset to a folder, and return the folder of the version."""
-    check_exportable(place)
-    with console.status("exporting"):
+def _task_session(place: str, console: Console) -> Any:
+    """Load a run or a preset, which is served without an export."""
+    with console.status("loading the model"):
         model, options = load_run(place, translates=False)
-        version = folder / os.path.basename(os.path.abspath(place)) / "1"
-        model.export(str(version), **options)
-    return version
+        from kerasnmt.serving.server.task_session import TaskSession
+        from kerasnmt.tasks import task_of
+
+        return TaskSession(task_of(model, **options))
 
 
 def _version(directory: Path) -> Path:
@@ -119,13 +173,12 @@ def _version(directory: Path) -> Path:
     return version
 
 
-def _session(version: Path, console: Console) -> Any:
+def _saved_model_session(version: Path) -> Any:
     """Load a version into a TensorFlow session."""
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
 
     try:
-        with console.status("loading the model"), without_talk():
-            return SavedModelSession(version)
+        return SavedModelSession(version)
     except RuntimeError as error:
         raise ValueError(
             f"{version}: the export cannot be loaded; `kerasnmt check` shows why: {error}"

@@ -253,11 +253,11 @@ def server(export_folder):
     """A server of the export in this process."""
     from kerasnmt.serving import RestApp
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
-    from kerasnmt.serving.server.development_server import development_server
+    from kerasnmt.serving.server.threaded_server import threaded_server
 
     with SavedModelSession(export_folder) as session:
         app = RestApp(session, "tiny", 1)
-        served = development_server(app, "127.0.0.1", 0)
+        served = threaded_server(app, "127.0.0.1", 0)
         thread = threading.Thread(target=served.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{served.port}"

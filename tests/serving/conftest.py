@@ -131,12 +131,12 @@ def rest_app(served_session):
 @pytest.fixture
 def start():
     """Start a server with a WSGI application; return its URL."""
-    from kerasnmt.serving.server.development_server import development_server
+    from kerasnmt.serving.server.threaded_server import threaded_server
 
     servers = []
 
     def start(app):
-        server = development_server(app, "127.0.0.1", 0)
+        server = threaded_server(app, "127.0.0.1", 0)
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         servers.append((server, thread))
         thread.start()

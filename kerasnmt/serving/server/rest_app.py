@@ -1,4 +1,4 @@
-"""REST API of TF Serving, for development."""
+"""REST API of TF Serving."""
 
 import base64
 import json
@@ -13,16 +13,22 @@ from werkzeug.exceptions import (
     InternalServerError,
     MethodNotAllowed,
     NotFound,
-    RequestEntityTooLarge,
 )
-from werkzeug.wrappers import Request, Response
+from werkzeug.wrappers import Request
 
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
+from kerasnmt.serving.server.answers import MAX_BODY_BYTES, error_answer, json_answer, read_body
 
 _PATH = re.compile(
     r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|/metadata)"
 )
+
+
+def route_of(path: str) -> str:
+    """Return the name of the route of a path: predict, metadata, status or other."""
+    found = _PATH.fullmatch(path)
+    return (found["what"].strip(":/") or "status") if found else "other"
 
 
 class RestApp:
@@ -50,6 +56,11 @@ class RestApp:
         max_text_bytes: Maximum number of UTF-8 bytes of each text. The model truncates long texts,
             but tokenizes them first, which takes about 200 bytes of memory for each byte of a word.
             Only the size of the request limits images.
+
+    Attributes:
+        session: The session.
+        name: Name of the model.
+        version: Version of the model.
     """
 
     def __init__(
@@ -58,53 +69,48 @@ class RestApp:
         name: str,
         version: int,
         *,
-        max_body_bytes: int = 8 << 20,
+        max_body_bytes: int = MAX_BODY_BYTES,
         max_batch: int = 1024,
         max_text_bytes: int = 64 << 10,
     ) -> None:
-        self._session = session
-        self._name, self._version = name, version
+        self.session = session
+        self.name, self.version = name, version
         self._max_body_bytes, self._max_batch = max_body_bytes, max_batch
         self._max_text_bytes = max_text_bytes
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer one WSGI request."""
-        request = Request(environ)
-        # One more byte than allowed, because a chunked body is silently truncated at this length.
-        request.max_content_length = self._max_body_bytes + 1
         try:
-            response = _response(self._answer(request))
+            response = json_answer(self._answer(Request(environ)))
         except HTTPException as error:
-            response = _response({"error": error.description}, error.code)
-            if isinstance(error, MethodNotAllowed):
-                response.allow.update(error.valid_methods)
+            response = error_answer(error)
         return response(environ, start_response)
 
     def _answer(self, request: Request) -> dict[str, Any]:
         path = _PATH.fullmatch(request.path)
         if path is None:
-            raise NotFound(f"Expected /v1/models/{self._name}:predict. Received: {request.path}")
+            raise NotFound(f"Expected /v1/models/{self.name}:predict. Received: {request.path}")
         method = "POST" if path["what"] == ":predict" else "GET"
         if request.method != method:
             raise MethodNotAllowed([method], f"Expected {method}. Received: {request.method}")
         name, version = path["name"], path["version"]
-        if name != self._name or version not in (None, str(self._version)):
+        if name != self.name or version not in (None, str(self.version)):
             asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
             raise NotFound(f"Servable not found for request: {asked}")
         if path["what"] == ":predict":
             return self._predict(request)
         if path["what"] == "/metadata":
-            return write_metadata(self._name, self._version, self._session.signatures)
+            return write_metadata(self.name, self.version, self.session.signatures)
         status = {"error_code": "OK", "error_message": ""}
-        state = {"version": str(self._version), "state": "AVAILABLE", "status": status}
+        state = {"version": str(self.version), "state": "AVAILABLE", "status": status}
         return {"model_version_status": [state]}
 
     def _predict(self, request: Request) -> dict[str, Any]:
         asked = self._document(request)
         name = asked.get("signature_name") or "serving_default"
-        if not isinstance(name, str) or name not in self._session.signatures:
+        if not isinstance(name, str) or name not in self.session.signatures:
             raise BadRequest(f'Serving signature name: "{name}" not found in signature def')
-        signature = self._session.signatures[name]
+        signature = self.session.signatures[name]
         if ("instances" in asked) == ("inputs" in asked):
             raise BadRequest("Expected one of the keys 'instances' and 'inputs'")
         in_rows = "instances" in asked
@@ -123,7 +129,7 @@ class RestApp:
             if array.dtype == object and key != "image":
                 self._check_lengths(key, array)
         try:
-            outputs = self._session.run(name, inputs)
+            outputs = self.session.run(name, inputs)
         except RuntimeError as error:
             raise InternalServerError(str(error)) from error
         written: Any = {key: _written(array) for key, array in outputs.items()}
@@ -143,15 +149,8 @@ class RestApp:
                 )
 
     def _document(self, request: Request) -> dict[str, Any]:
-        too_large = f"Expected at most {self._max_body_bytes} bytes in a request"
         try:
-            body = request.get_data()
-        except RequestEntityTooLarge as error:
-            raise RequestEntityTooLarge(too_large) from error
-        if len(body) > self._max_body_bytes:
-            raise RequestEntityTooLarge(too_large)
-        try:
-            document = json.loads(body)
+            document = json.loads(read_body(request, self._max_body_bytes))
         except (ValueError, RecursionError) as error:
             raise BadRequest(f"JSON Parse error: {error}") from error
         if not isinstance(document, dict):
@@ -221,11 +220,3 @@ def _written(array: np.ndarray) -> list:
     if array.dtype == np.float32:  # write 0.2, not 0.20000000298
         array = array.astype(str).astype(float)
     return array.tolist()
-
-
-def _response(document: Any, status: int | None = 200) -> Response:
-    try:
-        body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a surrogate pair, which is quoted from the request
-        body = json.dumps(document, indent=1).encode()
-    return Response(body, status, content_type="application/json")

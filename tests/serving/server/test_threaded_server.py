@@ -8,7 +8,7 @@ import requests
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
-from kerasnmt.serving.server.development_server import development_server
+from kerasnmt.serving.server.threaded_server import threaded_server
 
 
 def test_many_clients_at_a_time(start, rest_app, expected):
@@ -48,7 +48,7 @@ def slow():
         assert go_on.wait(60)
         return Response(b"done")(environ, start_response)
 
-    server = development_server(app, "127.0.0.1", 0)
+    server = threaded_server(app, "127.0.0.1", 0)
     serving = threading.Thread(target=server.serve_forever, args=(0.02,))
     serving.start()
     answers = []
@@ -103,7 +103,7 @@ def read_app():
 
 
 def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app):
-    monkeypatch.setattr("kerasnmt.serving.server.development_server._READING", 0.3)
+    monkeypatch.setattr("kerasnmt.serving.server.threaded_server._READING", 0.3)
     app, read = read_app
     url = start(app)
     stop = threading.Event()
@@ -120,7 +120,7 @@ def test_a_client_that_drips_is_cut_off(start, monkeypatch, read_app):
 
 
 def test_slow_and_idle_clients_do_not_keep_the_server_from_its_end(read_app):
-    server = development_server(read_app[0], "127.0.0.1", 0)
+    server = threaded_server(read_app[0], "127.0.0.1", 0)
     serving = threading.Thread(target=server.serve_forever, args=(0.02,))
     serving.start()
     stop = threading.Event()
@@ -138,7 +138,7 @@ def test_slow_and_idle_clients_do_not_keep_the_server_from_its_end(read_app):
 
 
 def test_a_request_that_takes_too_long_is_counted(slow, monkeypatch):
-    monkeypatch.setattr("kerasnmt.serving.server.development_server._ENDING", 0.1)
+    monkeypatch.setattr("kerasnmt.serving.server.threaded_server._ENDING", 0.1)
     server, serving, *_ = slow
     server.shutdown()
     serving.join(30)
@@ -155,5 +155,5 @@ def test_addresses(start):
         ("127.0.0.1", 65536, ""),
     ):
         with pytest.raises(ValueError, match="Expected an address to listen on") as caught:
-            development_server(Response(b""), host, taken)
+            threaded_server(Response(b""), host, taken)
         assert f"Received: host {host}, port {taken}: {reason}" in str(caught.value)

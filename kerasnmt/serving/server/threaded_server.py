@@ -1,4 +1,4 @@
-"""Threaded server for the development of a WSGI application."""
+"""Threaded server of a WSGI application."""
 
 import io
 import socket
@@ -12,6 +12,8 @@ from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 _SILENCE = 30.0  # seconds to wait for a request to begin, and to send a response
 _READING = 30.0  # seconds to read a whole request
 _ENDING = 8.0  # seconds to finish open requests when the server stops
+_LINGERING = 2.0  # seconds to wait until a client disconnects after its answer
+_BACKLOG = 1024  # connections that wait to be accepted; the system may allow fewer
 
 
 class _Reader(io.RawIOBase):
@@ -53,6 +55,9 @@ class _Handler(WSGIRequestHandler):
         self.rfile.close()
         self.rfile = io.BufferedReader(_Reader(self.connection))
 
+    def log_request(self, *_: Any) -> None:
+        """Write nothing: the application writes the access log."""
+
 
 class _Server(ThreadedWSGIServer):
     """Server that ends within a few seconds, whatever its clients do."""
@@ -81,6 +86,21 @@ class _Server(ThreadedWSGIServer):
         finally:
             del self._connections[threading.current_thread()]
 
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection after its client, or after two seconds.
+
+        If the connection were closed while bytes of the request are on their way, the system would
+        reset it, and the client could lose its answer.
+        """
+        end = time.monotonic() + _LINGERING
+        with suppress(OSError):
+            request.shutdown(socket.SHUT_WR)
+            while (left := end - time.monotonic()) > 0:
+                request.settimeout(left)
+                if not request.recv(1 << 16):
+                    break
+        self.close_request(request)
+
     def server_close(self) -> None:
         """Stop accepting connections and requests, and wait for requests in progress."""
         super().server_close()
@@ -96,7 +116,7 @@ class _Server(ThreadedWSGIServer):
                 thread.join(max(end - time.monotonic(), 0.0))
 
 
-def development_server(app: Any, host: str, port: int) -> _Server:
+def threaded_server(app: Any, host: str, port: int) -> _Server:
     """Return a server that answers each connection in a separate thread.
 
     Its `serve_forever` ends when another thread calls `shutdown` or the process is interrupted.
@@ -118,7 +138,7 @@ def development_server(app: Any, host: str, port: int) -> _Server:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=family, backlog=128)
+        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise ValueError(

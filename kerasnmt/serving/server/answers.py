@@ -1,0 +1,53 @@
+"""Bodies of requests, and answers in JSON."""
+
+import json
+from typing import Any
+
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.wrappers import Request, Response
+
+MAX_BODY_BYTES = 8 << 20
+
+
+def read_body(request: Request, max_bytes: int) -> bytes:
+    """Read the body of a request.
+
+    Args:
+        request: The request.
+        max_bytes: Maximum number of bytes.
+
+    Returns:
+        The whole body.
+
+    Raises:
+        RequestEntityTooLarge: If the body is longer.
+    """
+    # One more byte than allowed, because a chunked body is silently truncated at this length.
+    request.max_content_length = max_bytes + 1
+    too_large = f"Expected at most {max_bytes} bytes in a request"
+    try:
+        body = request.get_data()
+    except RequestEntityTooLarge as error:
+        raise RequestEntityTooLarge(too_large) from error
+    if len(body) > max_bytes:
+        raise RequestEntityTooLarge(too_large)
+    return body
+
+
+def json_answer(document: Any) -> Response:
+    """Return an answer with a document in JSON."""
+    try:
+        body = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a surrogate pair, which is quoted from the request
+        body = json.dumps(document, indent=1).encode()
+    return Response(body, content_type="application/json")
+
+
+def error_answer(error: HTTPException) -> Response:
+    """Return the answer `{"error": message}`, with the status and the headers of an error."""
+    response = json_answer({"error": error.description})
+    response.status_code = error.code or 500
+    response.headers.extend(
+        (name, value) for name, value in error.get_headers() if name != "Content-Type"
+    )
+    return response

@@ -1,0 +1,171 @@
+"""Application of a whole server."""
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import datetime
+from io import BytesIO
+from typing import Any, TextIO
+
+from werkzeug.exceptions import (
+    Forbidden,
+    GatewayTimeout,
+    HTTPException,
+    InternalServerError,
+    MethodNotAllowed,
+    ServiceUnavailable,
+)
+from werkzeug.wrappers import Request, Response
+
+from kerasnmt.serving.server.allowed_hosts import AllowedHosts
+from kerasnmt.serving.server.answers import MAX_BODY_BYTES, error_answer, read_body
+from kerasnmt.serving.server.current_version import CurrentVersion
+from kerasnmt.serving.server.metrics import Metrics
+from kerasnmt.serving.server.rest_app import route_of
+
+METRICS_PATH = "/monitoring/prometheus/metrics"  # as in TF Serving
+
+App = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+class ServerApp:
+    """WSGI application of a server: the routes of a model, their protection and their observation.
+
+    - `GET /healthz` returns `ok`.
+    - `GET /monitoring/prometheus/metrics` returns metrics in the text format of Prometheus.
+    - `/` and the paths below `/page/` belong to `page`, if there is one.
+    - All other paths belong to the REST API of the model; see `RestApp`.
+
+    A `POST` is a prediction. At most `max_requests` predictions are under way; one more is answered
+    with 503 before its body is read. A prediction that takes longer than `timeout` is answered with
+    504. TensorFlow cannot cancel a run, so the prediction goes on, and counts as under way until it
+    ends. A request for a host that is not allowed is answered with 403. All errors are
+    `{"error": message}`.
+
+    Args:
+        model: The version of a model that is served.
+        page: WSGI application of a page. Its `POST`s are predictions, too.
+        hosts: Hosts that clients may address.
+        max_requests: Maximum number of predictions under way.
+        timeout: Maximum number of seconds of a prediction, from the end of the request.
+        max_body_bytes: Maximum number of bytes of a request.
+        access_log: File for one line per request, or None.
+    """
+
+    def __init__(
+        self,
+        model: CurrentVersion,
+        *,
+        page: App | None = None,
+        hosts: AllowedHosts | None = None,
+        max_requests: int = 64,
+        timeout: float = 60.0,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        access_log: TextIO | None = None,
+    ) -> None:
+        self._model, self._page = model, page
+        self._hosts = hosts or AllowedHosts()
+        self._max_requests, self._timeout = max_requests, timeout
+        self._max_body_bytes = max_body_bytes
+        self._access_log = access_log
+        self._metrics = Metrics()
+        self._places = threading.Semaphore(max_requests)
+        # TensorFlow keeps some memory for each thread, so threads are used again.
+        self._pool = ThreadPoolExecutor(max_requests, "prediction")
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one WSGI request."""
+        begin = time.perf_counter()
+        request = Request(environ)
+        route, answer = self._route(request.path)
+        try:
+            self._check_host(environ.get("HTTP_HOST"))
+            response = answer(request)
+        except HTTPException as error:
+            response = error_answer(error)
+        except Exception:
+            traceback.print_exc()
+            response = error_answer(InternalServerError())
+        seconds = time.perf_counter() - begin
+        self._metrics.requests.labels(route, response.status_code).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
+        if self._access_log:
+            self._access_log.write(_log_line(request, response.status_code, seconds))
+            self._access_log.flush()
+        return response(environ, start_response)
+
+    def _route(self, path: str) -> tuple[str, Callable[[Request], Response]]:
+        """Return the name of a route, and the function that answers it."""
+        if path == "/healthz":
+            return "healthz", self._health
+        if path == METRICS_PATH:
+            return "metrics", self._measured
+        if self._page is not None and (path == "/" or path.startswith("/page/")):
+            page = self._page
+            return "page", lambda request: self._answer(page, request)
+        return route_of(path), lambda request: self._answer(self._model, request)
+
+    def _check_host(self, host: str | None) -> None:
+        """Check the header `Host`, which all browsers send."""
+        if host and host not in self._hosts:
+            raise Forbidden(
+                f"Expected a host that this server allows. Received: {host}. Start the server with "
+                "--allow-host and the name to allow it."
+            )
+
+    def _health(self, request: Request) -> Response:
+        _need_get(request)
+        return Response("ok\n")
+
+    def _measured(self, request: Request) -> Response:
+        _need_get(request)
+        self._metrics.version.labels(self._model.name).set(self._model.version)
+        return Response(self._metrics.text(), content_type=self._metrics.content_type)
+
+    def _answer(self, app: App, request: Request) -> Response:
+        if request.method != "POST":
+            return Response.from_app(app, request.environ, buffered=True)
+        if not self._places.acquire(blocking=False):
+            self._metrics.refused.inc()
+            raise ServiceUnavailable(
+                f"Expected at most {self._max_requests} predictions under way. Try again later.",
+                retry_after=1,
+            )
+        self._metrics.under_way.inc()
+        try:
+            # The thread of the prediction must not read from a connection that may have ended.
+            body = read_body(request, self._max_body_bytes)
+        except BaseException:
+            self._release()
+            raise
+        environ = {**request.environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": f"{len(body)}"}
+        prediction = self._pool.submit(self._predict, app, environ)
+        if wait([prediction], self._timeout).not_done:
+            raise GatewayTimeout(
+                f"The prediction takes longer than {self._timeout:g} seconds. It goes on, and "
+                "counts as under way until it ends."
+            )
+        return prediction.result()
+
+    def _predict(self, app: App, environ: dict[str, Any]) -> Response:
+        try:
+            return Response.from_app(app, environ, buffered=True)
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        self._metrics.under_way.dec()
+        self._places.release()
+
+
+def _need_get(request: Request) -> None:
+    if request.method not in ("GET", "HEAD"):
+        raise MethodNotAllowed(["GET", "HEAD"], f"Expected GET. Received: {request.method}")
+
+
+def _log_line(request: Request, status: int, seconds: float) -> str:
+    now = datetime.now().astimezone().isoformat(timespec="milliseconds")
+    asked = f"{request.method} {request.path}".encode("unicode_escape").decode()
+    return f"{now} {request.remote_addr} {asked} {status} {1000 * seconds:.1f} ms\n"

@@ -1,0 +1,128 @@
+"""Task that is served without an export."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from kerasnmt.serving.contract.kinds import contract_of
+from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.tasks import Task
+
+
+class _Traced(NamedTuple):
+    function: Callable[..., Mapping[str, Any]]
+    signature: Signature
+
+
+class TaskSession:
+    """Task of a model in this process, with the interface of `SavedModelSession`.
+
+    Its signatures are those of an export of the model. Each is traced once, when it is first looked
+    up, so that a server listens before. Several threads can run it at the same time.
+
+    Args:
+        task: The task.
+
+    Attributes:
+        signatures: Mapping of the signatures, with the dtype and shape of each input and output.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._found: dict[str, _Traced] = {}
+        self._tracing = threading.Lock()
+        self._closed = False
+        self.signatures: Mapping[str, Signature] = _Signatures(
+            task.served, lambda name: self._traced(name).signature
+        )
+
+    def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run a signature once.
+
+        Args:
+            signature: Name of the signature.
+            inputs: Dict of the inputs, arrays or lists, with `str` or `bytes` for strings.
+
+        Returns:
+            A dict of the outputs, as arrays of their dtypes. Strings are `bytes` in an array of
+            dtype `object`.
+
+        Raises:
+            RuntimeError: If the run fails, with the message of TensorFlow, or the session is
+                closed.
+        """
+        function = self._traced(signature).function
+        fields = {name: tf.constant(values, tf.string) for name, values in inputs.items()}
+        try:
+            outputs = function(**fields)
+        except tf.errors.OpError as error:
+            raise RuntimeError(error.message) from error
+        return {name: outputs[name].numpy() for name in sorted(outputs)}
+
+    def close(self) -> None:
+        """Free the functions. A closed session cannot run again."""
+        self._closed = True
+        self._found.clear()
+
+    def __enter__(self) -> "TaskSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _traced(self, name: str) -> _Traced:
+        """Return a function with its signature, and trace it the first time."""
+        if found := self._found.get(name):
+            return found
+        with self._tracing:
+            if self._closed:
+                raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+            if name not in self._found:
+                self._found[name] = self._trace(name)
+            return self._found[name]
+
+    def _trace(self, name: str) -> _Traced:
+        fields = self._task.served[name].fields
+        inputs = {field: TensorInfo(f"{name}_{field}:0", "string", [-1]) for field in fields}
+        function: Any = self._task.function(name)
+        if keras.backend.backend() == "jax":
+            # JAX compiles for given shapes, so only an answer shows what the outputs are.
+            contract: Any = contract_of(fields)
+            outputs = function(**contract.columns(contract.example_rows[:1]))
+            shapes = {key: [-1] * output.shape.rank for key, output in outputs.items()}
+        else:
+            outputs = function.structured_outputs
+            shapes = {
+                key: [-1 if size is None else size for size in output.shape]
+                for key, output in outputs.items()
+            }
+        declared = {
+            key: TensorInfo(f"{name}_{key}:0", outputs[key].dtype.name, shapes[key])
+            for key in sorted(outputs)
+        }
+        return _Traced(function, Signature(inputs, declared))
+
+
+class _Signatures(Mapping[str, Signature]):
+    """Signatures by name, which are read when they are looked up."""
+
+    def __init__(self, names: Any, read: Callable[[str], Signature]) -> None:
+        self._names, self._read = sorted(names), read
+
+    def __getitem__(self, name: str) -> Signature:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
