@@ -17,7 +17,7 @@ ROOMS = {
     "data": {"text"},
     "training": {"models", "zoo", "tasks", "text", "data", "decoding", "viz"},
     "viz": set(),
-    "serving": {"tasks", "text", "decoding"},
+    "serving": {"tasks", "text", "decoding", "viz"},
     "zoo": {"models", "layers"},
     "cli": {
         *("layers", "decoding", "models", "text", "tasks", "data", "training", "viz"),

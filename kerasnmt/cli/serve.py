@@ -84,37 +84,47 @@ def serve(
     gRPC nor several models. Ctrl-C and SIGTERM stop the server. It then finishes open requests for
     at most eight seconds, and exits with 1 if some remain.
     """
+    from kerasnmt.cli.about_model import about_model
     from kerasnmt.serving import RestApp
+    from kerasnmt.serving.export.version_folder import read_description
     from kerasnmt.serving.server.allowed_hosts import AllowedHosts
     from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
+    from kerasnmt.serving.server.page_app import PageApp
+    from kerasnmt.serving.server.page_models import ExportPageModel, page_model_of
     from kerasnmt.serving.server.server_app import ServerApp
+    from kerasnmt.serving.server.task_session import TaskSession
     from kerasnmt.serving.server.threaded_server import threaded_server
 
     console = progress_console()
     signal.signal(signal.SIGTERM, _interrupt)
+    limits = {"max_body_bytes": max_body_bytes, "max_text_bytes": max_text_bytes}
     version = None if is_trained(place) else _version(Path(place))
     if version is None:
         name, number = name or os.path.basename(os.path.abspath(place)), 1
-        session = _task_session(place, console)
+        task = _task(place, console)
+        session: Any = TaskSession(task)
+        description: dict[str, Any] = {}
     else:
         name, number = name or version.parent.name, int(version.name)
         with console.status("loading the model"), without_talk():
             session = _saved_model_session(version)
+        description = read_description(version)
 
     def rest_app(session: Any, number: int) -> RestApp:
-        return RestApp(
-            session,
-            name,
-            number,
-            max_body_bytes=max_body_bytes,
-            max_batch=max_batch,
-            max_text_bytes=max_text_bytes,
-        )
+        return RestApp(session, name, number, max_batch=max_batch, **limits)
 
     with session:
         model = CurrentVersion(rest_app(session, number))
+        page = None  # for a SavedModel of others
+        if version is None or description:
+            page_model = (
+                page_model_of(task) if version is None else ExportPageModel(model, description)
+            )
+            about = {"name": name, **about_model(place, page_model.fields, description)}
+            page = PageApp(page_model, about, **limits)
         app = ServerApp(
             model,
+            page=page,
             hosts=AllowedHosts(host, allow_host or ()),
             max_requests=max_requests,
             timeout=timeout,
@@ -128,6 +138,8 @@ def serve(
             f"serving version {number} of {name} at http://{address}:{server.port}"
             f"/v1/models/{name}; Ctrl-C stops it",
         )
+        if page:
+            say(console, f"open http://{address}:{server.port}/ to try it")
         if version is not None and version != Path(place).absolute():
             watcher = VersionWatcher(
                 model,
@@ -144,14 +156,13 @@ def serve(
         os._exit(bool(left))
 
 
-def _task_session(place: str, console: Console) -> Any:
+def _task(place: str, console: Console) -> Any:
     """Load a run or a preset, which is served without an export."""
     with console.status("loading the model"):
         model, options = load_run(place, translates=False)
-        from kerasnmt.serving.server.task_session import TaskSession
         from kerasnmt.tasks import task_of
 
-        return TaskSession(task_of(model, **options))
+        return task_of(model, **options)
 
 
 def _version(directory: Path) -> Path:

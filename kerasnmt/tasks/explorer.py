@@ -190,7 +190,8 @@ class Explorer:
             What was found. A request with nothing to read has one empty answer, without ids.
 
         Raises:
-            ValueError: If an id is not one of the request.
+            ValueError: If an id is not one of the request, or there are more ids than the
+                `max_length` of the search.
         """
         self._check_ids(request, prefix_ids)
         outputs = self._run("explore", {"prefix_ids": [*prefix_ids]}, request)
@@ -204,7 +205,8 @@ class Explorer:
             target_ids: Ids of the answer, with the end token.
 
         Raises:
-            ValueError: If an id is not one of the request, or there are no ids.
+            ValueError: If an id is not one of the request, there are no ids, or there are more than
+                the `max_length` of the search.
         """
         if not len(target_ids):
             raise ValueError("Expected at least one id. Received: target_ids=[]")
@@ -231,7 +233,8 @@ class Explorer:
             The words, most probable first.
 
         Raises:
-            ValueError: If an id is not one of the request.
+            ValueError: If an id is not one of the request, or there are more ids than the
+                `max_length` of the search.
         """
         self._check_ids(request, prefix_ids)
         prefix = [*prefix_ids]
@@ -256,6 +259,12 @@ class Explorer:
 
     def _check_ids(self, request: Mapping[str, Any], ids: Sequence[int]) -> None:
         """Check that ids are those of words that an answer to a request can have."""
+        most = self.task.options.max_length
+        if len(ids) > most:
+            raise ValueError(
+                f"Expected at most {most} tokens, the max_length of the search. Received: "
+                f"{len(ids)}"
+            )
         size = self.task.target_size(*(request[name] for name in self.task.fields))
         wrong = [one for one in ids if not 0 < one < size or one in (START_ID, END_ID)]
         if wrong:

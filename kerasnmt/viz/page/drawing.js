@@ -116,14 +116,14 @@
 
   // Two rows of words with ribbons. The width and the darkness of a ribbon show its weight.
   function ribbons({ source, target, weights }, onChoose) {
-    const [top, bottom] = [44, 190];
+    const [top, bottom] = [44, 200];
     const place = (words) => {
       let x = PAD;
       return words.map((unit) => {
         if (unit.first && x > PAD) x += 36;
-        const room = Math.max(width(unit.text), 24);
-        x += room + 16;
-        return x - room / 2 - 16;
+        const room = Math.max(width(unit.text), 30);
+        x += room + 22;
+        return x - room / 2 - 22;
       });
     };
     const [upper, lower] = [place(source), place(target)];
@@ -325,7 +325,7 @@
     };
     const roots = (children.get(-1) ?? []).sort((one, two) => order(one) - order(two));
     roots.forEach(visit);
-    const shown = (token) => (token === "</s>" ? "end" : token);
+    const shown = (token) => (token === "</s>" ? "end" : token.replace(/^▁(?=.)/, "").replace("▁", "␣"));
     const steps = Math.max(...nodes.map((node) => node.step), 0) + 1;
     const columns = Array.from({ length: steps }, (_, step) =>
       Math.max(...nodes.filter((node) => node.step === step).map((node) => width(shown(node.token))), 20) + 44);

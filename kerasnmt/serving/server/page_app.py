@@ -1,0 +1,154 @@
+"""Page on which one sees what a model thinks."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, NotFound
+from werkzeug.wrappers import Request, Response
+
+from kerasnmt.serving.server.answers import MAX_BODY_BYTES, error_answer, json_answer, read_body
+from kerasnmt.serving.server.page_models import PageModel, image_bytes
+
+# The page loads nothing from other places, and no other page may contain it.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_FILES = {
+    "/": ("page.html", "text/html"),
+    "/page/page.css": ("page.css", "text/css"),
+    "/page/drawing.js": ("drawing.js", "text/javascript"),
+    "/page/live.js": ("live.js", "text/javascript"),
+}
+
+
+class PageApp:
+    """WSGI application of the page.
+
+    - `GET /` returns the page, and `GET /page/FILE` its scripts and its style sheet.
+    - `GET /page/model` returns what the page needs to know about the model.
+    - `POST /page/search`, `/page/inspect` and `/page/words` answer its questions. Each takes a JSON
+      object with the fields of the model; an image is in base64. `search` and `words` also take
+      `prefix_ids`, and `inspect` takes `target_ids` or the text `target`; see `PageModel`.
+
+    An error is `{"error": message}`.
+
+    Args:
+        model: The model behind the page.
+        about: What the page says about the model: `name`, `description`, and `examples`, a list of
+            requests.
+        max_body_bytes: Maximum number of bytes of a request.
+        max_text_bytes: Maximum number of UTF-8 bytes of each text.
+    """
+
+    def __init__(
+        self,
+        model: PageModel,
+        about: Mapping[str, Any],
+        *,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        max_text_bytes: int = 64 << 10,
+    ) -> None:
+        self._model, self._about = model, about
+        self._max_body_bytes, self._max_text_bytes = max_body_bytes, max_text_bytes
+        self._questions = {
+            "/page/search": self._search,
+            "/page/inspect": self._inspect,
+            "/page/words": self._words,
+        }
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one WSGI request."""
+        request = Request(environ)
+        try:
+            response = self._answer(request)
+        except HTTPException as error:
+            response = error_answer(error)
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response(environ, start_response)
+
+    def _answer(self, request: Request) -> Response:
+        question = self._questions.get(request.path)
+        methods = ["GET", "HEAD"] if question is None else ["POST"]
+        if question is None and request.path not in (*_FILES, "/page/model"):
+            raise NotFound(f"Expected a path of the page. Received: {request.path}")
+        if request.method not in methods:
+            raise MethodNotAllowed(methods, f"Expected {methods[0]}. Received: {request.method}")
+        if question is not None:
+            return json_answer(self._asked(question, request))
+        if request.path == "/page/model":
+            return json_answer({**self._about, **self._model.describe()})
+        name, kind = _FILES[request.path]
+        body = files("kerasnmt.viz").joinpath("page", name).read_bytes()
+        response = Response(body, content_type=f"{kind}; charset=utf-8")
+        response.headers["Content-Security-Policy"] = _POLICY
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    def _asked(self, question: Any, request: Request) -> dict[str, Any]:
+        start = time.perf_counter()
+        try:
+            document = json.loads(read_body(request, self._max_body_bytes))
+            if not isinstance(document, dict):
+                raise ValueError("Expected a JSON object")
+            answer = question(self._fields(document), document)
+        except RecursionError as error:
+            raise BadRequest("Expected a JSON object. Received: one that is too deep") from error
+        except ValueError as error:
+            raise BadRequest(str(error)) from error
+        return {**answer, "seconds": round(time.perf_counter() - start, 4)}
+
+    def _fields(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of the model."""
+        return {name: self._field(name, document.get(name)) for name in self._model.fields}
+
+    def _field(self, name: str, value: Any) -> str | bytes:
+        if not isinstance(value, str):
+            raise ValueError(f"Expected a string in {name!r}. Received: {json.dumps(value):.60}")
+        if name == "image":
+            return image_bytes(value)
+        size = len(value.encode(errors="surrogatepass"))
+        if size > self._max_text_bytes:
+            raise ValueError(
+                f"Expected texts of at most {self._max_text_bytes} bytes. Received: {size} bytes "
+                f"in {name!r}"
+            )
+        # Half of a surrogate pair has no bytes in UTF-8.
+        return value.encode(errors="replace").decode()
+
+    def _search(self, fields: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+        prefix_ids = _ids("prefix_ids", document.get("prefix_ids", []))
+        if prefix_ids:
+            self._need_inspection()
+        return self._model.search(fields, prefix_ids)
+
+    def _inspect(self, fields: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+        self._need_inspection()
+        if "target" in document:
+            target_ids = self._model.encode(fields, str(self._field("target", document["target"])))
+        else:
+            target_ids = _ids("target_ids", document.get("target_ids"))
+        return self._model.inspect(fields, target_ids)
+
+    def _words(self, fields: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+        self._need_inspection()
+        return self._model.words(fields, _ids("prefix_ids", document.get("prefix_ids")))
+
+    def _need_inspection(self) -> None:
+        if not self._model.inspects:
+            raise ValueError(
+                "Expected a run or a preset that translates or captions, to see probabilities and "
+                "other words. Received: a model that gives only its answers."
+            )
+
+
+def _ids(name: str, value: Any) -> list[int]:
+    """Check a list of ids."""
+    if not isinstance(value, list) or any(type(one) is not int for one in value):
+        raise ValueError(
+            f"Expected a list of integers in {name!r}. Received: {json.dumps(value):.60}"
+        )
+    return value

@@ -1,0 +1,196 @@
+"""Answers to the questions of the page, from a task or from an export."""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kerasnmt.serving.server.current_version import CurrentVersion
+from kerasnmt.tasks.explorer import Explorer, inspect_story
+from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
+from kerasnmt.tasks.served_model import ABSENT_SCORE
+
+Request = dict[str, Any]
+Document = dict[str, Any]
+
+
+class PageModel:
+    """Model behind the page.
+
+    Requests are dicts of the fields. The documents are values for JSON.
+
+    Attributes:
+        fields: Names of the fields.
+        inspects: Whether the model tells probabilities, continues chosen words, and reads
+            translations of a user.
+        note: What the page says about the model, or an empty string.
+    """
+
+    fields: Sequence[str]
+    inspects: bool = False
+    note: str = ""
+
+    def describe(self) -> Document:
+        """Return what the page needs to know about the model."""
+        kinds = {"image": "caption", "question": "story"}
+        kind = next((kinds[field] for field in self.fields if field in kinds), "translation")
+        return {
+            "fields": [*self.fields],
+            "kind": kind,
+            "inspects": self.inspects,
+            "note": self.note,
+        }
+
+    def search(self, request: Request, prefix_ids: list[int]) -> Document:
+        """Return the `hypotheses`, best first, and what is known of the best, the `sentence`.
+
+        Args:
+            request: The request.
+            prefix_ids: Ids with which each answer must begin.
+        """
+        raise NotImplementedError
+
+    def inspect(self, request: Request, target_ids: list[int]) -> Document:
+        """Return what the model thinks of an answer with these ids."""
+        raise NotImplementedError
+
+    def encode(self, request: Request, target: str) -> list[int]:
+        """Return the ids of a translation of a user."""
+        raise NotImplementedError
+
+    def words(self, request: Request, prefix_ids: list[int]) -> Document:
+        """Return the most probable words after a prefix, the `choices`."""
+        raise NotImplementedError
+
+
+class SearchPageModel(PageModel):
+    """Task of a model that translates or captions.
+
+    Args:
+        task: The task.
+    """
+
+    inspects = True
+
+    def __init__(self, task: Any) -> None:
+        self.fields = task.fields
+        self._task, self._explorer = task, Explorer(task)
+
+    def describe(self) -> Document:
+        """Return what the page needs to know; see `PageModel`."""
+        return {**super().describe(), "grid": self._task.description.get("grid")}
+
+    def search(self, request: Request, prefix_ids: list[int]) -> Document:
+        """Search; see `PageModel`."""
+        found = self._explorer.search(request, prefix_ids)
+        best = found.ids[0] if found.ids else []
+        sentence = self.inspect(request, best) if best else None
+        return {**found.document(), "sentence": sentence}
+
+    def inspect(self, request: Request, target_ids: list[int]) -> Document:
+        """Inspect; see `PageModel`."""
+        return self._explorer.inspect(request, target_ids).document()
+
+    def encode(self, request: Request, target: str) -> list[int]:
+        """Encode; see `PageModel`."""
+        return self._explorer.encode(request, target)
+
+    def words(self, request: Request, prefix_ids: list[int]) -> Document:
+        """Return choices; see `PageModel`."""
+        choices = self._explorer.next_words(request, prefix_ids)
+        return {"choices": [one._asdict() for one in choices]}
+
+
+class StoryPageModel(PageModel):
+    """Task of a model that answers questions about stories.
+
+    Args:
+        task: The task.
+    """
+
+    def __init__(self, task: Any) -> None:
+        self.fields = task.fields
+        self._task = task
+
+    def search(self, request: Request, prefix_ids: list[int]) -> Document:
+        """Answer; see `PageModel`."""
+        inspection = inspect_story(self._task, request)
+        best = inspection.choices[:1]
+        hypotheses = [{"text": one.text, "score": one.log_probability} for one in best]
+        sentence = inspection.document() if best else None
+        return {"hypotheses": hypotheses, "sentence": sentence}
+
+
+class ExportPageModel(PageModel):
+    """Export, whose signatures tell less than a task.
+
+    Args:
+        current: The version of the export that is served.
+        description: Description of the export.
+    """
+
+    note = (
+        "This is an export, which gives the best answers and their attention. Serve the run or the "
+        "preset instead to see probabilities, the search, and other words."
+    )
+
+    def __init__(self, current: CurrentVersion, description: Mapping[str, Any]) -> None:
+        self.fields = description["inputs"]
+        self._current, self._description = current, description
+
+    def describe(self) -> Document:
+        """Return what the page needs to know; see `PageModel`."""
+        return {**super().describe(), "grid": self._description.get("grid")}
+
+    def search(self, request: Request, prefix_ids: list[int]) -> Document:
+        """Answer; see `PageModel`."""
+        inputs = {name: [value] for name, value in request.items()}
+        with self._current.borrowed() as app:
+            session = app.session
+            known = session.signatures
+            name = "n_best" if "n_best" in known else "serving_default"
+            answers = session.run(name, inputs)
+            attended = session.run("attention", inputs) if "attention" in known else None
+        hypotheses = _hypotheses(answers)
+        sentence = self._sentence(attended) if attended and hypotheses[0]["text"] else None
+        return {"hypotheses": hypotheses, "sentence": sentence}
+
+    def _sentence(self, outputs: dict[str, np.ndarray]) -> Document:
+        kinds = [self._description.get(f"{side}_kind") for side in ("source", "target")]
+        grid = self._description.get("grid")
+        if grid is not None:
+            names = [str(region).encode() for region in range(grid[0] * grid[1])]
+            outputs = {**outputs, "source_tokens": np.array([names], object)}
+        (attended,) = SentenceAttention.of_batch(outputs)
+        document = attended.document((kinds[0], kinds[1]))
+        document["sources"][0]["grid"] = grid
+        return document
+
+
+def page_model_of(task: Any) -> PageModel:
+    """Return the page model of a task."""
+    return StoryPageModel(task) if "question" in task.fields else SearchPageModel(task)
+
+
+def _hypotheses(answers: dict[str, np.ndarray]) -> list[Document]:
+    """Return the answers to one request, best first."""
+    (name,) = answers.keys() - {"score", "scores"}
+    scores = answers.get("scores", answers.get("score"))
+    ranked = zip(np.ravel(answers[name]), np.ravel(scores).tolist(), strict=True)
+    return [
+        {"text": decode(text), "score": score} for text, score in ranked if score > ABSENT_SCORE / 2
+    ]
+
+
+def image_bytes(text: str) -> bytes:
+    """Return the contents of an image in base64.
+
+    Raises:
+        ValueError: If the text is not base64.
+    """
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError("Expected an image in base64. Received: other characters") from error
