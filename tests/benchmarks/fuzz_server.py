@@ -56,7 +56,7 @@ def ask(url: str, texts: list[bytes]) -> tuple[int, list[tuple[str, float]]]:
 def drip(url: str, stop: threading.Event) -> None:
     """Start a request, and send a byte of it from time to time."""
     with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as client:
-        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+        client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
         while not stop.wait(0.2):
             try:
                 client.sendall(b"x")
@@ -87,7 +87,7 @@ def main() -> None:
         text=True,
     )
     # Messages of TensorFlow may come first.
-    found = (re.search(r"http://\S+(?=,)", line) for line in process.stderr)
+    found = (re.search(r"http://\S+(?=;)", line) for line in process.stderr)
     url = next(match[0] for match in found if match) + ":predict"
     threading.Thread(target=process.stderr.read, daemon=True).start()
     memory: list[float] = []
