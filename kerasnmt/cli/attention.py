@@ -1,21 +1,28 @@
 """`kerasnmt attention`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kerasnmt.cli.loading import load_run_translator, load_translator
+from kerasnmt.cli.loading import is_trained, load_run, load_run_translator, load_translator
 from kerasnmt.cli.options import Context, Model
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 from kerasnmt.cli.tokens import token_kind
 
+_PAGES = (".html", ".htm")
+
 
 def attention(
     model: Model,
-    text: Annotated[str, typer.Argument(help="A sentence.")],
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="A sentence, or several.")],
     output: Annotated[
-        Path, typer.Option("--output", metavar="FILE", help="Picture to write: .png, .svg, .pdf.")
+        Path,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="Picture to write: .png, .svg, .pdf; or a page for a browser: .html.",
+        ),
     ],
     target: Annotated[
         str | None,
@@ -26,22 +33,34 @@ def attention(
     ] = None,
     context: Context = None,
     pieces: Annotated[
-        bool, typer.Option("--pieces", help="Draw the tokens of the model instead of words.")
+        bool,
+        typer.Option("--pieces", help="Draw the tokens of the model instead of words."),
     ] = False,
 ) -> None:
-    """Translate a sentence and draw the attention weights of each word of the translation."""
-    from matplotlib.figure import Figure
+    """Translate sentences and draw the attention weights of each word of the translation.
 
-    formats = Figure().canvas.get_supported_filetypes()
-    if output.suffix[1:].lower() not in formats:
+    A picture shows one sentence. A page shows any number of sentences, and highlights the weights
+    of a word. For a run or a preset, it also shows the probabilities of the words.
+    """
+    is_page = output.suffix.lower() in _PAGES
+    if not is_page:
+        _check_picture(output, texts)
+    if target is not None and (len(texts) > 1 or not texts[0].strip() or not target.strip()):
         raise ValueError(
-            f"Expected an extension of a picture, one of {', '.join(sorted(formats))}. "
-            f"Received: --output {output}"
+            "Expected a text and a translation. Received: "
+            f"{', '.join(f'text={text!r}' for text in texts)}, --target {target!r}"
         )
-    contexts = read_contexts(context, 1)
+    contexts = read_contexts(context, len(texts))
+    given = text_fields(context)
+    if is_page:
+        if pieces:
+            raise ValueError("Expected no --pieces for a page, which shows words and pieces.")
+        _write_page(model, texts, contexts, given, target, output)
+        return
+    (text,) = texts
     if target is None:
         translator = load_translator(model)
-        check_fields(translator.fields, text_fields(context))
+        check_fields(translator.fields, given)
         (attended,) = translator.attention([text], contexts=contexts)
         (target,) = translator.translate([text], contexts=contexts)
         sides = (
@@ -50,12 +69,8 @@ def attention(
         )
         kinds = [token_kind(translator.description, *side) for side in sides]
     else:
-        if not text.strip() or not target.strip():
-            raise ValueError(
-                f"Expected a text and a translation. Received: text={text!r}, --target {target!r}"
-            )
         translator = load_run_translator(model)
-        check_fields(translator.fields, text_fields(context))
+        check_fields(translator.fields, given)
         (attended,) = translator.forced_attention([text], [target], contexts=contexts)
         kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
     if not attended.target_tokens:
@@ -66,3 +81,73 @@ def attention(
     attended.figure().savefig(output)
     print(target)
     print(output)
+
+
+def _check_picture(output: Path, texts: list[str]) -> None:
+    """Check that the output is a picture, of one sentence."""
+    from matplotlib.figure import Figure
+
+    formats = Figure().canvas.get_supported_filetypes()
+    if output.suffix[1:].lower() not in formats:
+        raise ValueError(
+            f"Expected an extension of a picture, one of {', '.join(sorted(formats))}, or html for "
+            f"a page. Received: --output {output}"
+        )
+    if len(texts) > 1:
+        raise ValueError(
+            f"Expected one text for a picture, or --output FILE.html for a page of several texts. "
+            f"Received: {len(texts)} texts, --output {output}"
+        )
+
+
+def _write_page(
+    model: str,
+    texts: list[str],
+    contexts: list[str] | None,
+    given: tuple[str, ...],
+    target: str | None,
+    output: Path,
+) -> None:
+    """Write a page of the attention of some sentences, and print their translations."""
+    from kerasnmt.viz import attention_page
+
+    if target is not None or is_trained(model):
+        sentences = _inspections(model, texts, contexts, given, target)
+        targets = [sentence.text for sentence in sentences]
+    else:
+        translator = load_translator(model)
+        check_fields(translator.fields, given)
+        sentences = translator.attention(texts, contexts=contexts)
+        targets = translator.translate(texts, contexts=contexts)
+    for text, sentence in zip(texts, sentences, strict=True):
+        if not sentence.target_tokens:
+            raise ValueError(f"Expected texts with at least one token. Received: text={text!r}")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(attention_page(sentences, f"Attention of {model}"), encoding="utf-8")
+    print(*targets, output, sep="\n")
+
+
+def _inspections(
+    model: str,
+    texts: list[str],
+    contexts: list[str] | None,
+    given: tuple[str, ...],
+    target: str | None,
+) -> list[Any]:
+    """Return what the model thinks of its own translations, or of a given one."""
+    loaded, options = load_run(model)
+    from kerasnmt.tasks import Explorer, task_of
+
+    explorer = Explorer(task_of(loaded, **options))
+    check_fields(explorer.task.fields, given)
+    inspections = []
+    for place, text in enumerate(texts):
+        request = {"text": text} if contexts is None else {"text": text, "context": contexts[place]}
+        if target is None:
+            (ids, *_) = explorer.search(request).ids
+        else:
+            ids = explorer.encode(request, target)
+        if not ids:
+            raise ValueError(f"Expected texts with at least one token. Received: text={text!r}")
+        inspections.append(explorer.inspect(request, ids))
+    return inspections

@@ -8,7 +8,9 @@ __all__, __getattr__ = lazy_names(
     {
         "answering": ["AnsweringTask"],
         "captioning": ["CaptioningTask"],
+        "explorer": ["Exploration", "Explorer", "Inspection", "TreeNode", "WordChoice"],
         "kinds": ["task_of"],
+        "search_task": ["SearchTask"],
         "sentence_attention": ["SentenceAttention"],
         "served_model": ["ServedModel"],
         "task": ["Task"],

@@ -27,6 +27,11 @@ class WordChoice(NamedTuple):
     log_probability: float
     best: str | None = None
 
+    def document(self) -> dict[str, Any]:
+        """Return values for JSON."""
+        document = {**self._asdict(), "log_probability": round(self.log_probability, 4)}
+        return {name: value for name, value in document.items() if value is not None}
+
 
 class Inspection(NamedTuple):
     """What a model thinks of a translation or a caption, token by token.
@@ -101,7 +106,7 @@ class Inspection(NamedTuple):
         document["target"] |= {
             "ids": self.ids,
             "log_probability": rounded(self.log_probability),
-            "choices": [[one._asdict() for one in of_token] for of_token in self.choices],
+            "choices": [[one.document() for one in of_token] for of_token in self.choices],
         }
         for side, share in zip(document["sources"], self.copied or [], strict=False):
             side["copied"] = rounded(share)
@@ -347,7 +352,7 @@ class StoryInspection(NamedTuple):
         return {
             "sentences": self.sentences,
             "weights": rounded(self.weights),
-            "choices": [one._asdict() for one in self.choices],
+            "choices": [one.document() for one in self.choices],
         }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kerasnmt.text.word_indices import word_indices
-from kerasnmt.viz import attention_figure, attention_text, word_alignment
+from kerasnmt.viz import attention_figure, attention_table, attention_text, word_alignment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class SentenceAttention(NamedTuple):
     """Tokens of a sentence and its translation, and the attention weights between them.
 
-    The object displays itself as a figure in a notebook, and as shaded cells in a terminal.
+    The object displays itself as a figure or as a table in a notebook, and as shaded cells in a
+    terminal. `kerasnmt.viz.attention_page` makes a page of it.
 
     Attributes:
         source_tokens: Tokens of the source, including the end token.
@@ -81,6 +82,10 @@ class SentenceAttention(NamedTuple):
         picture = io.BytesIO()
         self.figure().savefig(picture, format="png")
         return picture.getvalue()
+
+    def _repr_html_(self) -> str | None:
+        """Return a table for notebooks that show no figures. If it is empty, None."""
+        return attention_table(self.document()) if self.target_tokens else None
 
     def figure(self, title: str | None = None) -> Figure:
         """Draw the weights; see `kerasnmt.viz.attention_figure`.

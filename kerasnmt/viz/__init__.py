@@ -1,12 +1,13 @@
-"""Figures of attention and learning curves, word alignments, and IBM model 1.
+"""Figures and pages of attention, learning curves, word alignments, and IBM model 1.
 
-The inputs are NumPy arrays, and the outputs are text, numbers and Matplotlib figures. Matplotlib is
-imported when a figure is drawn.
+The inputs are NumPy arrays, and the outputs are text, HTML, numbers and Matplotlib figures.
+Matplotlib is imported when a figure is drawn.
 """
 
 from kerasnmt.viz.alignment_error_rate import alignment_error_rate
 from kerasnmt.viz.attention_figure import attention_figure
 from kerasnmt.viz.attention_heads_figure import attention_heads_figure
+from kerasnmt.viz.attention_page import attention_page, attention_table
 from kerasnmt.viz.attention_text import attention_text
 from kerasnmt.viz.figure_to_image import figure_to_image
 from kerasnmt.viz.ibm_model_1 import IBMModel1
@@ -21,6 +22,8 @@ __all__ = [
     "alignment_error_rate",
     "attention_figure",
     "attention_heads_figure",
+    "attention_page",
+    "attention_table",
     "attention_text",
     "figure_to_image",
     "format_pharaoh",

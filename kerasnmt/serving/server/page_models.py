@@ -100,7 +100,7 @@ class SearchPageModel(PageModel):
     def words(self, request: Request, prefix_ids: list[int]) -> Document:
         """Return choices; see `PageModel`."""
         choices = self._explorer.next_words(request, prefix_ids)
-        return {"choices": [one._asdict() for one in choices]}
+        return {"choices": [one.document() for one in choices]}
 
 
 class StoryPageModel(PageModel):

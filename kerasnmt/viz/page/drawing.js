@@ -4,7 +4,9 @@
   const PAD = 12;
   const FONT = '15px system-ui, "Noto Sans", sans-serif';
   const byId = (id) => document.getElementById(id);
-  const percent = (p) => (p >= 0.0995 ? `${Math.round(100 * p)}%` : `${(100 * p).toFixed(1)}%`);
+  const percent = (p) =>
+    p >= 0.0995 ? `${Math.round(100 * p)}%` : p >= 0.0005 || p === 0 ? `${(100 * p).toFixed(1)}%` : "<0.1%";
+  const number = (x) => x.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
   const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
   // Elements. Texts become text nodes, so HTML in a sentence stays text.
@@ -23,8 +25,8 @@
     return element;
   }
   const pen = document.createElement("canvas").getContext("2d");
-  function width(text) {
-    pen.font = FONT;
+  function width(text, bold = false) {
+    pen.font = bold ? `bold ${FONT}` : FONT;
     return pen.measureText(text).width;
   }
 
@@ -35,15 +37,15 @@
       const word = whole && side.words ? side.words[index] : index;
       const last = found[found.length - 1];
       if (last && last.word === word) {
-        last.text += token.replaceAll("▁", "");
+        last.text += token;
         last.end = index + 1;
       } else {
-        const text = whole && side.kind !== "words" ? token.replaceAll("▁", "") || token : token;
-        found.push({ word, text: text, start: index, end: index + 1, isEnd: token === "</s>" });
+        found.push({ word, text: token, start: index, end: index + 1, isEnd: token === "</s>" });
       }
     });
     for (const unit of found) {
-      unit.text = unit.isEnd ? "end" : unit.text === "▁" || unit.text === " " ? "␣" : unit.text;
+      if (whole && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
+      unit.text = unit.isEnd ? "end" : ["", "▁", " "].includes(unit.text) ? "␣" : unit.text;
     }
     return found;
   }
@@ -258,7 +260,7 @@
       make("p", { class: "note" }, "Point at a word, or focus it, to see only its weights."));
   }
   function headPicker(heads, onChange) {
-    const options = [make("option", { value: "" }, "mean of the heads of one layer")];
+    const options = [make("option", { value: "" }, "all heads of a layer")];
     heads.forEach((layer, l) =>
       layer.forEach((_, h) => options.push(make("option", { value: `${l},${h}`,
         selected: looks.head && looks.head[0] === l && looks.head[1] === h ? "" : null },
@@ -328,7 +330,7 @@
     const shown = (token) => (token === "</s>" ? "end" : token.replace(/^▁(?=.)/, "").replace("▁", "␣"));
     const steps = Math.max(...nodes.map((node) => node.step), 0) + 1;
     const columns = Array.from({ length: steps }, (_, step) =>
-      Math.max(...nodes.filter((node) => node.step === step).map((node) => width(shown(node.token))), 20) + 44);
+      Math.max(...nodes.filter((node) => node.step === step).map((node) => width(shown(node.token), true)), 20) + 44);
     const x = columns.map((_, step) => PAD + sum(columns.slice(0, step)));
     const [w, h] = [PAD * 2 + sum(columns), 24 * leaves + 24];
     const path = new Set();
@@ -341,7 +343,7 @@
     nodes.forEach((node, index) => {
       if (node.parent < 0) return;
       const from = nodes[node.parent];
-      const [x0, y0] = [x[from.step] + width(shown(from.token)) + 4, y[node.parent] - 5];
+      const [x0, y0] = [x[from.step] + width(shown(from.token), path.has(node.parent)) + 4, y[node.parent] - 5];
       const [x1, y1] = [x[node.step] - 4, y[index] - 5];
       const middle = (x0 + x1) / 2;
       svg.append(draw("path", { class: path.has(index) ? "edge chosen" : "edge", d: `M${x0},${y0}C${middle},${y0} ${middle},${y1} ${x1},${y1}` }));
@@ -354,7 +356,7 @@
         tabindex: known ? 0 : null, role: known ? "button" : null,
         "aria-label": `${shown(node.token)}, ${name}`, click: () => known && onChoose(node.rank),
         keydown: (event) => event.key === "Enter" && known && onChoose(node.rank),
-      }, shown(node.token), draw("title", {}, `${name}; log-probability up to here ${node.log_probability.toFixed(2)}`));
+      }, shown(node.token), draw("title", {}, `${name}; log-probability up to here ${number(node.log_probability)}`));
       svg.append(text);
     });
     return svg;
@@ -422,12 +424,15 @@
   function saveButtons(place, data) {
     const first = () => place.querySelector("svg");
     const button = (text, action) => make("button", { type: "button", click: action }, text);
-    return make("div", { class: "row" },
-      button("Save SVG", () => first() && save("attention.svg", standalone(first()))),
-      button("Save PNG", () => first() && savePicture(first())),
+    const ofDrawing = [
+      button("Save SVG", () => save("attention.svg", standalone(first()))),
+      button("Save PNG", () => savePicture(first())),
+    ];
+    return make("div", { class: "row" }, place ? ofDrawing : [],
       button("Save JSON", () => save("attention.json", new Blob([JSON.stringify(data(), null, 1)], { type: "application/json" }))));
   }
   const panel = (title, ...children) => make("section", {}, make("h2", {}, title), children);
 
-  window.kerasnmt = { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel, percent, sum, looks, byId };
+  window.kerasnmt = { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
+    percent, number, sum, looks, byId };
 })();

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
-    percent, sum, looks, byId } = window.kerasnmt;
+    number, sum, looks, byId } = window.kerasnmt;
   const WAIT = 120; // milliseconds without a keystroke before the page asks
   let about;
   const state = { request: {}, prefix: [], found: null, chosen: 0, sentence: null, image: null };
@@ -108,8 +108,11 @@
     showHypotheses();
     const { sentence } = state;
     part.details.hidden = false;
-    part.alignment.hidden = !sentence || Boolean(state.image);
-    if (sentence && !state.image) part.drawing.replaceChildren(alignment(sentence, about.inspects ? open : null));
+    part.alignment.hidden = !sentence;
+    if (sentence)
+      part.drawing.replaceChildren(about.kind === "caption"
+        ? make("p", { class: "note" }, "Point at a word of the caption, or focus it, to see the regions that it looks at.")
+        : alignment(sentence, about.inspects ? open : null));
     return undefined;
   }
   function showAnswer() {
@@ -124,8 +127,8 @@
     part.words.replaceChildren(...(sentence ? wordButtons(sentence, whole, open, point) : [text]));
     const facts = [];
     const scores = sentence?.target.log_probability;
-    if (scores) facts.push(`log-probability ${sum(scores).toFixed(2)}`);
-    if (state.edited === null && found.hypotheses[chosen]) facts.push(`score ${found.hypotheses[chosen].score.toFixed(2)}`);
+    if (scores) facts.push(`log-probability ${number(sum(scores))}`);
+    if (state.edited === null && found.hypotheses[chosen]) facts.push(`score ${number(found.hypotheses[chosen].score)}`);
     if (state.edited !== null) facts.push("your own text");
     part.facts.textContent = facts.join(" · ");
     part.release.hidden = !state.prefix.length;
@@ -151,7 +154,7 @@
       make("td", { class: "number" }, String(rank + 1)),
       make("td", {}, make("button", { type: "button", class: rank === state.chosen && state.edited === null ? "chosen" : "",
         disabled: about.inspects || rank === 0 ? null : "", click: () => choose(rank) }, one.text || "(empty)")),
-      make("td", { class: "number" }, one.score.toFixed(2))));
+      make("td", { class: "number" }, number(one.score))));
     part.hypotheses.replaceChildren(make("table", { class: "bars" }, make("tbody", {}, rows)));
     part.tree.hidden = !tree?.length;
     if (tree?.length) part.branches.replaceChildren(searchTree(tree, state.edited === null ? state.chosen : -1, choose));
@@ -159,7 +162,7 @@
   function showStory() {
     const { sentence, found } = state;
     part.words.replaceChildren(found.hypotheses[0]?.text ?? "");
-    part.facts.textContent = found.hypotheses[0]?.text ? `log-probability ${found.hypotheses[0].score.toFixed(2)}` : "";
+    part.facts.textContent = found.hypotheses[0]?.text ? `log-probability ${number(found.hypotheses[0].score)}` : "";
     part.choices.replaceChildren(...(sentence?.choices.length ? [make("h2", {}, "Most probable answers"), choiceTable(sentence.choices)] : []));
     part.details.hidden = !sentence;
     part.drawing.replaceChildren(...(sentence ? [hops(sentence),
@@ -227,7 +230,8 @@
       about.inspects && about.kind === "translation" ? editor : null);
     part.drawing = make("div");
     const data = () => ({ model: about.name, ...state.request, ...state.found, sentence: state.sentence });
-    part.alignment = panel(about.kind === "story" ? "Where the model looks" : "Alignment", part.drawing, saveButtons(part.drawing, data));
+    const drawn = about.kind === "translation";
+    part.alignment = panel(drawn ? "Alignment" : "Where the model looks", part.drawing, saveButtons(drawn ? part.drawing : null, data));
     part.hypotheses = make("div");
     part.branches = make("div", { class: "scroll" });
     part.tree = panel("Search", part.branches, make("p", { class: "note" },

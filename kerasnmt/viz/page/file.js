@@ -1,0 +1,32 @@
+// The page of a file: it shows the sentences that the file contains.
+"use strict";
+(() => {
+  const { make, units, merges, alignment, wordButtons, choiceTable, saveButtons, panel, number, sum, looks, byId } =
+    window.kerasnmt;
+  const sentences = JSON.parse(byId("sentences").textContent);
+
+  function section(sentence, index) {
+    const words = make("div", { class: "words", role: "group", "aria-label": "Target" });
+    const choices = make("div");
+    const drawing = make("div");
+    const open = (place) => {
+      const unit = units(sentence.target, looks.whole && merges(sentence))[place];
+      const known = sentence.target.choices?.[unit.start];
+      if (known)
+        choices.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), choiceTable(known, unit.text));
+    };
+    const show = () => words.replaceChildren(...wordButtons(sentence, looks.whole && merges(sentence), open));
+    show();
+    drawing.append(alignment(sentence, sentence.target.choices ? open : null));
+    const source = units(sentence.sources[0], merges(sentence)).filter((unit) => !unit.isEnd).map((unit) => unit.text).join(" ");
+    const scores = sentence.target.log_probability;
+    const facts = scores ? make("p", { class: "note" }, `log-probability ${number(sum(scores))}`) : null;
+    const element = panel(source || `Sentence ${index + 1}`, words, facts, choices, drawing,
+      saveButtons(drawing, () => sentence));
+    return { element, show };
+  }
+
+  const sections = sentences.map(section);
+  looks.changed = () => sections.forEach(({ show }) => show());
+  byId("main").replaceChildren(...sections.map(({ element }) => element));
+})();
