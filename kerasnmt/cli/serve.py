@@ -140,6 +140,7 @@ def serve(
         )
         if page:
             say(console, f"open http://{address}:{server.port}/ to try it")
+            threading.Thread(target=page.warm_up, daemon=True).start()
         if version is not None and version != Path(place).absolute():
             watcher = VersionWatcher(
                 model,

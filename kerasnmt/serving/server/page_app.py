@@ -70,6 +70,11 @@ class PageApp:
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response(environ, start_response)
 
+    def warm_up(self) -> None:
+        """Answer the first example, so that the first question does not wait for the tracing."""
+        for example in self._about["examples"][:1]:
+            self._model.search(self._fields(example), [])
+
     def _answer(self, request: Request) -> Response:
         question = self._questions.get(request.path)
         methods = ["GET", "HEAD"] if question is None else ["POST"]
