@@ -1,5 +1,6 @@
 """`kerasnmt attention`."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -149,5 +150,7 @@ def _inspections(
             ids = explorer.encode(request, target)
         if not ids:
             raise ValueError(f"Expected texts with at least one token. Received: text={text!r}")
+        if message := explorer.truncated(request):
+            warnings.warn(message.replace("the text", f"text {place + 1}"), stacklevel=1)
         inspections.append(explorer.inspect(request, ids))
     return inspections

@@ -43,7 +43,8 @@ class Inspection(NamedTuple):
         source_tokens: Tokens of the source, including the end token, or the names of the regions
             of the image.
         log_probability: Log-probability of each target token, float32 `[target_length]`.
-        choices: For each target token, the most probable tokens in its place, best first.
+        choices: For each target token, the most probable tokens that a search could choose in its
+            place, best first.
         attention: Attention weights, or None if the model has no attention.
         head_weights: Weights of each head of each layer, float32
             `[layers, heads, target_length, source_length]`, or None if the attention has no heads.
@@ -182,6 +183,7 @@ class Explorer:
         about = task.description
         self._kinds = (about.get("source_kind"), about["target_kind"])
         self._grid = about.get("grid")
+        self._limit = task.options.max_length
 
     def search(self, request: Mapping[str, Any], prefix_ids: Sequence[int] = ()) -> Exploration:
         """Search for answers, and return also what the search dropped.
@@ -219,6 +221,18 @@ class Explorer:
         self._check_ids(request, target_ids[:-1] if ended else target_ids)
         outputs = self._run("inspect", {"target_ids": [*target_ids]}, request)
         return self._inspection([*target_ids], outputs)
+
+    def truncated(self, request: Mapping[str, Any]) -> str | None:
+        """Return a message if the search truncates the text of a request, or None."""
+        if self.task.source_lengths is None:
+            return None
+        length, limit = int(self.task.source_lengths([request["text"]])[0]), self._limit
+        if length <= limit:
+            return None
+        return (
+            f"the text has {length} tokens and was truncated to {limit}, the max_length of this "
+            "search"
+        )
 
     def encode(self, request: Mapping[str, Any], target: str) -> list[int]:
         """Return the ids of a given answer, with the end token."""
@@ -264,10 +278,9 @@ class Explorer:
 
     def _check_ids(self, request: Mapping[str, Any], ids: Sequence[int]) -> None:
         """Check that ids are those of words that an answer to a request can have."""
-        most = self.task.options.max_length
-        if len(ids) > most:
+        if len(ids) > self._limit:
             raise ValueError(
-                f"Expected at most {most} tokens, the max_length of the search. Received: "
+                f"Expected at most {self._limit} tokens, the max_length of the search. Received: "
                 f"{len(ids)}"
             )
         size = self.task.target_size(*(request[name] for name in self.task.fields))
@@ -311,7 +324,7 @@ class Explorer:
             [
                 WordChoice([int(one)], decode(token), float(log_probability))
                 for one, token, log_probability in zip(*of_token, strict=True)
-                if one != PAD_ID and log_probability > ABSENT_SCORE / 2
+                if one not in (PAD_ID, START_ID) and log_probability > ABSENT_SCORE / 2
             ]
             for of_token in zip(*(outputs[name][0, :length] for name in columns), strict=True)
         ]

@@ -1,3 +1,5 @@
+import json
+import re
 import struct
 
 import numpy as np
@@ -93,6 +95,65 @@ def test_generate_probability_is_drawn(kerasnmt, pointer_run, tmp_path, monkeypa
     np.testing.assert_allclose(weights[known], records["weights"][0], atol=1e-5)
     np.testing.assert_allclose(probability[known], records["generate_probability"][0], atol=1e-5)
     assert len(probability) == len(target_tokens)
+
+
+def sentences_of(page):
+    """Return the data in a page."""
+    text = page.read_text("utf-8")
+    return json.loads(re.search(r'id="sentences">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def test_page_of_several_sentences(kerasnmt, run_folder, export_folder, translator, tmp_path):
+    texts = [TEXT, "two dogs ."]
+    pages = [tmp_path / "new" / "run.html", tmp_path / "new" / "export.html"]
+    translations = translator.translate(texts)
+    for folder, page in zip((run_folder, export_folder), pages, strict=True):
+        done = kerasnmt("attention", folder, *texts, "--output", page)
+        assert done == (0, "\n".join([*translations, str(page), ""]), "")
+    of_run, of_export = map(sentences_of, pages)
+    for one, other, attended in zip(of_run, of_export, translator.attention(texts), strict=True):
+        for sentence in (one, other):
+            assert sentence["target"]["tokens"] == attended.target_tokens
+            (source,) = sentence["sources"]
+            assert source["tokens"] == attended.source_tokens
+            np.testing.assert_allclose(source["weights"], attended.weights, atol=2e-4)
+        assert "choices" in one["target"] and "choices" not in other["target"]
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_page_of_a_given_translation(kerasnmt, pointer_run, tmp_path):
+    run, model = pointer_run
+    page = tmp_path / "page.html"
+    texts = ("Zoë sees two dogs", "--target", "Zoë sieht dogs", "--output", page)
+    assert kerasnmt("attention", run, *texts) == (0, f"Zoë sieht dogs\n{page}\n", "")
+    (sentence,) = sentences_of(page)
+    assert sentence["target"]["tokens"] == ["Zoë", "sieht", "dogs", "</s>"]
+    assert sentence["sources"][0]["copied"][0] == 1  # no vocabulary holds this name
+    (score,) = model.score(["Zoë sees two dogs"], ["Zoë sieht dogs"])
+    assert sum(sentence["target"]["log_probability"]) == pytest.approx(score, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a", "b", "--output", "x.png"], "one text for a picture, or --output FILE.html"),
+        (["a", "b", "--target", "c", "--output", "x.html"], "Expected a text and a translation"),
+        (["a", "--pieces", "--output", "x.html"], "Expected no --pieces for a page"),
+        (["a", " ", "--output", "x.html"], "Expected texts with at least one token"),
+    ],
+)
+def test_wrong_pages(kerasnmt, run_folder, tmp_path, arguments, message):
+    arguments[-1] = tmp_path / arguments[-1]
+    done = kerasnmt("attention", run_folder, *arguments)
+    assert (done.code, done.out) == (2, "") and message in done.err
+    assert done.err.count("\n") == 1 and not any(tmp_path.iterdir())
+
+
+def test_long_texts_of_a_page_are_cut_with_a_warning(kerasnmt, run_folder, tmp_path):
+    page = tmp_path / "page.html"
+    done = kerasnmt("attention", run_folder, TEXT, "dogs " * 40, "--output", page)
+    assert done.code == 0
+    assert done.err.startswith("warning: text 2 has ") and done.err.count("\n") == 1
 
 
 def test_a_long_text_is_cut_with_one_warning(kerasnmt, export_folder, tmp_path):

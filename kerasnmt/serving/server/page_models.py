@@ -46,6 +46,8 @@ class PageModel:
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Return the `hypotheses`, best first, and what is known of the best, the `sentence`.
 
+        If the text was too long for the search, `truncated` is a message.
+
         Args:
             request: The request.
             prefix_ids: Ids with which each answer must begin.
@@ -87,7 +89,8 @@ class SearchPageModel(PageModel):
         found = self._explorer.search(request, prefix_ids)
         best = found.ids[0] if found.ids else []
         sentence = self.inspect(request, best) if best else None
-        return {**found.document(), "sentence": sentence}
+        truncated = self._explorer.truncated(request)
+        return {**found.document(), "sentence": sentence, "truncated": truncated}
 
     def inspect(self, request: Request, target_ids: list[int]) -> Document:
         """Inspect; see `PageModel`."""

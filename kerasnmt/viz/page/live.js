@@ -46,7 +46,8 @@
       if (!answer) return;
       Object.assign(state, { found: answer, chosen: 0, sentence: answer.sentence, edited: null, open: null });
       show();
-      say(`answered in ${Math.round(performance.now() - start)} ms, ${Math.round(1000 * answer.seconds)} ms of them in the model`);
+      if (answer.truncated) say(answer.truncated, true);
+      else say(`answered in ${Math.round(performance.now() - start)} ms, ${Math.round(1000 * answer.seconds)} ms of them in the model`);
     });
   }
   function choose(rank) {

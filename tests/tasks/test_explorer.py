@@ -1,0 +1,238 @@
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.ids import END_ID
+from kerasnmt.serving.contract.caption_contract import encode_png
+from kerasnmt.tasks import Explorer, Translator, task_of
+from kerasnmt.tasks.explorer import inspect_story
+from kerasnmt.text import PlainWordTokenizer, SentencePieceTokenizer, WordTokenizer
+from tests.zoo.tiny_models import TINY, TINY_TRANSFORMER
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+OPTIONS = {"beam_size": 3, "max_length": 12}
+REQUEST = {"text": "two"}
+COPYING = {"text": "Zoë reads two Bücher"}
+
+
+@pytest.fixture(scope="module")
+def explorer(word_model):
+    return Explorer(task_of(word_model, **OPTIONS))
+
+
+@pytest.fixture(scope="module")
+def copying(make_pointer_model):
+    return Explorer(task_of(make_pointer_model(seed=56), **OPTIONS))
+
+
+def test_answers_are_those_of_the_search(explorer):
+    found = explorer.search(REQUEST)
+    (ranked,) = Translator(explorer.task).n_best([REQUEST["text"]])
+    assert found.texts == [text for text, _ in ranked]
+    assert found.scores == pytest.approx([score for _, score in ranked], abs=1e-5)
+    assert found.ids[0] == explorer.encode(REQUEST, found.texts[0])
+    assert len(found.ids[0]) == len(found.tokens[0]) > 1
+
+
+def test_a_path_of_the_tree_is_an_answer(explorer):
+    found = explorer.search(REQUEST)
+    (leaf,) = (node for node in found.tree if node.rank == 0 and node.token == "</s>")
+    score = explorer.task.model.score([REQUEST["text"]], found.texts[:1])[0]
+    assert leaf.log_probability == pytest.approx(score, abs=1e-4)
+    path = []
+    while leaf is not None:
+        path.append(leaf.token)
+        assert leaf.rank == 0
+        leaf = found.tree[leaf.parent] if leaf.parent >= 0 else None
+    assert path[::-1] == found.tokens[0]
+    # The first step keeps as many tokens as the beam has places, and some are dropped later.
+    assert sum(node.step == 0 for node in found.tree) == OPTIONS["beam_size"]
+    assert any(node.rank is None for node in found.tree)
+    assert all(node.parent < place for place, node in enumerate(found.tree))
+
+
+def test_inspection_has_the_numbers_of_the_model(explorer):
+    target = "abc"
+    seen = explorer.inspect(REQUEST, explorer.encode(REQUEST, target))
+    model = explorer.task.model
+    assert (seen.text, seen.target_tokens) == (target, ["a", "b", "c", "</s>"])
+    total = model.score([REQUEST["text"]], [target])[0]
+    assert seen.log_probability.sum() == pytest.approx(total, abs=1e-4)
+    (attended,) = Translator(explorer.task).forced_attention([REQUEST["text"]], [target])
+    np.testing.assert_allclose(seen.attention.weights, attended.weights, atol=1e-5)
+    for place, choices in enumerate(seen.choices):
+        probabilities = np.exp([choice.log_probability for choice in choices])
+        assert np.all(np.diff(probabilities) <= 0)
+        # The vocabulary has ten ids, and padding and the start token are not choices.
+        assert {choice.ids[0] for choice in choices} == {1, *range(3, 10)}
+        assert 0 < probabilities.sum() <= 1 + 1e-5
+        own = {choice.text: choice.log_probability for choice in choices}
+        token = seen.target_tokens[place]
+        assert own[token] == pytest.approx(seen.log_probability[place], abs=1e-5)
+    assert seen.copied is None and seen.head_weights is None
+
+
+def test_a_choice_is_scored_as_if_it_were_written(explorer):
+    prefix = explorer.encode(REQUEST, "ab")[:-1]
+    seen = explorer.inspect(REQUEST, [*prefix, END_ID])
+    for choice in seen.choices[-1][:3]:
+        again = explorer.inspect(REQUEST, [*prefix, *choice.ids])
+        assert again.log_probability[-1] == pytest.approx(choice.log_probability, abs=1e-4)
+
+
+def test_prefix_is_kept(explorer):
+    prefix = explorer.encode(REQUEST, "ed")[:-1]
+    found = explorer.search(REQUEST, prefix)
+    assert all(text.startswith("ed") for text in found.texts)
+    assert (
+        found.texts[0]
+        == explorer.task.model.translate([REQUEST["text"]], prefixes=["ed"], **OPTIONS)[0]
+    )
+
+
+def test_next_words_of_single_tokens(explorer):
+    prefix = explorer.encode(REQUEST, "a")[:-1]
+    words = explorer.next_words(REQUEST, prefix)
+    seen = explorer.inspect(REQUEST, [*prefix, END_ID])
+    expected = {choice.text: choice.log_probability for choice in seen.choices[-1]}
+    assert {word.text: pytest.approx(word.log_probability, abs=1e-4) for word in words} == expected
+    for word in words:
+        if word.ids != [END_ID]:
+            best = explorer.search(REQUEST, [*prefix, *word.ids]).texts[0]
+            assert word.best == best
+
+
+def test_next_words_join_their_pieces():
+    texts = ["internationalization", "international", "nation", "a nation in nations"] * 30
+    pieces = SentencePieceTokenizer.train(texts, vocabulary_size=18)
+    model = zoo.bahdanau_gru(pieces, embedding_dim=6, units=5)
+    rng = np.random.default_rng(3)
+    model.set_weights([1.5 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    explorer = Explorer(task_of(model, beam_size=3, max_length=9))
+    request = {"text": "nation"}
+    words = explorer.next_words(request, [])
+    assert any(len(word.ids) > 1 for word in words)
+    assert words == sorted(words, key=lambda word: -word.log_probability)
+    for word in words:
+        tokens = explorer.inspect(request, word.ids)
+        assert "".join(tokens.target_tokens) == word.text
+        assert not any(token.startswith(("▁", "</s>")) for token in tokens.target_tokens[1:])
+        assert tokens.log_probability.sum() == pytest.approx(word.log_probability, abs=1e-4)
+
+
+def test_copied_share_by_hand(copying):
+    # "Bücher" and "Zoë" are outside the vocabulary, so copying is the only way to write them.
+    seen = copying.inspect(COPYING, copying.encode(COPYING, "Bücher two man Zoë"))
+    (share,) = seen.copied
+    assert share[[0, 3]] == pytest.approx([1, 1], abs=1e-4)
+    assert share[2] == 0  # "man" is not in the source
+    gate = 1 - seen.attention.generate_probability[1]
+    place = seen.source_tokens.index("two")
+    mass = gate * seen.attention.weights[1, place]
+    assert share[1] == pytest.approx(mass / np.exp(seen.log_probability[1]), rel=1e-4)
+    assert 0.2 < share[1] < 0.4
+    document = seen.document()
+    assert document["sources"][0]["copied"] == pytest.approx(share.tolist(), abs=1e-4)
+
+
+def test_unknown_words_of_the_source_can_be_chosen(copying):
+    seen = copying.inspect(COPYING, copying.encode(COPYING, "two"))
+    names = {choice.text: choice.ids for choice in seen.choices[0]}
+    assert names["Zoë"] == copying.encode(COPYING, "Zoë")[:-1]
+    assert copying.search(COPYING, names["Zoë"]).texts[0].startswith("Zoë")
+
+
+def test_shares_of_two_texts():
+    tokenizer = WordTokenizer(["a", "dog", "man", "two", "."])
+    model = zoo.context_attention_gru(tokenizer, **TINY)
+    rng = np.random.default_rng(7)
+    model.set_weights([1.3 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    explorer = Explorer(task_of(model, **OPTIONS))
+    request = {"text": "two dog Ann", "context": "a man Bob ."}
+    seen = explorer.inspect(request, explorer.encode(request, "Bob Ann dog"))
+    of_source, of_context = seen.copied
+    assert of_context[0] == pytest.approx(1, abs=1e-4) and of_source[0] == 0
+    assert of_source[1] == pytest.approx(1, abs=1e-4) and of_context[1] == 0
+    assert [side["name"] for side in seen.document()["sources"]] == ["source", "context"]
+
+
+def test_heads_are_those_of_the_model():
+    tokenizer = WordTokenizer(["a", "dog", "man"])
+    model = zoo.transformer_tiny(tokenizer, **TINY_TRANSFORMER)
+    explorer = Explorer(task_of(model, **OPTIONS))
+    ids = explorer.encode({"text": "a dog"}, "man")
+    seen = explorer.inspect({"text": "a dog"}, ids)
+    inputs = {"source_ids": np.array([[4, 5, 3]]), "target_ids": np.array([[2, ids[0]]])}
+    expected = np.asarray(model.attend_by_head(inputs))[0]
+    np.testing.assert_allclose(seen.head_weights, expected, atol=1e-5)
+    assert np.shape(seen.document()["heads"]) == expected.shape
+
+
+def test_model_without_attention():
+    model = zoo.encoder_decoder_gru(WordTokenizer(["a", "dog"]), embedding_dim=4, units=4)
+    explorer = Explorer(task_of(model, **OPTIONS))
+    seen = explorer.inspect({"text": "a dog"}, explorer.encode({"text": "a dog"}, "dog"))
+    assert seen.attention is None
+    (source,) = seen.document()["sources"]
+    assert source["tokens"] == ["a", "dog", "</s>"] and "weights" not in source
+
+
+def test_captions():
+    tokenizer = WordTokenizer(["a", "red", "circle"])
+    model = zoo.show_attend_tell_lstm(tokenizer, **TINY)
+    explorer = Explorer(task_of(model, **OPTIONS))
+    request = {"image": encode_png(9, 7, (200, 10, 0))}
+    found = explorer.search(request)
+    assert found.texts[0] == model.caption([request["image"]], **OPTIONS)[0]
+    seen = explorer.inspect(request, found.ids[0])
+    rows, columns = model.encoder.grid
+    assert seen.attention.weights.shape == (len(found.ids[0]), rows * columns)
+    assert seen.source_tokens[:2] == ["1,1", "1,2"] and len(seen.source_tokens) == rows * columns
+    assert seen.document()["sources"][0]["grid"] == [rows, columns]
+    assert explorer.search({"image": b"no image"}) == ([""], [0.0], [[]], [[]], [])
+
+
+def test_stories():
+    words = PlainWordTokenizer(["ann", "went", "home", "where", "is", "bob", "out"])
+    model = zoo.memory_network(words, embedding_dim=6)
+    task = task_of(model)
+    request = {"story": "ann went home\n\nbob went out", "question": "where is bob"}
+    seen = inspect_story(task, request)
+    assert seen.sentences == ["ann went home", "bob went out"]
+    inputs = {
+        "story_ids": words.tokenize(["ann went home", "bob went out"]).to_tensor()[None],
+        "question_ids": words.tokenize(["where is bob"]).to_tensor(),
+    }
+    np.testing.assert_allclose(seen.weights, model.attend(inputs)[0], atol=1e-5)
+    ((answer, score),) = Translator(task).ask({name: [value] for name, value in request.items()})
+    assert seen.choices[0].text == answer
+    assert seen.choices[0].log_probability == pytest.approx(score, abs=1e-5)
+    assert inspect_story(task, {**request, "question": ""}).choices == []
+
+
+def test_nothing_to_read(explorer):
+    assert explorer.search({"text": " "}) == ([""], [0.0], [[]], [[]], [])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda one: one.search(REQUEST, [4, 10]), "from 1 to 9, but .* Received: 10"),
+        (lambda one: one.search(REQUEST, [-1]), "Received: -1"),
+        (lambda one: one.search(REQUEST, [4, END_ID]), r"or 3 \(end\). Received: 3"),
+        (lambda one: one.next_words(REQUEST, [2]), r"not 2 \(start\)"),
+        (lambda one: one.inspect(REQUEST, []), "at least one id"),
+        (lambda one: one.inspect(REQUEST, [3, 4]), "Received: 3"),
+        (lambda one: one.inspect(REQUEST, [4] * 13), "at most 12 tokens, .* Received: 13"),
+        (lambda one: one.inspect(REQUEST, [0, 3]), "Received: 0"),
+    ],
+)
+def test_ids_that_cannot_be(explorer, ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(explorer)
+
+
+def test_ids_of_another_request(copying):
+    with pytest.raises(ValueError, match="Received: 13"):
+        copying.search({"text": "two dogs"}, copying.encode(COPYING, "Zoë")[:-1])
