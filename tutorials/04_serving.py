@@ -154,9 +154,9 @@ assert local.translate(sources) == expected
 
 # %% [markdown]
 # ## A server
-# `kerasnmt serve` answers the REST routes of TF Serving. It is for development and tests, and needs
-# no container; `guides/serving.md` shows how to start the real server. With `--port 0` it takes a
-# free port and prints the address.
+# `kerasnmt serve` answers the REST routes of TF Serving, and needs no container. The guide
+# `guides/serving.md` says where TF Serving takes over. With `--port 0` it takes a free port and
+# prints the address.
 
 # %%
 program = Path(sys.executable).with_name("kerasnmt")

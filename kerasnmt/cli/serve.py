@@ -37,9 +37,7 @@ def serve(
     ] = None,
     max_requests: Annotated[
         int,
-        typer.Option(
-            "--max-requests", min=1, help="Maximum number of predictions under way; see below."
-        ),
+        typer.Option("--max-requests", min=1, help="Maximum number of predictions under way."),
     ] = 64,
     timeout: Annotated[
         float,

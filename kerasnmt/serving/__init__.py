@@ -1,4 +1,4 @@
-"""Exports for TF Serving and LiteRT, their check, clients, and a development server."""
+"""Exports for TF Serving and LiteRT, their check, clients, and a server."""
 
 from kerasnmt.lazy_names import lazy_names
 

@@ -1,4 +1,5 @@
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def stopped(process, end):
 def test_serves_until_it_is_stopped(serve, export_folder, translator):
     """Serve the newest version of a folder, without messages of libraries."""
     options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
-    options += ("--max-text-bytes", 30)
+    options += ("--max-text-bytes", 30, "--access-log")
     process, name, url = serve(export_folder.parent, *options)
     assert name == "tiny"
     answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
@@ -42,7 +43,8 @@ def test_serves_until_it_is_stopped(serve, export_folder, translator):
         assert requests.post(answer.url, json=body, timeout=60).status_code == code
     *requests_, last = stopped(process, signal.SIGINT)
     assert last == "stopped"
-    assert [line.rpartition('" ')[2] for line in requests_] == ["200 -", "400 -", "413 -", "400 -"]
+    asked = [re.search(r" 127.0.0.1 (POST \S+ \d+) \d+.\d ms$", line)[1] for line in requests_]
+    assert asked == [f"POST /v1/models/tiny:predict {code}" for code in (200, 400, 413, 400)]
 
 
 def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
@@ -58,15 +60,51 @@ def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
     local = kerasnmt("translate", export_folder, *options, stdin=TEXT)
     assert (done.stdout, done.stderr) == (local.out, "")
     assert any(re.search(r"\t\d+-\d+ \d+-\d+", line) for line in local.lines)
-    assert stopped(process, signal.SIGTERM)[-1] == "stopped"
+    assert stopped(process, signal.SIGTERM) == ["stopped"]
 
 
-def test_a_preset_is_exported_and_served(serve, preset_folder, preset_translations):
-    process, name, url = serve(preset_folder, "--port", 0)
+def test_a_preset_is_served_without_an_export(serve, preset_folder, preset_translations):
+    process, name, url = serve(preset_folder, "--port", 0, "--allow-host", "translate.example")
     assert name == preset_folder.name
     answer = requests.post(f"{url}/v1/models/{name}:predict", json={"inputs": LINES}, timeout=60)
     assert answer.json()["outputs"]["translation"] == preset_translations(LINES)
-    assert stopped(process, signal.SIGINT)[-1] == "stopped"
+    for host, code in (("translate.example", 200), ("evil.example", 403)):
+        headers = {"Host": host}
+        assert requests.get(f"{url}/healthz", headers=headers, timeout=60).status_code == code
+    assert stopped(process, signal.SIGINT) == ["stopped"]
+
+
+def test_a_new_version_is_served(serve, export_folder, translator, tmp_path):
+    folder = tmp_path / "tiny"
+    shutil.copytree(export_folder, folder / "1")
+    process, _, url = serve(folder, "--port", 0, "--poll", 0.05)
+    (folder / "2").mkdir()
+    (folder / "2" / "saved_model.pb").write_bytes(b"none")
+    error = f"still serving version 1: {folder}/2: the export cannot be loaded; `kerasnmt check`"
+    assert process.stderr.readline().startswith(error)
+    assert versions(url) == ["1"]
+    shutil.copytree(export_folder, tmp_path / "copied")
+    (tmp_path / "copied").rename(folder / "3")
+    assert process.stderr.readline() == "serving version 3 of tiny\n"
+    while versions(url) == ["1"]:  # it is said just before
+        pass
+    assert versions(url) == ["3"]
+    answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
+    assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
+    assert stopped(process, signal.SIGTERM) == ["stopped"]
+
+
+def versions(url):
+    answer = requests.get(f"{url}/v1/models/tiny", timeout=60).json()
+    return [state["version"] for state in answer["model_version_status"]]
+
+
+def test_a_prediction_without_end_does_not_keep_the_server(serve, export_folder):
+    process, _, url = serve(export_folder, "--port", 0, "--timeout", 0.001, "--max-requests", 1)
+    url += "/v1/models/tiny:predict"
+    answer = requests.post(url, json={"inputs": ["a b"] * 999}, timeout=60)
+    assert answer.status_code == 504  # the first run takes about a second
+    assert stopped(process, signal.SIGTERM) == ["stopped"]
 
 
 def test_bad_usage(kerasnmt, export_folder, tmp_path):

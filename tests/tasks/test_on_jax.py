@@ -26,10 +26,10 @@ import sys
 
 import keras
 
-from tests.tasks.test_on_jax import answers
+from tests.tasks.test_on_jax import answers, served
 
 assert keras.backend.backend() == "jax"
-print(json.dumps(answers(sys.argv[1])))
+print(json.dumps({**answers(sys.argv[1]), "served": served(sys.argv[1])}))
 """
 
 
@@ -58,6 +58,21 @@ def answers(folder):
             for one in copying.attention(TEXTS)
         ],
     }
+
+
+def served(folder):
+    """Return the answers of the first model to a server, which knows the outputs on JAX, too."""
+    from kerasnmt.models import load_model
+    from kerasnmt.serving.server.task_session import TaskSession
+
+    session = TaskSession(task_of(load_model(f"{folder}/copying.keras"), **SEARCH))
+    assert {
+        name: (info.dtype, info.shape)
+        for name, info in session.signatures["serving_default"].outputs.items()
+    } == {"score": ("float32", [-1]), "translation": ("string", [-1])}
+    outputs = session.run("serving_default", {"text": TEXTS})
+    translations = [translation.decode() for translation in outputs["translation"]]
+    return [*zip(translations, outputs["score"].tolist(), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +109,7 @@ def test_every_task_answers_as_on_tensorflow(folder):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found, expected = json.loads(done.stdout.splitlines()[-1]), answers(folder)
+    expected["served"] = expected["copying"]
     assert found.keys() == expected.keys()
     for name, rows in expected.items():
         assert [text for text, _ in found[name]] == [text for text, _ in rows], name

@@ -1,1 +1,1 @@
-"""Development server, and configuration files of TF Serving."""
+"""Server of a model, and configuration files of TF Serving."""

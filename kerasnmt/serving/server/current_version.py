@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from kerasnmt.serving.contract.kinds import contract_of
 from kerasnmt.serving.export.version_folder import newest_version
 from kerasnmt.serving.server.rest_app import RestApp
 
@@ -66,7 +67,8 @@ class VersionWatcher:
 
     Like TF Serving, it serves the version with the highest number. A version that is still being
     copied is not loaded: its files must be the same at two looks. `kerasnmt export` moves a version
-    to its place in one operation.
+    to its place in one operation. A loaded version answers an example before it is served, because
+    the first run of a signature takes long.
 
     Args:
         current: The version that is served.
@@ -107,7 +109,7 @@ class VersionWatcher:
         if files != seen or files == self._failed or version / "saved_model.pb" not in files:
             return
         try:
-            app = self._load(version)
+            app = self._warmed_up(version)
         except ValueError as error:
             self._failed = files
             if version not in self._reported:
@@ -116,6 +118,20 @@ class VersionWatcher:
             return
         self._say(f"serving version {version.name} of {self._current.name}")
         self._current.replace(app)
+
+    def _warmed_up(self, version: Path) -> RestApp:
+        """Load a version, and run each signature once."""
+        app = self._load(version)
+        try:
+            for name, signature in app.session.signatures.items():
+                if contract := contract_of(signature.inputs):  # other exports are not kerasnmt's
+                    app.session.run(name, contract.columns(contract.example_rows[:1]))
+        except RuntimeError as error:
+            app.session.close()
+            raise ValueError(
+                f"{version}: the export fails to answer an example: {error}"
+            ) from error
+        return app
 
 
 def _files(version: Path) -> dict[Path, tuple[int, int]]:

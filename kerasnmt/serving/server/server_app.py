@@ -5,6 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from datetime import datetime
 from io import BytesIO
 from typing import Any, TextIO
@@ -92,8 +93,9 @@ class ServerApp:
         self._metrics.requests.labels(route, response.status_code).inc()
         self._metrics.seconds.labels(route).observe(seconds)
         if self._access_log:
-            self._access_log.write(_log_line(request, response.status_code, seconds))
-            self._access_log.flush()
+            with suppress(OSError):  # a log that nobody reads any more must not end the service
+                self._access_log.write(_log_line(request, response.status_code, seconds))
+                self._access_log.flush()
         return response(environ, start_response)
 
     def _route(self, path: str) -> tuple[str, Callable[[Request], Response]]:

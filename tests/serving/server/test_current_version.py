@@ -1,6 +1,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from werkzeug.test import Client
 
@@ -17,15 +18,17 @@ class Numbered:
     signatures = {"serving_default": Signature(TEXT, TEXT)}  # noqa: RUF012
 
     def __init__(self, number):
-        self.number = number
+        self.number, self.runs = number, 0
         self.begun, self.go_on, self.closed = (threading.Event() for _ in range(3))
         self.go_on.set()
 
     def run(self, name, inputs):
         self.begun.set()
         assert self.go_on.wait(60) and not self.closed.is_set()
-        inputs["text"][:] = b"%d" % self.number
-        return inputs
+        self.runs += 1
+        if self.number == 1313:
+            raise RuntimeError("thirteen")
+        return {"text": np.full(len(inputs["text"]), b"%d" % self.number, object)}
 
     def close(self):
         self.closed.set()
@@ -123,6 +126,8 @@ def test_a_new_version_is_served(watched):
     look()
     assert (current.version, loaded, ask(current)) == (10, [10], ["10"])
     assert said == ["serving version 10 of toy"] and old.session.closed.is_set()
+    with current.borrowed() as new:
+        assert new.session.runs == 2  # an example before it was served, and the question above
     for file in (folder / "10").iterdir():
         file.unlink()
     (folder / "10").rmdir()  # to go back, as in TF Serving
@@ -163,6 +168,15 @@ def test_a_version_that_cannot_be_loaded_is_reported_once(watched):
     look()
     look()
     assert ask(current) == ["3"] and said[1:] == ["serving version 3 of toy"]
+
+
+def test_a_version_that_fails_on_an_example_is_not_served(watched):
+    folder, current, look, said, loaded = watched
+    write(folder / "1313", "good")
+    for _ in range(4):
+        look()
+    error = f"{folder}/1313: the export fails to answer an example: thirteen"
+    assert (said, loaded, current.version) == ([f"still serving version 2: {error}"], [1313], 2)
 
 
 def test_a_folder_that_disappears_changes_nothing(watched):
