@@ -68,6 +68,12 @@ def test_a_step_is_the_mean_of_probabilities():
     attended = ensemble.attend(inputs)["weights"]
     mean = np.mean([model.attend(inputs)["weights"] for model in models], axis=0)
     np.testing.assert_allclose(attended, mean, atol=1e-6)
+    # The probabilities of all tokens contain those of the targets, and sum to 1.
+    log_probabilities, records = ensemble.inspect(inputs)
+    own = np.take_along_axis(np.asarray(log_probabilities), targets[..., None], axis=-1)[..., 0]
+    np.testing.assert_allclose(own, of_tokens, atol=1e-5)
+    np.testing.assert_allclose(np.sum(np.exp(log_probabilities), axis=-1), 1.0, atol=1e-5)
+    np.testing.assert_allclose(records["weights"], attended, atol=1e-6)
 
 
 def test_members_without_attention():

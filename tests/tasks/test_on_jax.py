@@ -11,7 +11,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.serving.contract.caption_contract import encode_png
-from kerasnmt.tasks import Translator, task_of
+from kerasnmt.tasks import Explorer, Translator, task_of
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.zoo.tiny_models import TINY
 
@@ -42,10 +42,19 @@ def answers(folder):
 
     copying = translator("copying", **SEARCH)
     context = translator("context", **SEARCH)
+    explorer = Explorer(task_of(load_model(f"{folder}/copying.keras"), **SEARCH))
+    request = {"text": TEXTS[1]}
+    found = explorer.search(request)
+    seen = explorer.inspect(request, found.ids[0])
     replacing = translator("replacing", **SEARCH, replace_unknown=True)
     story = {"story": ["ann went home\nbob went out", "", "zeb"], "question": TEXTS[:3]}
     return {
         "copying": copying.best(TEXTS),
+        "explored": [*zip(found.texts, found.scores, strict=True)],
+        "tree": [(f"{node.token} {node.rank}", node.log_probability) for node in found.tree],
+        "inspected": [*zip(seen.target_tokens, seen.log_probability.tolist(), strict=True)],
+        "choices": [(one.text, one.log_probability) for one in seen.choices[0]],
+        "next words": [(one.best, one.log_probability) for one in explorer.next_words(request, [])],
         "n_best": [row for ranked in copying.n_best(TEXTS) for row in ranked],
         "prefixes": copying.best(TEXTS, prefixes=["out", "zeb", "", "home"]),
         "context": context.best(TEXTS, contexts=OTHERS),
