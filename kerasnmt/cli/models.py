@@ -34,7 +34,8 @@ def _describe(constructor: Callable) -> None:
     """Print the description of a constructor, the default sizes and the layers."""
     description, _, _ = (inspect.getdoc(constructor) or "").partition("\nArgs:")
     print(description)
-    print(f"Options and their defaults, as keys under `model` in a recipe (name: {constructor.__name__}):")
+    name = constructor.__name__
+    print(f"Options and their defaults, as keys under `model` in a recipe (name: {name}):")
     defaults = inspect.signature(constructor).parameters.values()
     for parameter in defaults:
         if parameter.kind is parameter.KEYWORD_ONLY:
