@@ -1,10 +1,12 @@
-"""Every tutorial runs to its end on little data, in a process of its own."""
+"""Every tutorial runs to its end on little data, and its notebook shows a run of the same code."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import jupytext
 import pytest
 
 pytestmark = pytest.mark.long("runs every tutorial")
@@ -25,6 +27,25 @@ PICTURES = {
 
 def test_there_are_tutorials():
     assert [path.stem for path in TUTORIALS] == list(PICTURES)
+
+
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+def test_notebook_shows_a_run_of_the_script(tutorial):
+    """If it does not, `make notebooks` runs the tutorial again."""
+    script, notebook = jupytext.read(tutorial), jupytext.read(tutorial.with_suffix(".ipynb"))
+    sources = [[(cell.cell_type, cell.source) for cell in one.cells] for one in (script, notebook)]
+    assert sources[0] == sources[1]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)]
+
+    outputs = [output for cell in code for output in cell.outputs]
+    assert "error" not in [output.output_type for output in outputs]
+    shown = [output.get("data", {"text/plain": output.get("text")}) for output in outputs]
+    assert sum("image/png" in data for data in shown) == len(PICTURES[tutorial.stem])
+    for text in (data.get("text/plain", "") for data in shown):
+        # The only paths are those of the tutorial's temporary folder.
+        assert all("/kerasnmt-" in path for path in re.findall(r"(?<![\w.:/<])/\w[^\s']*", text))
+        assert "\r" not in text and " at 0x" not in text
 
 
 @pytest.mark.thorough("each trains models for a minute")
