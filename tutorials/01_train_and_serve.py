@@ -108,10 +108,11 @@ print(f"BLEU {scores['bleu']:.1f}  ({scores['bleu_signature']})")
 # ## Where the model looks
 # `attention` translates a text and returns the attention weights as well. A notebook shows the
 # result as a picture; `print` shows it as a table. Each row is a token of the translation. The
-# darkest cells mark the source tokens that the model attended to.
+# darkest cells mark the source tokens that the model attended to. German puts an infinitive such as
+# "arbeiten" at the end, so there the attention leaves the diagonal.
 
 # %%
-sentence = "the friend has not drunk this milk ."
+sentence = "the son promises to work for a sister ."
 attended = model.attention(sentence, beam_size=5)
 print(attended)
 attended.figure().savefig(folder / "attention.png")

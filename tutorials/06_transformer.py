@@ -140,9 +140,9 @@ trained(
 # layer, which is closest to a word alignment.
 
 # %%
-sentence = test[0]
-pair = batches([(sentence.source, sentence.target)], tokenizer, batch_size=1, shuffle=False)
-inputs, targets, _ = next(iter(pair))
+source = "the son promises to work for a sister ."
+target = "der Sohn verspricht , für eine Schwester zu arbeiten ."
+((inputs, targets, _),) = batches([(source, target)], tokenizer, batch_size=1, shuffle=False)
 heads = np.asarray(transformer.attend_by_head(inputs))[0]
 source_tokens = [token.decode() for token in tokenizer.tokens(inputs["source_ids"]).numpy()[0]]
 target_tokens = [token.decode() for token in tokenizer.tokens(targets).numpy()[0]]
@@ -174,7 +174,7 @@ for place in range(most):
         break
     target_ids[0, place + 1] = word
 text = tokenizer.detokenize(found[None]).numpy()[0].decode()
-print(f"step by step with caches as by {place + 1} full passes: {text!r}")
+print(f"the search with caches and {place + 1} full passes write the same: {text!r}")
 
 # %% [markdown]
 # ## Which one to choose
