@@ -141,6 +141,8 @@ class TranslationTask(Task):
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
             return self.codec.source_lengths(text)
 
+        # TensorFlow warns if the first calls of several such functions trace them.
+        source_lengths.get_concrete_function()
         return source_lengths
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:

@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from kerasnmt.serving import ExportModule, Translator
-from kerasnmt.tasks import ServedModel, Task
+from kerasnmt.tasks import ServedModel, Task, TranslationTask
 from kerasnmt.tasks.translator import _most_tokens
 from kerasnmt.text import SentencePieceTokenizer
 
@@ -135,6 +136,15 @@ def test_long_texts_are_cut_with_a_warning(translator):
     assert answers[1] == pytest.approx(answers[2])
     with pytest.warns(UserWarning, match="text 1 has 21 tokens"):
         translator.n_best(["dog " * 20])
+
+
+def test_several_models_count_tokens_without_a_warning_of_tensorflow(word_model, monkeypatch):
+    said = []
+    monkeypatch.setattr(tf.get_logger(), "warning", lambda *words: said.append(words))
+    for _ in range(6):
+        task = TranslationTask(word_model)
+        assert task.source_lengths(tf.constant(["a b"])).numpy().tolist() == [3]
+    assert said == []
 
 
 @pytest.mark.usefixtures("eagerly")
