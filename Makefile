@@ -7,7 +7,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
-.PHONY: demo test test-fast test-thorough test-all test-oldest mutants lint dist docs clean
+.PHONY: demo test test-fast test-thorough test-all test-oldest mutants lint dist docs notebooks clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
@@ -50,6 +50,12 @@ dist: $(VENV)/bin/python
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict
 
+# Each takes minutes: it runs only when its script is newer.
+notebooks: $(patsubst %.py,%.ipynb,$(wildcard tutorials/[0-9]*.py))
+
+tutorials/%.ipynb: tutorials/%.py | $(VENV)/.installed-docs
+	$(VENV)/bin/python tutorials/make_notebooks.py $<
+
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kerasnmt needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
@@ -58,12 +64,9 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --editable ".[test]" --constraint $(CONSTRAINTS)
-	touch $@ $(VENV)/.installed
-
-$(VENV)/.installed-docs: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --editable ".[docs]"
+# With the extra `test` or `docs`.
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable ".[$*]" --constraint $(CONSTRAINTS)
 	touch $@ $(VENV)/.installed
 
 clean:

@@ -5,9 +5,8 @@
 # text and returns text. The data is the built-in corpus, which a grammar of English and German
 # generates. To train on your own files, replace one line.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It takes a few minutes on
-# two cores. With `KERASNMT_SMALL=1` in the environment it runs on very little data, as a quick
-# check.
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It takes a few minutes on two
+# cores. With `KERASNMT_SMALL=1` in the environment it runs on very little data, as a quick check.
 
 # %%
 import os
@@ -53,9 +52,9 @@ for source, target in pairs.take(3).as_numpy_iterator():
 
 # %%
 tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=300 if small else 2000)
-ids = tokenizer.tokenize(["the old man sleeps ."])
-print(ids)
-print(tokenizer.tokens(ids[0]))
+ids = tokenizer.tokenize(["the old man sleeps ."])[0]
+print(ids.numpy())
+print(*(token.decode() for token in tokenizer.tokens(ids).numpy()))
 
 # %% [markdown]
 # `batches` groups pairs of similar length, so there is little padding. It returns exactly what
@@ -109,13 +108,16 @@ print(f"BLEU {scores['bleu']:.1f}  ({scores['bleu_signature']})")
 # ## Where the model looks
 # `attention` translates a text and returns the attention weights as well. A notebook shows the
 # result as a picture; `print` shows it as a table. Each row is a token of the translation. The
-# darkest cells mark the source tokens that the model attended to.
+# darkest cells mark the source tokens that the model attended to. German puts an infinitive such as
+# "arbeiten" at the end, so there the attention leaves the diagonal.
 
 # %%
-attended = model.attention(sources[0], beam_size=5)
+sentence = "the son promises to work for a sister ."
+attended = model.attention(sentence, beam_size=5)
 print(attended)
 attended.figure().savefig(folder / "attention.png")
 print(folder / "attention.png")
+attended
 
 # %% [markdown]
 # ## Export and check
@@ -136,8 +138,9 @@ assert report.passed
 
 # %%
 served = Translator(load_export(version))
-print(served.n_best(sources[:1])[0][:3])
-(attended_there,) = served.attention(sources[:1])
+for translation, score in served.n_best([sentence])[0]:
+    print(f"{score:6.2f}  {translation}")
+(attended_there,) = served.attention([sentence])
 assert attended_there.target_tokens == attended.target_tokens
 
 # %% [markdown]

@@ -4,11 +4,12 @@
 # This tutorial computes attention with numbers that are small enough to check by hand. Then it
 # shows why attention helps, and compares five trained models.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. The first half takes
-# seconds. The second half trains five small models, which takes a few minutes on two cores. With
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). The first half takes seconds. The
+# second half trains five small models, which takes a few minutes on two cores. With
 # `KERASNMT_SMALL=1` in the environment it runs on very little data, as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import tempfile
 from pathlib import Path
@@ -238,6 +239,7 @@ for number, axes in enumerate(figure.subplots(1, 2)):
         axes.text(column, row, f"{weight:.2f}", ha="center", va="center", color=colour)
 figure.savefig(folder / "scores.png")
 print(folder / "scores.png")
+figure
 
 # %% [markdown]
 # ## The bottleneck
@@ -281,6 +283,9 @@ def trained(name, **options):
 without = trained("encoder_decoder_gru")
 models = {"bahdanau_gru": trained("bahdanau_gru")}
 
+# %% [markdown]
+# We compute BLEU separately for sources of up to 6 words, 7 to 8, 9 to 10, and 11 to 12 words.
+
 # %%
 buckets = [(1, 6), (7, 8), (9, 10), (11, 12)]
 figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
@@ -304,6 +309,7 @@ axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)
 figure.savefig(folder / "bottleneck.png")
 print(folder / "bottleneck.png")
+figure
 
 # %% [markdown]
 # ## One sentence, four models
@@ -342,6 +348,7 @@ def panels(path, weights_of, last_column):
         axes.plot(*zip(*pair.alignment, strict=True), "o", mec="tab:orange", mfc="none")
     figure.savefig(path)
     print(path)
+    return figure
 
 
 panels(folder / "attention.png", attended, dict.fromkeys(models, "</s>"))

@@ -6,11 +6,12 @@
 # it, as a pointer-generator does (See, Liu and Manning, 2017). It ends with a model that can only
 # point.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains three models, in
-# about ten minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on very little
-# data, as a quick check.
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains three models, in about
+# ten minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on very little data,
+# as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import random
 import tempfile
@@ -76,7 +77,7 @@ print(tokenizer.detokenize(target, source.unknown_words)[0].numpy().decode())
     [test[0]], tokenizer, batch_size=1, shuffle=False, extended_vocabulary=True
 )
 for name, ids in {**inputs, "targets": targets}.items():
-    print(f"{name:20}", ids[0].numpy())
+    print(f"{name:20}", *ids[0].numpy())
 
 # %% [markdown]
 # ## The mixture, by hand
@@ -210,6 +211,7 @@ figure = attention_figure(
 )
 figure.savefig(folder / "copying.png")
 print(folder / "copying.png")
+figure
 
 # %% [markdown]
 # ## The export copies too

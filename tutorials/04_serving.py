@@ -4,9 +4,9 @@
 # This tutorial covers what comes after training: search options, scores of given translations,
 # ensembles, and an export behind a server.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains three small
-# models, in about five minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on
-# very little data, as a quick check.
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains three small models, in
+# about five minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# data, as a quick check.
 
 # %%
 import logging
@@ -171,7 +171,8 @@ try:
         begin = time.perf_counter()
         assert served.translate(sources) == expected
         print(f"{len(sources)} sentences in {time.perf_counter() - begin:.1f} s, as the model's")
-        print(served.n_best([sentence])[0])
+        for translation, score in served.n_best([sentence])[0]:
+            print(f"{score:6.2f}  {translation}")
 finally:
     server.terminate()
     server.wait()

@@ -5,11 +5,12 @@
 # perplexity and BLEU; learning rates that are too low or too high; overfitting; attention that
 # becomes sharper.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains five small
-# models, in about fifteen minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs
-# on very little data, as a quick check.
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains five small models, in
+# about fifteen minutes on two cores. With `KERASNMT_SMALL=1` in the environment it runs on very
+# little data, as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import tempfile
 from pathlib import Path
@@ -215,6 +216,7 @@ for axes, tag in zip(figure.subplots(1, 3), ("loss", "gradient_norm", "weight_no
 figure.axes[0].legend(frameon=False)
 figure.savefig(folder / "learning_rates.png")
 print(folder / "learning_rates.png")
+figure
 
 # %%
 for run in runs:
@@ -261,6 +263,7 @@ figure.axes[0].set_ylabel("perplexity")
 figure.axes[0].legend(frameon=False)
 figure.savefig(folder / "overfitting.png")
 print(folder / "overfitting.png")
+figure
 
 # %%
 for part in ("train", "validation"):
@@ -293,7 +296,10 @@ for part in ("train", "validation"):
 first, *_, last = read("base", "translations").Tensors("translations")
 for event in (first, last):
     print(f"epoch {event.step + 1}")
-    print(event.tensor_proto.string_val[0].decode())
+    _, _, *rows = event.tensor_proto.string_val[0].decode().splitlines()  # a table with a heading
+    for row in rows:
+        _, source, reference, translation, _ = row.split("|")
+        print(f"  source     {source}\n  reference  {reference}\n  translation{translation}\n")
 
 # %% [markdown]
 # *HParams:* one row for each run, with columns for the hyperparameters and for the last value of

@@ -5,11 +5,12 @@
 # without a hidden state. Then it trains a Transformer and a recurrent model on the same sentences,
 # and draws the attention of the Transformer's heads.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains two small models,
-# which takes a few minutes each. With `KERASNMT_SMALL=1` in the environment it runs on very little
-# data, as a quick check.
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains two small models, which
+# takes a few minutes each. With `KERASNMT_SMALL=1` in the environment it runs on very little data,
+# as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import tempfile
 import time
@@ -65,8 +66,8 @@ np.testing.assert_allclose(heard[0], weights @ words, atol=1e-6)
 
 # %%
 swapped, _ = attention(words[None, ::-1])
-print("in the other order", np.asarray(swapped)[0].round(3).tolist())
-positions = np.asarray(SinusoidalPositions()(np.zeros((1, 3, 4))))[0]
+print("in the other order", np.asarray(swapped, float)[0].round(3).tolist())
+positions = np.asarray(SinusoidalPositions()(np.zeros((1, 3, 4))), float)[0]
 print("waves at places 0, 1, 2:", positions.round(3).tolist())
 
 # %% [markdown]
@@ -80,7 +81,7 @@ causal = MultiHeadSelfAttention(units=2, num_heads=1, causal=True)
 causal(words[None])
 causal.set_weights(attention.get_weights())
 _, looked = causal(words[None])
-print("weights, the future masked", np.asarray(looked)[0, 0].round(3).tolist())
+print("weights, the future masked", np.asarray(looked, float)[0, 0].round(3).tolist())
 
 # %% [markdown]
 # So a Transformer trains on all words of a target at once, while a recurrent decoder needs a loop.
@@ -139,17 +140,18 @@ trained(
 # layer, which is closest to a word alignment.
 
 # %%
-sentence = test[0]
-pair = batches([(sentence.source, sentence.target)], tokenizer, batch_size=1, shuffle=False)
-inputs, targets, _ = next(iter(pair))
+source = "the son promises to work for a sister ."
+target = "der Sohn verspricht , für eine Schwester zu arbeiten ."
+((inputs, targets, _),) = batches([(source, target)], tokenizer, batch_size=1, shuffle=False)
 heads = np.asarray(transformer.attend_by_head(inputs))[0]
 source_tokens = [token.decode() for token in tokenizer.tokens(inputs["source_ids"]).numpy()[0]]
 target_tokens = [token.decode() for token in tokenizer.tokens(targets).numpy()[0]]
 print("layers, heads, target, source:", heads.shape)
 np.testing.assert_allclose(heads.sum(axis=-1), 1.0, atol=1e-5)
-picture = folder / "heads.png"
-attention_heads_figure(heads, source_tokens, target_tokens).savefig(picture)
-print(picture)
+figure = attention_heads_figure(heads, source_tokens, target_tokens)
+figure.savefig(folder / "heads.png")
+print(folder / "heads.png")
+figure
 
 # %% [markdown]
 # ## What a step costs
@@ -172,7 +174,7 @@ for place in range(most):
         break
     target_ids[0, place + 1] = word
 text = tokenizer.detokenize(found[None]).numpy()[0].decode()
-print(f"step by step with caches as by {place + 1} full passes: {text!r}")
+print(f"the search with caches and {place + 1} full passes write the same: {text!r}")
 
 # %% [markdown]
 # ## Which one to choose

@@ -5,11 +5,12 @@
 # instead of words. We draw scenes of colored shapes, train a model to describe them, and see where
 # it looks for each word. We drew the scenes, so we know where it should look.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains one small model,
-# in about two minutes on one core. With `KERASNMT_SMALL=1` in the environment it runs on very
-# little data, as a quick check.
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains one small model, in
+# about two minutes on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# data, as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import tempfile
 from pathlib import Path
@@ -40,7 +41,7 @@ for scene in test[:3]:
 scene = test[0]
 print("image", scene.image.shape, scene.image.dtype)
 print("objects", *scene.objects, sep="\n  ")
-print("the words name", scene.captions["de"].named)
+print("the objects that its words name", scene.captions["de"].named)
 
 # %% [markdown]
 # We use the German captions, because a German article depends on its noun: "ein Kreis" but "eine
@@ -77,7 +78,7 @@ rate = learning_rate_schedule(
 )
 model.compile(keras.optimizers.Adam(rate, global_clipnorm=1.0), label_smoothing=0.0)
 data = caption_batches(pairs, tokenizer, batch_size=32, seed=1)
-model.fit(data, epochs=epochs, verbose=2, shuffle=False)
+history = model.fit(data, epochs=epochs, verbose=2, shuffle=False)
 
 # %% [markdown]
 # ## Are the captions right?
@@ -101,13 +102,13 @@ test_pairs = [(scene.image, scene.captions[language].text) for scene in test]
 looks = []
 for inputs, _, _ in caption_batches(test_pairs, tokenizer, batch_size=50, shuffle=False):
     looks += list(np.asarray(model.attend(inputs)["weights"]))
-hits = {"colours": [], "shapes": []}
+hits = {"colors": [], "shapes": []}
 for scene, weights in zip(test, looks, strict=True):
     regions = scene.regions(*model.encoder.grid)
     before = None
     for word, named in enumerate(scene.captions[language].named):
         if named is not None:
-            kind = "colours" if before is None else "shapes"
+            kind = "colors" if before is None else "shapes"
             hits[kind].append(regions[named, weights[word].argmax()])
         before = named
 for kind, hit in hits.items():
@@ -127,16 +128,17 @@ marked = np.zeros((len(shown), np.prod(model.encoder.grid)), bool)
 for word, named in enumerate(caption.named):
     if named is not None:
         marked[word] = scene.regions(*model.encoder.grid)[named]
-picture = folder / "looks.png"
-image_attention_figure(
+figure = image_attention_figure(
     scene.image,
     looks[place][: len(shown)],
     shown,
     model.encoder.grid,
     caption.text,
     marked=marked,
-).savefig(picture)
-print(picture)
+)
+figure.savefig(folder / "looks.png")
+print(folder / "looks.png")
+figure
 
 # %% [markdown]
 # ## The model's own captions
@@ -162,7 +164,8 @@ import tensorflow as tf
 
 png = tf.io.encode_png(scene.image).numpy()
 jpeg = tf.io.encode_jpeg(np.kron(scene.image, np.ones((3, 3, 1), "uint8"))).numpy()
-print(model.caption([png, jpeg, b"no image"], beam_size=1, max_length=30))
+for one in model.caption([png, jpeg, b"no image"], beam_size=1, max_length=30):
+    print(repr(one))
 
 # %% [markdown]
 # ## Photographs

@@ -6,11 +6,12 @@
 # write stories in which an answer follows from one or two sentences, train a network on questions
 # and answers alone, and check whether its attention finds these sentences.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains one small model,
-# in about a minute on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains one small model, in
+# about a minute on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
 # data, as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import tempfile
 from pathlib import Path
@@ -82,7 +83,9 @@ print("\n".join(lines[-14:]))
 # %%
 train, test = read_babi(folder / "train.txt"), read_babi(folder / "test.txt")
 print(len(train), "questions to learn from,", len(test), "to test with; one of them:")
-print(*test[3], sep="\n  ")
+one = test[3]
+print("", *one.story, one.question, one.answer, sep="\n  ")
+print("  supporting sentences, counted from 0:", *one.supporting)
 
 # %% [markdown]
 # ## The network
@@ -168,14 +171,15 @@ place = max(
     range(len(milk)), key=lambda place: (len(milk[place].story), got[place] < walked[place])
 )
 one = milk[place]
-picture = folder / "hops.png"
-memory_figure(
+figure = memory_figure(
     looks[place, :, : len(one.story)],
     one.story,
     f"{one.question} {model.answer([one.story], [one.question])[0]}",
     supporting=one.supporting,
-).savefig(picture)
-print(picture)
+)
+figure.savefig(folder / "hops.png")
+print(folder / "hops.png")
+figure
 
 # %% [markdown]
 # ## Ask an export

@@ -5,8 +5,8 @@
 # write a subclass of `kerasnmt.text.Tokenizer`. This one uses bytes: 256 ids cover every language,
 # and no text is unknown. Models with it can be trained, saved and exported like any other.
 #
-# Run it as a script, or cell by cell in an editor that supports `# %%`. It trains one small model,
-# in about a minute on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
+# Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It trains one small model, in
+# about a minute on one core. With `KERASNMT_SMALL=1` in the environment it runs on very little
 # data, as a quick check.
 
 # %%
@@ -72,7 +72,7 @@ tokenizer = ByteTokenizer()
 print(tokenizer)
 ids = tokenizer.tokenize(["Bär 熊"])
 print(ids.to_list()[0])
-print(tokenizer.tokens(ids[0]).numpy().tolist())
+print(*(token.decode() for token in tokenizer.tokens(ids[0]).numpy()))
 assert tokenizer.detokenize(ids).numpy()[0].decode() == "Bär 熊"
 # Not all ids of a model are valid text.
 print(tokenizer.detokenize([[70, 195 + 4, 1]]).numpy()[0].decode())
@@ -92,7 +92,9 @@ print(len(training), "words, such as", *training[-3:])
 
 model = luong_general_gru(tokenizer, embedding_dim=32, units=64, dropout=0.1)
 model.compile(keras.optimizers.Adam(0.005))
-model.fit(training, batch_size=32, epochs=2 if small else 12, validation_data=held_out, verbose=2)
+history = model.fit(
+    training, batch_size=32, epochs=2 if small else 12, validation_data=held_out, verbose=2
+)
 
 # %%
 sources, targets = map(list, zip(*held_out, strict=True))

@@ -1,6 +1,9 @@
 """Exports as SavedModels."""
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +130,7 @@ def _export(
     saved.description = tf.function(lambda: tf.constant(description), input_signature=[])
 
     def write(folder: Path) -> None:
-        with tf.device("CPU"):
+        with tf.device("CPU"), _without_notes():
             tf.saved_model.save(
                 saved,
                 str(folder),
@@ -149,3 +152,15 @@ def _export(
         return str(write_version(directory, write, number))
     except tf.errors.OpError as error:  # for example a full disk
         raise OSError(f"{directory}: the export could not be written: {error.message}") from error
+
+
+@contextmanager
+def _without_notes() -> Iterator[None]:
+    """Hide TensorFlow's note, shown in notebooks, of a folder that is about to be renamed."""
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel(max(level, logging.WARNING))
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -267,6 +267,13 @@ def untraced(monkeypatch):
 
 
 @pytest.mark.usefixtures("untraced")
+def test_no_message_names_the_unfinished_folder(word_model, tmp_path, caplog):
+    caplog.set_level("INFO", "tensorflow")  # its level in a notebook
+    word_model.export(tmp_path / "1", **OPTIONS)
+    assert not caplog.messages
+
+
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_failure_midway_leaves_nothing(word_model, tmp_path, monkeypatch, error):
     def save(module, folder, **options):
