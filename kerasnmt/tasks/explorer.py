@@ -75,7 +75,7 @@ class Inspection(NamedTuple):
             return None
         of_context = attended.context_probability
         gates = [1 - attended.generate_probability - (0 if of_context is None else of_context)]
-        texts = [(attended.source_tokens, attended.weights)]
+        texts: list[Any] = [(attended.source_tokens, attended.weights)]
         if of_context is not None:
             gates.append(of_context)
             texts.append((attended.context_tokens, attended.context_weights))

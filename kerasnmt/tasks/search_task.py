@@ -7,7 +7,7 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
-from kerasnmt.ids import PAD_ID
+from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.targets import decoder_inputs
@@ -53,6 +53,11 @@ class SearchTask(Task):
             "explore": Steps(with_prefix, self._read_prefix_ids, self._explore, self._explored),
             "inspect": Steps(with_target, self._read_target_ids, self._inspect, self._inspected),
         }
+
+    def target_ids(self, target: str, *fields: Any) -> list[int]:
+        """Return the ids of a given answer to one request, with the end token."""
+        tokenized = self.model.target_tokenizer.tokenize(tf.constant([target]))
+        return [*tokenized[0].numpy().tolist(), END_ID]
 
     def target_size(self, *fields: Any) -> int:
         """Return the number of ids that an answer to one request can have."""

@@ -60,7 +60,8 @@ class SentenceAttention(NamedTuple):
             attended = cls(source, target, weights[: len(target), : len(source)])
             for name in _PROBABILITIES:
                 if name in outputs:
-                    attended = attended._replace(**{name: outputs[name][row, : len(target)]})
+                    probability: dict[str, Any] = {name: outputs[name][row, : len(target)]}
+                    attended = attended._replace(**probability)
             if "context_tokens" in outputs:
                 context = _tokens(outputs["context_tokens"][row])
                 of_context = outputs["context_weights"][row, : len(target), : len(context)]
@@ -118,19 +119,19 @@ class SentenceAttention(NamedTuple):
         weights = np.concatenate([self.weights, self.context_weights], axis=1)
         return weights, [*self.source_tokens, *self.context_tokens]
 
-    def document(self, kinds: tuple[str, str] | None = None) -> dict[str, Any]:
+    def document(self, kinds: tuple[str | None, str | None] = (None, None)) -> dict[str, Any]:
         """Return the attention as values for JSON, for the page of `kerasnmt.viz.attention_page`.
 
         Args:
             kinds: Kinds of the tokens of source and target, with which the page merges tokens into
-                words; see `by_words`. None if they are not known.
+                words; see `by_words`. None if a kind is not known.
 
         Returns:
             A dict of `sources`, with the source and, if there is one, the context, and of the
             `target`. Each has its `tokens` and, with `kinds`, the `words`, the index of each
             token's word. Each source has its `weights`, `[target_length, length]`.
         """
-        source_kind, target_kind = kinds or (None, None)
+        source_kind, target_kind = kinds
         sources = [_side("source", self.source_tokens, source_kind, self.weights)]
         if self.context_tokens is not None:
             sources.append(_side("context", self.context_tokens, source_kind, self.context_weights))
@@ -175,8 +176,8 @@ class SentenceAttention(NamedTuple):
         attended = SentenceAttention(source, target, between(self.weights, source_words))
         for name in _PROBABILITIES:
             if (probability := getattr(self, name)) is not None:
-                merged = (means @ probability).astype("float32")
-                attended = attended._replace(**{name: merged})
+                merged: dict[str, Any] = {name: (means @ probability).astype("float32")}
+                attended = attended._replace(**merged)
         if self.context_tokens is not None:
             context, context_words = _word_matrix(self.context_tokens, source_kind)
             weights: Any = self.context_weights  # not None if there are tokens of a context

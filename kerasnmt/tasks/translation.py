@@ -159,8 +159,11 @@ class TranslationTask(SearchTask):
     def target_size(self, *texts: str) -> int:
         """Return the number of ids that a translation of one request can have."""
         size = super().target_size()
-        unknown = self._encoded(tuple(tf.constant([text]) for text in texts)).unknown_words
-        return size if not self.model.copies else size + unknown[0].shape[0]
+        if not self.model.copies:
+            return size
+        source = self._encoded(tuple(tf.constant([text]) for text in texts))
+        unknown: Any = source.unknown_words  # not None if the model copies
+        return size + unknown[0].shape[0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
         return self.codec.encode_source(*texts, max_length=self.options.max_length if cut else None)

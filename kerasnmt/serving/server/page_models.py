@@ -180,7 +180,7 @@ def page_model_of(task: Any) -> PageModel:
 def _hypotheses(answers: dict[str, np.ndarray]) -> list[Document]:
     """Return the answers to one request, best first."""
     (name,) = answers.keys() - {"score", "scores"}
-    scores = answers.get("scores", answers.get("score"))
+    (scores,) = (answers[key] for key in answers if key != name)
     ranked = zip(np.ravel(answers[name]), np.ravel(scores).tolist(), strict=True)
     return [
         {"text": decode(text), "score": score} for text, score in ranked if score > ABSENT_SCORE / 2
