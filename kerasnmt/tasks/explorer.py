@@ -311,7 +311,7 @@ class Explorer:
             [
                 WordChoice([int(one)], decode(token), float(log_probability))
                 for one, token, log_probability in zip(*of_token, strict=True)
-                if one != PAD_ID and log_probability > ABSENT_SCORE / 2
+                if one not in (PAD_ID, START_ID) and log_probability > ABSENT_SCORE / 2
             ]
             for of_token in zip(*(outputs[name][0, :length] for name in columns), strict=True)
         ]
