@@ -139,14 +139,9 @@
     weights.forEach((row, j) =>
       row.forEach((weight, i) => {
         if (weight < 0.02) return;
-        const [half, middle] = [1 + 7 * weight, (top + bottom) / 2];
-        const path = [
-          `M${upper[i] - half},${top + 8}`,
-          `C${upper[i] - half},${middle} ${lower[j] - half},${middle} ${lower[j] - half},${bottom - 20}`,
-          `L${lower[j] + half},${bottom - 20}`,
-          `C${lower[j] + half},${middle} ${upper[i] + half},${middle} ${upper[i] + half},${top + 8}Z`,
-        ].join("");
-        const element = draw("path", { class: "band", d: path, "fill-opacity": 0.12 + 0.75 * weight },
+        const middle = (top + bottom) / 2;
+        const d = `M${upper[i]},${top + 8}C${upper[i]},${middle} ${lower[j]},${middle} ${lower[j]},${bottom - 20}`;
+        const element = draw("path", { class: "band", d, "stroke-width": 2 + 14 * weight, "stroke-opacity": 0.12 + 0.75 * weight },
           draw("title", {}, `${target[j].text} → ${source[i].text}: ${percent(weight)}`));
         marks.push({ element, row: j, column: i });
         svg.append(element);
@@ -260,7 +255,8 @@
       make("p", { class: "note" }, "Point at a word, or focus it, to see only its weights."));
   }
   function headPicker(heads, onChange) {
-    const options = [make("option", { value: "" }, "all heads of a layer")];
+    // See `TransformerDecoder` for the layer.
+    const options = [make("option", { value: "" }, `mean of layer ${Math.max(heads.length - 1, 1)}`)];
     heads.forEach((layer, l) =>
       layer.forEach((_, h) => options.push(make("option", { value: `${l},${h}`,
         selected: looks.head && looks.head[0] === l && looks.head[1] === h ? "" : null },
@@ -273,7 +269,7 @@
   // The target words as buttons. Those that the model copied are marked.
   function wordButtons(sentence, whole, onChoose, onPoint = () => {}) {
     return units(sentence.target, whole).map((unit, index) => {
-      const copied = share(sentence, unit);
+      const copied = unit.isEnd ? null : share(sentence, unit);
       const probability = sentence.target.log_probability
         ? Math.exp(sum(sentence.target.log_probability.slice(unit.start, unit.end))) : null;
       const facts = [probability === null ? null : `probability ${percent(probability)}`, copied].filter(Boolean);

@@ -7,7 +7,7 @@
 
   function section(sentence, index) {
     const words = make("div", { class: "words", role: "group", "aria-label": "Target" });
-    const choices = make("div");
+    const choices = make("div", { class: "scroll" });
     const drawing = make("div");
     const open = (place) => {
       const unit = units(sentence.target, looks.whole && merges(sentence))[place];
@@ -15,7 +15,8 @@
       if (known)
         choices.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), choiceTable(known, unit.text));
     };
-    const show = () => words.replaceChildren(...wordButtons(sentence, looks.whole && merges(sentence), open));
+    const point = (index) => drawing.querySelector("svg")?.show(index === null ? null : "target", index);
+    const show = () => words.replaceChildren(...wordButtons(sentence, looks.whole && merges(sentence), open, point));
     show();
     drawing.append(alignment(sentence, sentence.target.choices ? open : null));
     const source = units(sentence.sources[0], merges(sentence)).filter((unit) => !unit.isEnd).map((unit) => unit.text).join(" ");

@@ -8,20 +8,20 @@
   const state = { request: {}, prefix: [], found: null, chosen: 0, sentence: null, image: null };
   const part = {};
 
-  // Requests. An answer that comes after the next question was asked is dropped.
-  const asked = {};
+  // Requests. An answer is dropped if the same question or a search was asked after it.
+  const asked = { search: 0, inspect: 0, words: 0 };
   async function ask(path, body) {
-    const number = (asked[path] = (asked[path] ?? 0) + 1);
+    const [number, searches] = [++asked[path], asked.search];
     const response = await fetch(`page/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const answer = await response.json();
-    if (number !== asked[path]) return null;
+    if (number !== asked[path] || searches !== asked.search) return null;
     if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
     return answer;
   }
   async function attempt(action) {
     try {
-      say("");
       await action();
+      if (byId("status").classList.contains("error")) say("");
     } catch (error) {
       say(error instanceof TypeError ? "The server does not answer." : error.message, true);
     }
@@ -97,6 +97,7 @@
   }
 
   function clear() {
+    asked.search++;
     Object.assign(state, { found: null, sentence: null, open: null, prefix: [] });
     part.answer.hidden = part.details.hidden = true;
     say("");
@@ -121,6 +122,7 @@
     const text = state.edited ?? found.hypotheses[chosen]?.text ?? "";
     const whole = sentence && looks.whole && merges(sentence);
     const point = (index) => {
+      part.drawing.querySelector("svg")?.show(index === null ? null : "target", index);
       if (!part.regions) return;
       const unit = index === null ? null : units(sentence.target, whole)[index];
       part.regions.show(unit && sentence.sources[0].weights[unit.start]);
@@ -216,7 +218,9 @@
   function build() {
     byId("name").textContent = about.name;
     document.title = `${about.name} · kerasnmt`;
-    byId("about").textContent = [about.description, about.note].filter(Boolean).join(" ");
+    state.request = Object.fromEntries(about.fields.map((name) => [name, ""]));
+    const said = [about.description, about.note].filter(Boolean).join(" ").split("`");
+    byId("about").replaceChildren(...said.map((text, index) => (index % 2 ? make("code", {}, text) : text)));
     const fields = about.fields.map((name) => (name === "image" ? imageField() : textField(name)));
     const examples = about.examples.map((example, index) =>
       make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
@@ -224,7 +228,7 @@
     part.facts = make("p", { class: "note" });
     part.release = make("button", { type: "button", hidden: "", click: () => force([]) }, "Forget the chosen words");
     part.edit = make("textarea", { id: "edit", spellcheck: "false", input: () => later(() => edit(part.edit.value)) });
-    part.choices = make("div");
+    part.choices = make("div", { class: "scroll" });
     const editor = make("details", {}, make("summary", {}, "Write a translation of your own, and see its score"),
       make("label", { for: "edit" }, "Your translation"), part.edit);
     part.answer = panel("Answer", part.words, part.facts, part.release, part.choices,
@@ -240,7 +244,7 @@
     const ranked = panel("Best answers", part.hypotheses);
     part.details = make("div", {}, part.alignment, about.kind === "story" ? null : [ranked, part.tree]);
     byId("main").replaceChildren(
-      panel("Ask", make("div", {}, fields), make("div", { class: "row", role: "group", "aria-label": "Examples" }, examples)),
+      panel("Ask", make("div", {}, fields), make("div", { class: "row", role: "group", "aria-label": "Examples" }, examples), byId("status")),
       part.answer, part.details);
     part.answer.hidden = part.details.hidden = true;
     if (state.edited === undefined) state.edited = null;
