@@ -102,8 +102,7 @@ class CaptioningTask(SearchTask):
             "score": tf.where(readable, found.scores[:, 0], 0.0),
         }
 
-    def _texts(self, found: Hypotheses, readable: tf.Tensor) -> tf.Tensor:
-        ids = found.ids
+    def _texts(self, ids: tf.Tensor, readable: tf.Tensor) -> tf.Tensor:
         rows = tf.reshape(ids, [-1, tf.shape(ids)[-1]])
         return tf.reshape(self.tokenizer.detokenize(rows), tf.shape(ids)[:2])
 

@@ -87,7 +87,10 @@ class Inspection(NamedTuple):
     def _share(self, gate: np.ndarray, tokens: list[str], weights: np.ndarray) -> np.ndarray:
         same = np.array(self.target_tokens)[:, None] == np.array(tokens)
         mass = gate * np.sum(weights * same, axis=1)
-        return np.clip(mass / np.exp(self.log_probability), 0, 1).astype("float32")
+        probability = np.exp(self.log_probability)
+        # A float32 cannot hold the smallest probabilities, which are then 0.
+        share = np.divide(mass, probability, out=np.zeros_like(mass), where=probability > 0)
+        return np.clip(share, 0, 1).astype("float32")
 
     def document(self) -> dict[str, Any]:
         """Return values for JSON; see `SentenceAttention.document`."""
@@ -122,8 +125,8 @@ class TreeNode(NamedTuple):
         token: The token.
         parent: Index of the node before it, or -1 for the first token.
         log_probability: Log-probability of the sequence up to the token.
-        rank: Rank of the best answer that contains the node, counted from 0, or None if the
-            search dropped all sequences with it.
+        rank: Rank of the best answer that begins with this sequence, counted from 0, or None if no
+            answer does.
     """
 
     step: int
@@ -141,7 +144,7 @@ class Exploration(NamedTuple):
         scores: Score of each answer.
         ids: Ids of each answer, with its end token.
         tokens: Tokens of each answer.
-        tree: Nodes of the search tree. Parents come before their children.
+        tree: Nodes of the search tree. Parents come before their children. Samples have no tree.
     """
 
     texts: list[str]
@@ -249,7 +252,8 @@ class Explorer:
             prefix_ids: Ids before the word.
 
         Returns:
-            The words, most probable first.
+            The words, most probable first. There are none if the prefix has the maximum length of
+            an answer, or the request has nothing to read.
 
         Raises:
             ValueError: If an id is not one of the request, or there are more ids than the
@@ -265,6 +269,8 @@ class Explorer:
         scored = self._run("inspect", {"target_ids": best[:, : max(ends)].tolist()}, request)
         words: dict[str, WordChoice] = {}
         for row, end in enumerate(ends):
+            if not best[row, len(prefix) : end].any():  # no answer is longer than the prefix
+                continue
             text = "".join(map(decode, found["tokens"][row, 0, len(prefix) : end]))
             log_probability = float(scored["log_probability"][row, len(prefix) : end].sum())
             choice = WordChoice(

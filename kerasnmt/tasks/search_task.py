@@ -27,7 +27,7 @@ class SearchTask(Task):
       `[batch, beam]`, `scores`, float32 `[batch, beam]`, and `ids` and `tokens`, int32 and string
       `[batch, beam, target_length]`. It also returns the `kerasnmt.decoding.SearchTree`:
       `tree_ids`, `tree_tokens`, `tree_parents` and `tree_log_probabilities`,
-      `[batch, beam, target_length]`.
+      `[batch, beam, target_length]`. Samples have no tree, so its ids are padding.
     - `inspect` takes `target_ids`, int32 `[batch, target_length]`, the tokens of given answers with
       their end tokens, and the fields. It returns their `text`, string `[batch]`, the records of
       `model.attend`, and for each token its `log_probability`, float32 `[batch, target_length]`,
@@ -56,19 +56,22 @@ class SearchTask(Task):
 
     def target_ids(self, target: str, *fields: Any) -> list[int]:
         """Return the ids of a given answer to one request, with the end token."""
-        tokenized = self.model.target_tokenizer.tokenize(tf.constant([target]))
-        return [*tokenized[0].numpy().tolist(), END_ID]
+        return [*self.model.target_tokenizer.tokenize([target]).to_list()[0], END_ID]
 
     def target_size(self, *fields: Any) -> int:
-        """Return the number of ids that an answer to one request can have."""
+        """Return the number of different ids in the answers to one request, with the special ids."""
         return self.model.target_tokenizer.vocabulary_size
 
     def _read(self, *fields: tf.Tensor) -> tuple[dict[str, Any], Any]:
         """Return a dict with the `inputs` of the model, and the source."""
         raise NotImplementedError
 
-    def _texts(self, found: Hypotheses, source: Any) -> tf.Tensor:
-        """Return the texts of hypotheses, string `[batch, n_best]`."""
+    def _ids(self, found: Hypotheses, source: Any) -> tf.Tensor:
+        """Return the ids to write for hypotheses, int32 `[batch, n_best, length]`."""
+        return found.ids
+
+    def _texts(self, ids: tf.Tensor, source: Any) -> tf.Tensor:
+        """Return the texts of ids `[batch, n, length]`, string `[batch, n]`."""
         raise NotImplementedError
 
     def _tokens(self, ids: tf.Tensor, source: Any) -> tf.Tensor:
@@ -99,14 +102,19 @@ class SearchTask(Task):
         return {"inputs": inputs, "targets": target_ids}, (source, target_ids)
 
     def _explore(self, given: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
-        return self.applied(self.model.search)(
+        searches = not self.options.samples
+        found = self.applied(self.model.search)(
             given["inputs"],
             prefix_ids=given["prefix_ids"],
             n_best=self.options.hypotheses,
             with_records=self.model.has_attention,
-            with_tree=True,
+            with_tree=searches,
             **asdict(self.options),
         )
+        if searches:
+            return found
+        no_ids = ops.full_like(found.ids, PAD_ID)
+        return found, SearchTree(no_ids, no_ids, ops.cast(no_ids, "float32"))
 
     def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
         inputs, targets = given["inputs"], given["targets"]
@@ -126,14 +134,15 @@ class SearchTask(Task):
     def _explored(self, found: tuple[Hypotheses, SearchTree], source: Any) -> dict[str, tf.Tensor]:
         hypotheses, tree = found
         empty = self._is_empty(source)[:, None]
-        ids, tree_ids = (
-            tf.where(empty[..., None], PAD_ID, one) for one in (hypotheses.ids, tree.ids)
+        ids, written, tree_ids = (
+            tf.where(empty[..., None], PAD_ID, one)
+            for one in (hypotheses.ids, self._ids(hypotheses, source), tree.ids)
         )
         return {
-            "texts": tf.where(empty, "", self._texts(hypotheses, source)),
+            "texts": self._texts(written, source),
             "scores": tf.where(empty, self._only_first, hypotheses.scores),
             "ids": ids,
-            "tokens": self._tokens(ids, source),
+            "tokens": self._tokens(written, source),
             "tree_ids": tree_ids,
             "tree_tokens": self._tokens(tree_ids, source),
             "tree_parents": tree.parents,
@@ -142,10 +151,14 @@ class SearchTask(Task):
 
     def _inspected(self, found: dict[str, tf.Tensor], pair: Any) -> dict[str, tf.Tensor]:
         source, targets = pair
+        # On JAX, the weights have padding that the targets do not have.
+        length = tf.shape(targets)[1]
+        records = {"weights": found["weights"][:, None, :length]} if "weights" in found else {}
+        written = self._ids(Hypotheses(targets[:, None], None, records), source)
         return {
             **found,
             **self._source_tokens(source),
-            "text": self._texts(Hypotheses(targets[:, None], None, {}), source)[:, 0],
-            "target_tokens": self._tokens(targets[:, None], source)[:, 0],
+            "text": self._texts(written, source)[:, 0],
+            "target_tokens": self._tokens(written, source)[:, 0],
             "choice_tokens": self._tokens(found["choice_ids"], source),
         }

@@ -150,20 +150,20 @@ class TranslationTask(SearchTask):
 
     def target_ids(self, target: str, *texts: str) -> list[int]:
         """Return the ids of a given translation of one request, with the end token."""
-        source = self._encoded(tuple(tf.constant([text]) for text in texts))
-        return [
-            *self.codec.encode_target(tf.constant([target]), source)[0].numpy().tolist(),
-            END_ID,
-        ]
+        (ids,) = self.codec.encode_target(tf.constant([target]), self._encode_one(texts)).to_list()
+        return [*ids, END_ID]
 
     def target_size(self, *texts: str) -> int:
-        """Return the number of ids that a translation of one request can have."""
+        """Return the number of different ids in the translations of one request."""
         size = super().target_size()
         if not self.model.copies:
             return size
-        source = self._encoded(tuple(tf.constant([text]) for text in texts))
-        unknown: Any = source.unknown_words  # not None if the model copies
-        return size + unknown[0].shape[0]
+        unknown_words: Any = self._encode_one(texts).unknown_words
+        return size + unknown_words[0].shape[0]
+
+    def _encode_one(self, texts: tuple[str, ...]) -> EncodedSource:
+        """Encode the texts of one request."""
+        return self._encoded(tuple(tf.constant([text]) for text in texts))
 
     def _encoded(self, texts: tuple[tf.Tensor, ...], cut: bool = True) -> EncodedSource:
         return self.codec.encode_source(*texts, max_length=self.options.max_length if cut else None)
@@ -228,7 +228,7 @@ class TranslationTask(SearchTask):
         }
 
     def _ranked(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
-        scores, translations = found.scores, self._texts(found, source)
+        scores, translations = found.scores, self._texts(self._ids(found, source), source)
         # Different tokens can give the same text. Only the best of them stays.
         equal = translations[:, :, None] == translations[:, None, :]
         places = tf.range(self.options.hypotheses)
@@ -243,8 +243,8 @@ class TranslationTask(SearchTask):
             "scores": tf.where(empty, self._only_first, scores),
         }
 
-    def _texts(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
-        return self.codec.decode_all(self._ids(found, source), source)
+    def _texts(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
+        return self.codec.decode_all(ids, source)
 
     def _tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         return self.codec.all_tokens(ids, source)

@@ -121,6 +121,38 @@ def test_next_words_join_their_pieces():
         assert tokens.log_probability.sum() == pytest.approx(word.log_probability, abs=1e-4)
 
 
+def test_no_word_follows_an_answer_of_maximum_length(word_model, explorer):
+    prefix = explorer.encode(REQUEST, "abcdefabcde")[:-1]
+    assert len(prefix) == OPTIONS["max_length"] - 1
+    assert all(len(word.ids) == 1 and word.text for word in explorer.next_words(REQUEST, prefix))
+    assert explorer.next_words(REQUEST, [*prefix, 4]) == []
+    assert explorer.next_words({"text": " "}, []) == []
+    short = Explorer(task_of(word_model, max_length_ratio=1.0, max_length_margin=0, **OPTIONS))
+    assert short.next_words(REQUEST, prefix) == []
+
+
+def test_samples_have_no_tree(word_model):
+    task = task_of(word_model, samples=3, max_length=12)
+    found = Explorer(task).search(REQUEST)
+    (ranked,) = Translator(task).n_best([REQUEST["text"]])
+    assert found.texts == [text for text, _ in ranked] and found.tree == []
+    assert Explorer(task).search(REQUEST, found.ids[0][:2]).ids[0][:2] == found.ids[0][:2]
+    assert Explorer(task).next_words(REQUEST, found.ids[0][:1])
+
+
+def test_unknown_words_are_replaced():
+    model = zoo.bahdanau_gru(WordTokenizer(["a", "dog"]), embedding_dim=4, units=4)
+    explorer = Explorer(task_of(model, replace_unknown=True, **OPTIONS))
+    request = {"text": "Zoë"}  # the only word that a translation can look at
+    found = explorer.search(request, [1, 4])
+    assert found.tokens[0][:2] == ["Zoë", "a"] and found.ids[0][:2] == [1, 4]
+    assert found.texts[0].startswith("Zoë a")
+    seen = explorer.inspect(request, [1, 4, END_ID])
+    assert (seen.text, seen.target_tokens) == ("Zoë a", ["Zoë", "a", "</s>"])
+    assert seen.ids == [1, 4, END_ID]
+    assert "Zoë" in [word.text for word in explorer.next_words(request, [4])]
+
+
 def test_copied_share_by_hand(copying):
     # "Bücher" and "Zoë" are outside the vocabulary, so copying is the only way to write them.
     seen = copying.inspect(COPYING, copying.encode(COPYING, "Bücher two man Zoë"))
@@ -134,6 +166,13 @@ def test_copied_share_by_hand(copying):
     assert 0.2 < share[1] < 0.4
     document = seen.document()
     assert document["sources"][0]["copied"] == pytest.approx(share.tolist(), abs=1e-4)
+
+
+def test_copied_share_of_an_impossible_word(copying):
+    seen = copying.inspect(COPYING, copying.encode(COPYING, "Bücher two"))
+    seen = seen._replace(log_probability=np.array([-1e5, -1e5, 0.0], "float32"))
+    (share,) = seen.copied
+    np.testing.assert_array_equal(share[:2], 0)
 
 
 def test_unknown_words_of_the_source_can_be_chosen(copying):
@@ -190,6 +229,8 @@ def test_captions():
     assert seen.attention.weights.shape == (len(found.ids[0]), rows * columns)
     assert seen.source_tokens[:2] == ["1,1", "1,2"] and len(seen.source_tokens) == rows * columns
     assert seen.document()["sources"][0]["grid"] == [rows, columns]
+    own = explorer.inspect(request, explorer.encode(request, "a red circle"))
+    assert own.text == "a red circle" and own.ids == [4, 5, 6, END_ID]
     assert explorer.search({"image": b"no image"}) == ([""], [0.0], [[]], [[]], [])
 
 
