@@ -98,8 +98,9 @@ class Inspection(NamedTuple):
             self.source_tokens,
             self.target_tokens,
             np.zeros((len(self.target_tokens), len(self.source_tokens)), "float32"),
+            kinds=self.kinds,
         )
-        document = attended.document(self.kinds)
+        document = attended.document()
         if self.grid is not None:
             document["sources"][0]["grid"] = self.grid
         if self.attention is None:
@@ -336,7 +337,7 @@ class Explorer:
         ]
         attended, heads = None, outputs.get("head_weights")
         if "weights" in outputs:
-            (attended,) = SentenceAttention.of_batch(outputs)
+            (attended,) = SentenceAttention.of_batch(outputs, self._kinds)
         if heads is not None:
             heads = heads[0, :, :, :length, : len(source)]
         return Inspection(

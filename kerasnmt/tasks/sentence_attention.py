@@ -33,6 +33,8 @@ class SentenceAttention(NamedTuple):
             `[target_length, context_length]`, or None if the model reads no context.
         context_probability: Probability that each target token was copied from the context, float32
             `[target_length]`, or None if the model does not copy from a context.
+        kinds: Kinds of the tokens of source and target; see `by_words`. None for a kind that is not
+            known, and for the regions of an image.
     """
 
     source_tokens: list[str]
@@ -42,14 +44,20 @@ class SentenceAttention(NamedTuple):
     context_tokens: list[str] | None = None
     context_weights: np.ndarray | None = None
     context_probability: np.ndarray | None = None
+    kinds: tuple[str | None, str | None] = (None, None)
 
     @classmethod
-    def of_batch(cls, outputs: Mapping[str, np.ndarray]) -> list[SentenceAttention]:
+    def of_batch(
+        cls,
+        outputs: Mapping[str, np.ndarray],
+        kinds: tuple[str | None, str | None] = (None, None),
+    ) -> list[SentenceAttention]:
         """Return one object for each row of a batch.
 
         Args:
             outputs: Outputs of the signature `attention`, where strings are UTF-8 `bytes`; see
                 `TranslationTask`.
+            kinds: Kinds of the tokens; see the class.
 
         Returns:
             The attention of each row, without padding.
@@ -57,7 +65,7 @@ class SentenceAttention(NamedTuple):
         found = []
         for row, weights in enumerate(outputs["weights"]):
             source, target = (_tokens(outputs[f"{side}_tokens"][row]) for side in _SIDES)
-            attended = cls(source, target, weights[: len(target), : len(source)])
+            attended = cls(source, target, weights[: len(target), : len(source)], kinds=kinds)
             for name in _PROBABILITIES:
                 if name in outputs:
                     probability: dict[str, Any] = {name: outputs[name][row, : len(target)]}
@@ -119,19 +127,16 @@ class SentenceAttention(NamedTuple):
         weights = np.concatenate([self.weights, self.context_weights], axis=1)
         return weights, [*self.source_tokens, *self.context_tokens]
 
-    def document(self, kinds: tuple[str | None, str | None] = (None, None)) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the attention as values for JSON, for the page of `kerasnmt.viz.attention_page`.
 
-        Args:
-            kinds: Kinds of the tokens of source and target, with which the page merges tokens into
-                words; see `by_words`. None if a kind is not known.
-
         Returns:
-            A dict of `sources`, with the source and, if there is one, the context, and of the
-            `target`. Each has its `tokens` and, with `kinds`, the `words`, the index of each
-            token's word. Each source has its `weights`, `[target_length, length]`.
+            A dict of `sources`, a list of the source and, if there is one, the context, and of the
+            `target`. Each has its `name` and `tokens` and, if their kind is known, the `kind` and
+            `words`, the index of the word of each token. Each source has its `weights`,
+            `[target_length, length]`. The target of a pointer-generator has its probabilities.
         """
-        source_kind, target_kind = kinds
+        source_kind, target_kind = self.kinds
         sources = [_side("source", self.source_tokens, source_kind, self.weights)]
         if self.context_tokens is not None:
             sources.append(_side("context", self.context_tokens, source_kind, self.context_weights))

@@ -160,7 +160,7 @@ class Translator:
                 the model.
         """
         given = self._texts("texts", texts, contexts)
-        return self._run("attention", given, SentenceAttention.of_batch, batch_size, first_number)
+        return self._run("attention", given, self._attended, batch_size, first_number)
 
     def score(
         self,
@@ -213,7 +213,7 @@ class Translator:
             ValueError: If the model has no attention, or for the reasons in `score`.
         """
         given = self._pairs(sources, targets, contexts)
-        return self._run("forced_attention", given, SentenceAttention.of_batch, batch_size)
+        return self._run("forced_attention", given, self._attended, batch_size)
 
     def align(
         self,
@@ -272,6 +272,10 @@ class Translator:
         lines = ["\n".join(" ".join(one.split()) for one in story) for story in stories]
         given = {"story": lines, "question": questions}
         return [answer for answer, _ in self.ask(given, batch_size=batch_size)]
+
+    def _attended(self, outputs: dict[str, np.ndarray]) -> list[SentenceAttention]:
+        kinds = self.description.get("source_kind"), self.description.get("target_kind")
+        return SentenceAttention.of_batch(outputs, kinds)
 
     def _texts(
         self, name: str, texts: Sequence[str], contexts: Sequence[str] | None

@@ -116,6 +116,7 @@ def test_page_of_several_sentences(kerasnmt, run_folder, export_folder, translat
             assert sentence["target"]["tokens"] == attended.target_tokens
             (source,) = sentence["sources"]
             assert source["tokens"] == attended.source_tokens
+            assert [side["kind"] for side in (source, sentence["target"])] == [*attended.kinds]
             np.testing.assert_allclose(source["weights"], attended.weights, atol=2e-4)
         assert "choices" in one["target"] and "choices" not in other["target"]
 

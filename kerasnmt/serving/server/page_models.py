@@ -161,13 +161,13 @@ class ExportPageModel(PageModel):
         return {"hypotheses": hypotheses, "sentence": sentence}
 
     def _sentence(self, outputs: dict[str, np.ndarray]) -> Document:
-        kinds = [self._description.get(f"{side}_kind") for side in ("source", "target")]
+        kinds = self._description.get("source_kind"), self._description.get("target_kind")
         grid = self._description.get("grid")
         if grid is not None:
             names = [str(region).encode() for region in range(grid[0] * grid[1])]
             outputs = {**outputs, "source_tokens": np.array([names], object)}
-        (attended,) = SentenceAttention.of_batch(outputs)
-        document = attended.document((kinds[0], kinds[1]))
+        (attended,) = SentenceAttention.of_batch(outputs, kinds)
+        document = attended.document()
         document["sources"][0]["grid"] = grid
         return document
 

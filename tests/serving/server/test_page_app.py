@@ -151,7 +151,9 @@ def test_captions():
     image = encode_png(9, 7, (200, 10, 0))
     answer = ask(client, "search", {"image": base64.b64encode(image).decode()})
     assert answer["hypotheses"][0]["text"] == model.caption([image], **OPTIONS)[0]
-    assert "not base64" not in ask(client, "search", {"image": "%"}, 400)["error"]
+    assert "image in base64" in ask(client, "search", {"image": "%"}, 400)["error"]
+    own = {"image": base64.b64encode(image).decode(), "target": "a red circle"}
+    assert ask(client, "inspect", own)["text"] == "a red circle"
 
 
 def test_stories():
