@@ -24,9 +24,7 @@ search: {beam_size: 3, length_penalty: 0.6, max_length: 20}
 
 
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
-SERVED = re.compile(
-    r"serving version 1 of (\S+) at (http://\S+?)/v1/models/\1; Ctrl-C stops it\n"
-)
+SERVED = re.compile(r"serving version 1 of (\S+) at (http://\S+?)/v1/models/\1; Ctrl-C stops it\n")
 
 
 class Done(NamedTuple):
