@@ -3,7 +3,9 @@
 import gc
 import os
 import random
+import shutil
 import sys
+from urllib.parse import urlsplit
 
 # TensorFlow and Keras read these when they are imported, so they are set before any test module.
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -196,3 +198,57 @@ def make_pointer_model():
         return model
 
     return make
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+# Playwright keeps an event loop in this thread, so the browser ends before another module's tests.
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"expected a browser, one of {', '.join(BROWSERS)}; none is installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def faults():
+    """Messages and errors of a page's scripts, its dialogs, and its requests to other hosts.
+
+    A test fails if there are any at its end. One that expects some removes them.
+    """
+    faults = []
+    yield faults
+    assert faults == []
+
+
+@pytest.fixture
+def tab(browser, faults):
+    """A tab of the browser, of 1000 by 800 pixels."""
+
+    def on_dialog(dialog):
+        faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def on_request(request):
+        if urlsplit(request.url).hostname not in (None, "", "127.0.0.1"):
+            faults.append(f"request: {request.url}")
+
+    context = browser.new_context(viewport={"width": 1000, "height": 800})
+    context.set_default_timeout(60_000)
+    tab = context.new_page()
+    tab.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: faults.append(f"error: {error}"))
+    tab.on("dialog", on_dialog)
+    tab.on("request", on_request)
+    yield tab
+    context.close()

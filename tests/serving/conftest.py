@@ -128,7 +128,7 @@ def rest_app(served_session):
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def start():
     """Start a server with a WSGI application; return its URL."""
     from kerasnmt.serving.server.threaded_server import threaded_server

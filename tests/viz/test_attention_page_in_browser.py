@@ -1,0 +1,84 @@
+"""The file of `attention_page` in Chromium."""
+
+import numpy as np
+import pytest
+
+from kerasnmt.tasks.sentence_attention import SentenceAttention
+from kerasnmt.viz import attention_page
+
+pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+from playwright.sync_api import expect
+
+expect.set_options(timeout=60_000)
+SCRIPT = "</script><img src=x onerror=alert(1)>"
+WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.8, 0.1], [0.0, 0.004, 0.996]], "float32")
+TWO = [
+    SentenceAttention(["ein", SCRIPT, "</s>"], ["a", SCRIPT, "</s>"], WEIGHTS),
+    SentenceAttention(["▁ja", "wohl", "</s>"], ["yes", "sir", "</s>"], WEIGHTS),
+]
+
+
+class Inspected:
+    """A sentence with probabilities and other words."""
+
+    def document(self):
+        document = TWO[1].document(("sentencepiece", "words"))
+        choices = [[{"ids": [4], "text": "well", "log_probability": np.log(0.25)}]] * 3
+        return document | {
+            "target": document["target"] | {"log_probability": [-1.0, -0.5, 0], "choices": choices}
+        }
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a page; return its URL."""
+
+    def write(sentences):
+        path = tmp_path / "page.html"
+        path.write_text(attention_page(sentences, "Two & more"), encoding="utf-8")
+        return path.as_uri()
+
+    return write
+
+
+def test_each_sentence_has_its_weights_and_its_texts_stay_texts(tab, write):
+    tab.goto(write(TWO))
+    expect(tab).to_have_title("Two & more")
+    drawings = tab.locator("section svg")
+    expect(drawings).to_have_count(2)
+    words = drawings.first.locator(".token")
+    expect(words).to_have_text(["ein", SCRIPT, "end", "a", SCRIPT, "end"])
+    notes = drawings.first.locator(".token + text")
+    words.nth(4).focus()
+    expect(notes).to_have_text(["10%", "80%", "10%", "", "", ""])
+    tab.locator("section").first.locator(".words button").last.hover()
+    expect(notes).to_have_text(["", "", "100%", "", "", ""])
+    tab.locator("section").first.get_by_role("button", name="Heat map").click()
+    expect(drawings.first.locator(".cell")).to_have_count(9)
+    drawings.first.locator(".token").nth(1).hover()
+    expect(notes).to_have_text(["", "", "", "25%", "80%", ""])
+    assert tab.locator("img").count() == 0
+
+
+def test_an_inspected_sentence_shows_probabilities_and_other_words(tab, write):
+    tab.goto(write([Inspected()]))
+    expect(tab.locator("section .note").first).to_have_text("log-probability −1.50")
+    words = tab.locator("svg .token")
+    expect(words).to_have_text(["jawohl", "end", "yes", "sir", "end"])
+    words.nth(2).focus()
+    expect(tab.locator("svg .token + text")).to_have_text(["100%", "", "", "", ""])
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", name="In place of “yes”")).to_be_visible()
+    expect(tab.locator(".bars td")).to_have_text(["well", "", "25%", ""])
+    tab.get_by_role("button", name="Pieces").click()
+    expect(words).to_have_text(["▁ja", "wohl", "end", "yes", "sir", "end"])
+
+
+def test_without_scripts_a_file_shows_tables(browser, write):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(write(TWO))
+    expect(tab.locator("table")).to_have_count(2)
+    cells = tab.locator("table").first.locator("td")
+    expect(cells).to_have_text(["75%", "25%", "", "10%", "80%", "10%", "", "", "100%"])
+    context.close()
