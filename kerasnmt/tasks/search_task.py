@@ -59,7 +59,7 @@ class SearchTask(Task):
         return [*self.model.target_tokenizer.tokenize([target]).to_list()[0], END_ID]
 
     def target_size(self, *fields: Any) -> int:
-        """Return the number of different ids in the answers to one request, with the special ids."""
+        """Return the number of ids that answers to one request can have, with the special ids."""
         return self.model.target_tokenizer.vocabulary_size
 
     def _read(self, *fields: tf.Tensor) -> tuple[dict[str, Any], Any]:
