@@ -65,7 +65,7 @@ class CurrentVersion:
 class VersionWatcher:
     """Search for new versions of an export, which replace the version that is served.
 
-    Like TF Serving, it serves the version with the highest number. A version that is still being
+    As in TF Serving, the version with the highest number is served. A version that is still being
     copied is not loaded: its files must be the same at two looks. `kerasnmt export` moves a version
     to its place in one operation. A loaded version answers an example before it is served, because
     the first run of a signature takes long.
@@ -126,7 +126,7 @@ class VersionWatcher:
             for name, signature in app.session.signatures.items():
                 if contract := contract_of(signature.inputs):  # other exports are not kerasnmt's
                     app.session.run(name, contract.columns(contract.example_rows[:1]))
-        except RuntimeError as error:
+        except Exception as error:  # whatever it is, the old version stays
             app.session.close()
             raise ValueError(
                 f"{version}: the export fails to answer an example: {error}"
