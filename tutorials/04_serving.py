@@ -155,7 +155,7 @@ assert local.translate(sources) == expected
 # %% [markdown]
 # ## A server
 # `kerasnmt serve` answers the REST routes of TF Serving, and needs no container. The guide
-# `guides/serving.md` says where TF Serving takes over. With `--port 0` it takes a free port and
+# `guides/serving.md` says when to use TF Serving instead. With `--port 0` it takes a free port and
 # prints the address.
 
 # %%

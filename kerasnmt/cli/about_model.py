@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-# Number of examples, and the longest text of an example.
-_EXAMPLES, _LONGEST = 4, 80
+# Number of examples, the longest text of an example, and the number of rows to choose from.
+_EXAMPLES, _LONGEST, _ROWS = 4, 80, 100
 
 
 def about_model(place: str, fields: Sequence[str], export: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a `description` and `examples`, a list of requests.
+    """Return the `description` of a model, and `examples`, a list of requests.
 
     Args:
         place: A preset, a run or an export.
@@ -19,8 +19,8 @@ def about_model(place: str, fields: Sequence[str], export: Mapping[str, Any]) ->
         export: Description of the export, or an empty dict.
 
     Returns:
-        The description of a preset and its examples; or sources of a run's validation data, if its
-        files are still there; or the examples of an export.
+        For a preset, its description and examples. For an export, its examples. For a run that
+        translates, sources of its validation data, if the files can still be read.
     """
     from kerasnmt.preset_folders import preset_folder
 
@@ -63,10 +63,12 @@ def _of_run(place: str, fields: Sequence[str]) -> Iterator[dict[str, str]]:
     if [*fields] != ["text"] or not recipe.exists():
         return
     section = Recipe.load(recipe, []).data.validation
-    if not all(path.exists() for _, path in section if isinstance(path, Path)):
+    try:
+        pairs = read_pairs(section, "validation")
+    except ValueError:  # the files have moved or changed
         return
     seen = set()
-    for source, _ in read_pairs(section, "validation").take(100).as_numpy_iterator():
+    for source, _ in pairs.take(_ROWS).as_numpy_iterator():
         text = source.decode(errors="replace")
         if text.strip() and len(text) <= _LONGEST and text not in seen:
             seen.add(text)

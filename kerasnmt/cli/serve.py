@@ -60,7 +60,7 @@ def serve(
             "--poll",
             min=0.01,
             metavar="SECONDS",
-            help="Time between two looks for a new version of an export.",
+            help="Time between two checks for a new version of an export.",
         ),
     ] = 2.0,
     access_log: Annotated[
@@ -69,18 +69,18 @@ def serve(
 ) -> None:
     """Serve a model with the REST API of TF Serving.
 
-    MODEL is the folder of an export, for its newest version, or the folder of a version, or a run,
-    or a preset. In the folder of an export, a new version replaces the old one while the server
-    runs.
+    MODEL is a run, a preset, the folder of an export, whose newest version is served, or the folder
+    of one version. In the folder of an export, a new version replaces the old one while the server
+    runs. A browser shows a page at the address of the server, to try the model.
 
     If more than --max-requests predictions are under way, the next one is answered with 503, and
     the client can try it again. A prediction that takes longer than --timeout is answered with
     504. It cannot be cancelled, so it goes on, and counts as under way until it ends. The server
     also answers GET /healthz and GET /monitoring/prometheus/metrics.
 
-    Unlike TF Serving, this server does not batch the texts of several requests, and knows neither
-    gRPC nor several models. Ctrl-C and SIGTERM stop the server. It then finishes open requests for
-    at most eight seconds, and exits with 1 if some remain.
+    Unlike TF Serving, this server does not batch the texts of several requests, does not speak
+    gRPC, and serves only one model. Ctrl-C and SIGTERM stop the server. It then finishes open
+    requests for at most eight seconds, and exits with 1 if some remain.
     """
     from kerasnmt.cli.about_model import about_model
     from kerasnmt.serving import RestApp

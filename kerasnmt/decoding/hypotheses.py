@@ -22,7 +22,7 @@ class Hypotheses(NamedTuple):
 
 
 class SearchTree(NamedTuple):
-    """All sequences that a beam search kept at each step, also those that it dropped later.
+    """All sequences that a beam search kept at each step, including those that it dropped later.
 
     Place k of step t holds a token. The sequence of this token is the one at place `parents` of
     step t - 1, extended by the token. A sequence that has ended keeps its place: it is its own

@@ -16,7 +16,7 @@ class SearchModel(keras.Model):
 
     `EncoderDecoder` and `Ensemble` are such models. A subclass implements `encode`, `memory_mask`
     and `step`, which `search` needs, and `token_log_probability`, `attend` and `inspect`. It sets
-    `has_attention` and `copies`.
+    `has_attention`, `has_heads` and `copies`.
     """
 
     # Whether the records of `step` contain attention weights.
@@ -47,7 +47,7 @@ class SearchModel(keras.Model):
                 padded on the right with 0, or None.
             n_best: Number of targets for each source, at most the number of hypotheses.
             with_records: Whether to return the records, such as attention weights.
-            with_tree: Whether to return the tree of the beam search.
+            with_tree: Whether to return the tree of the beam search. Samples have no tree.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:

@@ -9,14 +9,13 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt.models.memory_network import FIRST_WORD
+from kerasnmt.tasks.search_task import CHOICES
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.stories import story_ids
 from kerasnmt.text.targets import padded
 
 # Maximum number of sentences for a model without a limit.
 _MOST_SENTENCES = 1000
-# Number of answers among which a reader of `inspect` can choose.
-_CHOICES = 10
 
 
 class AnsweringTask(Task):
@@ -39,8 +38,8 @@ class AnsweringTask(Task):
 
     - `inspect` also returns where each hop looked, `weights`, float32 `[batch, hops, sentences]`;
       the tokens of the sentences that were read, `sentences`, string `[batch, sentences]`; and the
-      most probable answers, `choice_tokens` and `choice_log_probabilities`, `[batch, 10]`, best
-      first.
+      most probable answers, `choice_ids`, `choice_tokens` and `choice_log_probabilities`,
+      `[batch, 10]`, best first.
 
     Args:
         model: A `kerasnmt.models.MemoryNetwork` with tokenizers.
@@ -107,7 +106,7 @@ class AnsweringTask(Task):
     def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
         log_probabilities, weights = self.applied(self.model.inspect)(given)
         words = log_probabilities[:, FIRST_WORD:]
-        best, ids = ops.top_k(words, min(_CHOICES, words.shape[-1]))
+        best, ids = ops.top_k(words, min(CHOICES, words.shape[-1]))
         return {
             "weights": weights,
             "choice_ids": ops.cast(ids, "int32") + FIRST_WORD,

@@ -1,4 +1,4 @@
-"""What a model thinks of one request: what it found, dropped, and could have chosen."""
+"""Questions about one request: what a search found and dropped, and what else was probable."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -68,14 +68,15 @@ class Inspection(NamedTuple):
         """Share of each token's probability that comes from copying it.
 
         Float32 `[target_length]` for the source and, if the model copies from it, for the context;
-        None for a model that does not copy, and for one whose outputs are all copied.
+        None for a model that does not copy, and for one whose outputs are all copied. For an
+        ensemble, it is computed from the means of the members' gates and weights.
         """
         attended = self.attention
         if attended is None or attended.generate_probability is None:
             return None
         of_context = attended.context_probability
         gates = [1 - attended.generate_probability - (0 if of_context is None else of_context)]
-        texts: list[Any] = [(attended.source_tokens, attended.weights)]
+        texts: list[tuple[Any, Any]] = [(attended.source_tokens, attended.weights)]
         if of_context is not None:
             gates.append(of_context)
             texts.append((attended.context_tokens, attended.context_weights))
@@ -190,7 +191,7 @@ class Explorer:
         self._limit = task.options.max_length
 
     def search(self, request: Mapping[str, Any], prefix_ids: Sequence[int] = ()) -> Exploration:
-        """Search for answers, and return also what the search dropped.
+        """Search for answers, and also return what the search dropped.
 
         Args:
             request: Dict of the fields of the task, such as `{"text": "I love you."}`. An image is
@@ -205,7 +206,7 @@ class Explorer:
                 `max_length` of the search.
         """
         self._check_ids(request, prefix_ids)
-        outputs = self._run("explore", {"prefix_ids": [*prefix_ids]}, request)
+        outputs = self._run("explore", [[*prefix_ids]], request)
         return _exploration({name: values[0] for name, values in outputs.items()})
 
     def inspect(self, request: Mapping[str, Any], target_ids: Sequence[int]) -> Inspection:
@@ -223,7 +224,7 @@ class Explorer:
             raise ValueError("Expected at least one id. Received: target_ids=[]")
         ended = target_ids[-1] == END_ID
         self._check_ids(request, target_ids[:-1] if ended else target_ids)
-        outputs = self._run("inspect", {"target_ids": [*target_ids]}, request)
+        outputs = self._run("inspect", [[*target_ids]], request)
         return self._inspection([*target_ids], outputs)
 
     def truncated(self, request: Mapping[str, Any]) -> str | None:
@@ -245,8 +246,8 @@ class Explorer:
     def next_words(self, request: Mapping[str, Any], prefix_ids: Sequence[int]) -> list[WordChoice]:
         """Return the most probable words after a prefix, each with the best answer it leads to.
 
-        A word is a token or, if tokens are pieces, all pieces up to the next word of the best
-        answer that begins with the prefix and the first piece.
+        A word is a token. If tokens are pieces, each of the most probable pieces is completed to a
+        word, the one in the best answer that begins with the prefix and this piece.
 
         Args:
             request: See `search`.
@@ -264,10 +265,10 @@ class Explorer:
         prefix = [*prefix_ids]
         *_, tokens = self.inspect(request, [*prefix, END_ID]).choices
         rows = [[*prefix, *token.ids] for token in tokens]
-        found = self._run("explore", {"prefix_ids": rows}, request)
+        found = self._run("explore", rows, request)
         best = found["ids"][:, 0]
         ends = [self._end_of_word(row, len(prefix)) for row in found["tokens"][:, 0]]
-        scored = self._run("inspect", {"target_ids": best[:, : max(ends)].tolist()}, request)
+        scored = self._run("inspect", best[:, : max(ends)].tolist(), request)
         words: dict[str, WordChoice] = {}
         for row, end in enumerate(ends):
             if not best[row, len(prefix) : end].any():  # no answer is longer than the prefix
@@ -309,14 +310,12 @@ class Explorer:
         return end
 
     def _run(
-        self, name: str, ids: Mapping[str, list], request: Mapping[str, Any]
+        self, name: str, rows: list[list[int]], request: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Run a function on the request, once for each row of ids, or once for one row."""
-        ((field, rows),) = ids.items()
-        if not rows or not isinstance(rows[0], list):
-            rows = [rows]
-        given: dict[str, Any] = {field: np.array(rows, "int32").reshape(len(rows), -1)}
-        given |= {key: [request[key]] * len(rows) for key in self.task.fields}
+        """Run a function on the request, once for each row of ids."""
+        first_field, *fields = self.task.unserved[name].fields
+        given: dict[str, Any] = {first_field: np.array(rows, "int32")}
+        given |= {key: [request[key]] * len(rows) for key in fields}
         outputs = self.task.signatures[name](**given)
         return {key: np.asarray(value) for key, value in outputs.items()}
 

@@ -12,8 +12,8 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.targets import decoder_inputs
 
-# Number of tokens among which a reader of `inspect` can choose.
-_CHOICES = 10
+# Number of most probable tokens that `inspect` returns.
+CHOICES = 10
 
 
 class SearchTask(Task):
@@ -59,7 +59,7 @@ class SearchTask(Task):
         return [*self.model.target_tokenizer.tokenize([target]).to_list()[0], END_ID]
 
     def target_size(self, *fields: Any) -> int:
-        """Return the number of ids that answers to one request can have, with the special ids."""
+        """Return the number of ids that answers to one request consist of, with special ids."""
         return self.model.target_tokenizer.vocabulary_size
 
     def _read(self, *fields: tf.Tensor) -> tuple[dict[str, Any], Any]:
@@ -119,7 +119,7 @@ class SearchTask(Task):
     def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
         inputs, targets = given["inputs"], given["targets"]
         log_probabilities, records = self.applied(self.model.inspect)(inputs)
-        choices = min(_CHOICES, self.model.target_tokenizer.vocabulary_size)
+        choices = min(CHOICES, self.model.target_tokenizer.vocabulary_size)
         best, ids = ops.top_k(log_probabilities, choices)
         own = ops.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
         found = {

@@ -66,10 +66,9 @@ class SentenceAttention(NamedTuple):
         for row, weights in enumerate(outputs["weights"]):
             source, target = (_tokens(outputs[f"{side}_tokens"][row]) for side in _SIDES)
             attended = cls(source, target, weights[: len(target), : len(source)], kinds=kinds)
-            for name in _PROBABILITIES:
-                if name in outputs:
-                    probability: dict[str, Any] = {name: outputs[name][row, : len(target)]}
-                    attended = attended._replace(**probability)
+            known = [name for name in _PROBABILITIES if name in outputs]
+            more: dict[str, Any] = {name: outputs[name][row, : len(target)] for name in known}
+            attended = attended._replace(**more)
             if "context_tokens" in outputs:
                 context = _tokens(outputs["context_tokens"][row])
                 of_context = outputs["context_weights"][row, : len(target), : len(context)]

@@ -154,7 +154,7 @@ class TranslationTask(SearchTask):
         return [*ids, END_ID]
 
     def target_size(self, *texts: str) -> int:
-        """Return the number of different ids in the translations of one request."""
+        """Return the number of ids that translations of one request consist of."""
         size = super().target_size()
         if not self.model.copies:
             return size

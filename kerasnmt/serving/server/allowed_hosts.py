@@ -11,12 +11,13 @@ _HOST = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]*)(:\d*)?")  # the port may be left o
 class AllowedHosts:
     """Values of the header `Host` that a server accepts.
 
-    A web page can give its own name the address of this machine, and then read what a server here
-    answers to it (DNS rebinding). The browser sends the name of the page as `Host`, so a server
-    that refuses unknown names is safe. Browsers cannot be tricked this way with addresses.
+    A web page can point its own name at this machine, and then read the answers of a server here
+    (DNS rebinding). The browser sends this name as `Host`, so a server that refuses unknown names
+    is safe. IP addresses are safe, because nobody can point them at another machine.
 
     The names `localhost`, `127.0.0.1`, `::1`, the address of the server and `names` are allowed.
-    On an address that is not loopback, all IP addresses and the name of this machine are, too.
+    If the server listens on an address that is not loopback, all IP addresses and the name of this
+    machine are allowed, too.
 
     Args:
         address: Address that the server listens on.

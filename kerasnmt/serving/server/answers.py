@@ -7,6 +7,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
 MAX_BODY_BYTES = 8 << 20
+MAX_TEXT_BYTES = 64 << 10
 
 
 def read_body(request: Request, max_bytes: int) -> bytes:

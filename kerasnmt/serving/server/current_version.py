@@ -12,9 +12,12 @@ from kerasnmt.serving.contract.kinds import contract_of
 from kerasnmt.serving.export.version_folder import newest_version
 from kerasnmt.serving.server.rest_app import RestApp
 
+# Size and time of the last change of each file.
+_Files = dict[Path, tuple[int, int]]
+
 
 class CurrentVersion:
-    """WSGI application with the version that is served, which can be replaced.
+    """WSGI application that answers with the current version of a model, which can be replaced.
 
     Args:
         app: The application of the first version.
@@ -65,7 +68,7 @@ class CurrentVersion:
 class VersionWatcher:
     """Search for new versions of an export, which replace the version that is served.
 
-    Like TF Serving, it serves the version with the highest number. A version that is still being
+    As in TF Serving, the version with the highest number is served. A version that is still being
     copied is not loaded: its files must be the same at two looks. `kerasnmt export` moves a version
     to its place in one operation. A loaded version answers an example before it is served, because
     the first run of a signature takes long.
@@ -86,12 +89,12 @@ class VersionWatcher:
     ) -> None:
         self._current, self._directory = current, directory
         self._load, self._say = load, say
-        self._seen: Any = None
-        self._failed: Any = None
+        self._seen: _Files | None = None
+        self._failed: _Files | None = None
         self._reported: set[Path] = set()
 
     def watch(self, seconds: float) -> NoReturn:
-        """Look again and again, with pauses of some seconds."""
+        """Look again and again, with pauses of this many seconds."""
         while True:
             time.sleep(seconds)
             self.look()
@@ -126,7 +129,7 @@ class VersionWatcher:
             for name, signature in app.session.signatures.items():
                 if contract := contract_of(signature.inputs):  # other exports are not kerasnmt's
                     app.session.run(name, contract.columns(contract.example_rows[:1]))
-        except RuntimeError as error:
+        except Exception as error:  # whatever it is, the old version stays
             app.session.close()
             raise ValueError(
                 f"{version}: the export fails to answer an example: {error}"
@@ -134,7 +137,7 @@ class VersionWatcher:
         return app
 
 
-def _files(version: Path) -> dict[Path, tuple[int, int]]:
+def _files(version: Path) -> _Files:
     """Return the size and the time of the last change of each file."""
     states = {path: path.stat() for path in version.rglob("*")}
     return {path: (state.st_size, state.st_mtime_ns) for path, state in states.items()}

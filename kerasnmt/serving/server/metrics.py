@@ -43,7 +43,7 @@ class Metrics:
         )
         self.under_way = Gauge(
             "kerasnmt_predictions_under_way",
-            "Predictions under way, with those whose request has ended by its time limit.",
+            "Predictions under way, including those that have exceeded the time limit.",
             registry=registry,
         )
         self.refused = Counter(

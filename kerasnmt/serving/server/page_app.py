@@ -1,15 +1,21 @@
-"""Page on which one sees what a model thinks."""
+"""WSGI application of the page that shows what a model thinks."""
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
 from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
-from kerasnmt.serving.server.answers import MAX_BODY_BYTES, error_answer, json_answer, read_body
+from kerasnmt.serving.server.answers import (
+    MAX_BODY_BYTES,
+    MAX_TEXT_BYTES,
+    error_answer,
+    json_answer,
+    read_body,
+)
 from kerasnmt.serving.server.page_models import PageModel, image_bytes
 
 # The page loads nothing from other places, and no other page may contain it.
@@ -24,15 +30,18 @@ _FILES = {
     "/page/live.js": ("live.js", "text/javascript"),
 }
 
+# Function from the fields of the model and the whole document to the answer.
+_Question = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+
 
 class PageApp:
     """WSGI application of the page.
 
     - `GET /` returns the page, and `GET /page/FILE` its scripts and its style sheet.
     - `GET /page/model` returns what the page needs to know about the model.
-    - `POST /page/search`, `/page/inspect` and `/page/words` answer its questions. Each takes a JSON
-      object with the fields of the model; an image is in base64. `search` and `words` also take
-      `prefix_ids`, and `inspect` takes `target_ids` or the text `target`; see `PageModel`.
+    - `POST /page/search`, `/page/inspect` and `/page/words` answer the page's questions. Each takes
+      a JSON object with the fields of the model; an image is in base64. `search` and `words` also
+      take `prefix_ids`, and `inspect` takes `target_ids` or the text `target`; see `PageModel`.
 
     An error is `{"error": message}`.
 
@@ -50,11 +59,11 @@ class PageApp:
         about: Mapping[str, Any],
         *,
         max_body_bytes: int = MAX_BODY_BYTES,
-        max_text_bytes: int = 64 << 10,
+        max_text_bytes: int = MAX_TEXT_BYTES,
     ) -> None:
         self._model, self._about = model, about
         self._max_body_bytes, self._max_text_bytes = max_body_bytes, max_text_bytes
-        self._questions = {
+        self._questions: dict[str, _Question] = {
             "/page/search": self._search,
             "/page/inspect": self._inspect,
             "/page/words": self._words,
@@ -93,7 +102,7 @@ class PageApp:
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
 
-    def _asked(self, question: Any, request: Request) -> dict[str, Any]:
+    def _asked(self, question: _Question, request: Request) -> dict[str, Any]:
         start = time.perf_counter()
         try:
             document = json.loads(read_body(request, self._max_body_bytes))

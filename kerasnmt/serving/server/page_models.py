@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from kerasnmt.serving.server.current_version import CurrentVersion
+from kerasnmt.tasks.answering import AnsweringTask
 from kerasnmt.tasks.explorer import Explorer, inspect_story
+from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 
@@ -23,8 +25,8 @@ class PageModel:
 
     Attributes:
         fields: Names of the fields.
-        inspects: Whether the model tells probabilities, continues chosen words, and reads
-            translations of a user.
+        inspects: Whether the model gives probabilities, continues chosen words, and scores a user's
+            answers.
         note: What the page says about the model, or an empty string.
     """
 
@@ -44,9 +46,9 @@ class PageModel:
         }
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
-        """Return the `hypotheses`, best first, and what is known of the best, the `sentence`.
+        """Return the `hypotheses`, best first, and the inspection of the best, the `sentence`.
 
-        If the text was too long for the search, `truncated` is a message.
+        If the text was truncated, `truncated` is a message.
 
         Args:
             request: The request.
@@ -59,7 +61,7 @@ class PageModel:
         raise NotImplementedError
 
     def encode(self, request: Request, target: str) -> list[int]:
-        """Return the ids of a translation of a user."""
+        """Return the ids of a user's answer, with the end token."""
         raise NotImplementedError
 
     def words(self, request: Request, prefix_ids: list[int]) -> Document:
@@ -76,7 +78,7 @@ class SearchPageModel(PageModel):
 
     inspects = True
 
-    def __init__(self, task: Any) -> None:
+    def __init__(self, task: SearchTask) -> None:
         self.fields = task.fields
         self._task, self._explorer = task, Explorer(task)
 
@@ -113,7 +115,7 @@ class StoryPageModel(PageModel):
         task: The task.
     """
 
-    def __init__(self, task: Any) -> None:
+    def __init__(self, task: AnsweringTask) -> None:
         self.fields = task.fields
         self._task = task
 
@@ -127,7 +129,7 @@ class StoryPageModel(PageModel):
 
 
 class ExportPageModel(PageModel):
-    """Export, whose signatures tell less than a task.
+    """Export, which gives the best answers and their attention, but no probabilities.
 
     Args:
         current: The version of the export that is served.
@@ -172,15 +174,15 @@ class ExportPageModel(PageModel):
         return document
 
 
-def page_model_of(task: Any) -> PageModel:
+def page_model_of(task: AnsweringTask | SearchTask) -> PageModel:
     """Return the page model of a task."""
-    return StoryPageModel(task) if "question" in task.fields else SearchPageModel(task)
+    return StoryPageModel(task) if isinstance(task, AnsweringTask) else SearchPageModel(task)
 
 
 def _hypotheses(answers: dict[str, np.ndarray]) -> list[Document]:
     """Return the answers to one request, best first."""
     (name,) = answers.keys() - {"score", "scores"}
-    (scores,) = (answers[key] for key in answers if key != name)
+    scores = answers["scores" if "scores" in answers else "score"]
     ranked = zip(np.ravel(answers[name]), np.ravel(scores).tolist(), strict=True)
     return [
         {"text": decode(text), "score": score} for text, score in ranked if score > ABSENT_SCORE / 2

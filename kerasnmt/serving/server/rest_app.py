@@ -18,7 +18,13 @@ from werkzeug.wrappers import Request
 
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
-from kerasnmt.serving.server.answers import MAX_BODY_BYTES, error_answer, json_answer, read_body
+from kerasnmt.serving.server.answers import (
+    MAX_BODY_BYTES,
+    MAX_TEXT_BYTES,
+    error_answer,
+    json_answer,
+    read_body,
+)
 
 _PATH = re.compile(
     r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|/metadata)"
@@ -71,7 +77,7 @@ class RestApp:
         *,
         max_body_bytes: int = MAX_BODY_BYTES,
         max_batch: int = 1024,
-        max_text_bytes: int = 64 << 10,
+        max_text_bytes: int = MAX_TEXT_BYTES,
     ) -> None:
         self.session = session
         self.name, self.version = name, version

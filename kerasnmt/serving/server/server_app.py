@@ -32,7 +32,7 @@ App = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class ServerApp:
-    """WSGI application of a server: the routes of a model, their protection and their observation.
+    """WSGI application of a whole server: routes, limits, metrics and access log.
 
     - `GET /healthz` returns `ok`.
     - `GET /monitoring/prometheus/metrics` returns metrics in the text format of Prometheus.

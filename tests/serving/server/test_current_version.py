@@ -9,6 +9,7 @@ from kerasnmt.serving import RestApp
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
 
+FAILURES = {1313: RuntimeError("thirteen"), 1414: ValueError("other inputs")}
 TEXT = {"text": TensorInfo("text:0", "string", [-1])}
 
 
@@ -26,8 +27,8 @@ class Numbered:
         self.begun.set()
         assert self.go_on.wait(60) and not self.closed.is_set()
         self.runs += 1
-        if self.number == 1313:
-            raise RuntimeError("thirteen")
+        if self.number in FAILURES:
+            raise FAILURES[self.number]
         return {"text": np.full(len(inputs["text"]), b"%d" % self.number, object)}
 
     def close(self):
@@ -170,13 +171,16 @@ def test_a_version_that_cannot_be_loaded_is_reported_once(watched):
     assert ask(current) == ["3"] and said[1:] == ["serving version 3 of toy"]
 
 
-def test_a_version_that_fails_on_an_example_is_not_served(watched):
-    folder, current, look, said, loaded = watched
-    write(folder / "1313", "good")
+@pytest.mark.parametrize("number", FAILURES)
+def test_a_version_that_fails_on_an_example_is_not_served(tmp_path, number):
+    current, app, said = CurrentVersion(numbered(2)), numbered(number), []
+    watcher = VersionWatcher(current, tmp_path, lambda version: app, said.append)
+    write(tmp_path / str(number), "good")
     for _ in range(4):
-        look()
-    error = f"{folder}/1313: the export fails to answer an example: thirteen"
-    assert (said, loaded, current.version) == ([f"still serving version 2: {error}"], [1313], 2)
+        watcher.look()
+    error = f"{tmp_path}/{number}: the export fails to answer an example: {FAILURES[number]}"
+    assert said == [f"still serving version 2: {error}"]
+    assert current.version == 2 and app.session.closed.is_set() and app.session.runs == 1
 
 
 def test_a_folder_that_disappears_changes_nothing(watched):
