@@ -299,8 +299,9 @@
       const name = onChoose
         ? make("button", { type: "button", class: text === chosen ? "chosen" : "", click: () => onChoose(choice) }, text)
         : text;
-      return make("tr", {}, make("td", {}, name),
-        make("td", {}, make("meter", { min: 0, max: 1, value: p, "aria-label": `${text}: ${percent(p)}` })),
+      const bar = make("div", { role: "meter", "aria-valuemax": 1, "aria-valuenow": p, "aria-label": `${text}: ${percent(p)}` });
+      bar.style.setProperty("--share", `${100 * p}%`);
+      return make("tr", {}, make("td", {}, name), make("td", {}, bar),
         make("td", { class: "number" }, percent(p)), make("td", { class: "more" }, choice.best ?? ""));
     });
     return make("table", { class: "bars" }, make("tbody", {}, rows));
