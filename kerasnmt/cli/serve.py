@@ -106,7 +106,7 @@ def serve(
         name, number = name or version.parent.name, int(version.name)
         with console.status("loading the model"), without_talk():
             session = _saved_model_session(version)
-        description = read_description(version)
+        description = _description(version, console)
 
     def rest_app(session: Any, number: int) -> RestApp:
         return RestApp(session, name, number, max_batch=max_batch, **limits)
@@ -116,7 +116,11 @@ def serve(
         page = None  # for a SavedModel of others
         if version is None or description:
             page_model = (
-                page_model_of(task) if version is None else ExportPageModel(model, description)
+                page_model_of(task)
+                if version is None
+                else ExportPageModel(
+                    model, lambda number: read_description(version.parent / str(number))
+                )
             )
             about = {"name": name, **about_model(place, page_model.fields, description)}
             page = PageApp(page_model, about, **limits)
@@ -162,6 +166,17 @@ def _task(place: str, console: Console) -> Any:
         from kerasnmt.tasks import task_of
 
         return task_of(model, **options)
+
+
+def _description(version: Path, console: Console) -> dict[str, Any]:
+    """Return the description of an export, or an empty dict if it has none for a page."""
+    from kerasnmt.serving.export.version_folder import read_description
+
+    try:
+        return read_description(version)
+    except ValueError as error:
+        say(console, f"serving without a page: {error}")
+        return {}
 
 
 def _version(directory: Path) -> Path:

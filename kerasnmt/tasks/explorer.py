@@ -207,7 +207,13 @@ class Explorer:
         """
         self._check_ids(request, prefix_ids)
         outputs = self._run("explore", [[*prefix_ids]], request)
-        return _exploration({name: values[0] for name, values in outputs.items()})
+        found = _exploration({name: values[0] for name, values in outputs.items()})
+        if any(ids[: len(prefix_ids)] != [*prefix_ids] for ids in found.ids if ids):
+            raise ValueError(
+                "Expected a prefix that fits into the maximum length of the answer, which depends "
+                f"on the length of this text. Received: {len(prefix_ids)} tokens"
+            )
+        return found
 
     def inspect(self, request: Mapping[str, Any], target_ids: Sequence[int]) -> Inspection:
         """Return what the model thinks of an answer.

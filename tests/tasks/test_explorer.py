@@ -91,6 +91,13 @@ def test_prefix_is_kept(explorer):
     )
 
 
+def test_prefix_beyond_the_length_of_an_answer(word_model):
+    explorer = Explorer(task_of(word_model, **OPTIONS, max_length_ratio=1.0, max_length_margin=1))
+    prefix = explorer.encode(REQUEST, "abcde")[:-1]
+    with pytest.raises(ValueError, match=r"fits into the maximum length .* Received: 5 tokens"):
+        explorer.search(REQUEST, prefix)
+
+
 def test_next_words_of_single_tokens(explorer):
     prefix = explorer.encode(REQUEST, "a")[:-1]
     words = explorer.next_words(REQUEST, prefix)

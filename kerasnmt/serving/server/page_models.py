@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,18 @@ class PageModel:
     Requests are dicts of the fields. The documents are values for JSON.
 
     Attributes:
-        fields: Names of the fields.
         inspects: Whether the model gives probabilities, continues chosen words, and scores a user's
             answers.
         note: What the page says about the model, or an empty string.
     """
 
-    fields: Sequence[str]
     inspects: bool = False
     note: str = ""
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Names of the fields."""
+        raise NotImplementedError
 
     def describe(self) -> Document:
         """Return what the page needs to know about the model."""
@@ -79,8 +83,12 @@ class SearchPageModel(PageModel):
     inspects = True
 
     def __init__(self, task: SearchTask) -> None:
-        self.fields = task.fields
         self._task, self._explorer = task, Explorer(task)
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Names of the fields."""
+        return self._task.fields
 
     def describe(self) -> Document:
         """Return what the page needs to know; see `PageModel`."""
@@ -116,8 +124,12 @@ class StoryPageModel(PageModel):
     """
 
     def __init__(self, task: AnsweringTask) -> None:
-        self.fields = task.fields
         self._task = task
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Names of the fields."""
+        return self._task.fields
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Answer; see `PageModel`."""
@@ -133,7 +145,7 @@ class ExportPageModel(PageModel):
 
     Args:
         current: The version of the export that is served.
-        description: Description of the export.
+        read: Function that reads the description of a version, from its number.
     """
 
     note = (
@@ -141,42 +153,50 @@ class ExportPageModel(PageModel):
         "preset instead to see probabilities, the search, and other words."
     )
 
-    def __init__(self, current: CurrentVersion, description: Mapping[str, Any]) -> None:
-        self.fields = description["inputs"]
-        self._current, self._description = current, description
+    def __init__(self, current: CurrentVersion, read: Callable[[int], Mapping[str, Any]]) -> None:
+        self._current, self._read = current, functools.cache(read)
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Names of the fields of the present version."""
+        return self._read(self._current.version)["inputs"]
 
     def describe(self) -> Document:
         """Return what the page needs to know; see `PageModel`."""
-        return {**super().describe(), "grid": self._description.get("grid")}
+        return {**super().describe(), "grid": self._read(self._current.version).get("grid")}
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Answer; see `PageModel`."""
         inputs = {name: [value] for name, value in request.items()}
         with self._current.borrowed() as app:
-            session = app.session
+            session, description = app.session, self._read(app.version)
             known = session.signatures
             name = "n_best" if "n_best" in known else "serving_default"
             answers = session.run(name, inputs)
             attended = session.run("attention", inputs) if "attention" in known else None
         hypotheses = _hypotheses(answers)
-        sentence = self._sentence(attended) if attended and hypotheses[0]["text"] else None
+        sentence = None
+        if attended and hypotheses[0]["text"]:
+            sentence = _sentence(attended, description)
         return {"hypotheses": hypotheses, "sentence": sentence}
-
-    def _sentence(self, outputs: dict[str, np.ndarray]) -> Document:
-        kinds = self._description.get("source_kind"), self._description.get("target_kind")
-        grid = self._description.get("grid")
-        if grid is not None:
-            names = [str(region).encode() for region in range(grid[0] * grid[1])]
-            outputs = {**outputs, "source_tokens": np.array([names], object)}
-        (attended,) = SentenceAttention.of_batch(outputs, kinds)
-        document = attended.document()
-        document["sources"][0]["grid"] = grid
-        return document
 
 
 def page_model_of(task: AnsweringTask | SearchTask) -> PageModel:
     """Return the page model of a task."""
     return StoryPageModel(task) if isinstance(task, AnsweringTask) else SearchPageModel(task)
+
+
+def _sentence(outputs: dict[str, np.ndarray], description: Mapping[str, Any]) -> Document:
+    """Return the attention of one request, from the outputs of the signature of an export."""
+    kinds = description.get("source_kind"), description.get("target_kind")
+    grid = description.get("grid")
+    if grid is not None:
+        names = [str(region).encode() for region in range(grid[0] * grid[1])]
+        outputs = {**outputs, "source_tokens": np.array([names], object)}
+    (attended,) = SentenceAttention.of_batch(outputs, kinds)
+    document = attended.document()
+    document["sources"][0]["grid"] = grid
+    return document
 
 
 def _hypotheses(answers: dict[str, np.ndarray]) -> list[Document]:

@@ -134,6 +134,11 @@ class RestApp:
                 )
             if array.dtype == object and key != "image":
                 self._check_lengths(key, array)
+        if len({len(array) for array in inputs.values()}) > 1:
+            raise BadRequest(
+                "Expected as many rows of each input. Received: "
+                f"{', '.join(f'{len(array)} of {key!r}' for key, array in inputs.items())}"
+            )
         try:
             outputs = self.session.run(name, inputs)
         except RuntimeError as error:

@@ -33,6 +33,7 @@ class TaskSession:
 
     def __init__(self, task: Task) -> None:
         self._task = task
+        _ = task.signatures  # made here, and not by two threads at once
         self._found: dict[str, _Traced] = {}
         self._tracing = threading.Lock()
         self._closed = False

@@ -172,7 +172,9 @@ def test_stories():
 
 def test_export_gives_what_its_signatures_give(served_folder, served_session, expected):
     description = read_description(chosen_version(served_folder))
-    model = ExportPageModel(CurrentVersion(RestApp(served_session, "tiny", 3)), description)
+    model = ExportPageModel(
+        CurrentVersion(RestApp(served_session, "tiny", 3)), {3: description}.get
+    )
     client = Client(PageApp(model, {**ABOUT, "examples": []}))
     about = client.get("/page/model").get_json()
     assert not about["inspects"] and "Serve the run or the preset instead" in about["note"]

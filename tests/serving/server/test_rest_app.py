@@ -2,6 +2,7 @@ import base64
 import functools
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,3 +235,15 @@ def test_bytes_that_are_not_utf8_go_out_as_they_are():
     client = Client(RestApp(Echo(), "echo", 1))
     response = client.post("/v1/models/echo:predict", json={"inputs": [{"b64": "/w=="}, "é"]})
     assert b'"\xff"' in response.data and '"é"'.encode() in response.data
+
+
+def test_as_many_rows_of_each_input():
+    info = TensorInfo("x:0", "string", [-1])
+    session = SimpleNamespace(
+        signatures={"serving_default": Signature({"text": info, "context": info}, {})}
+    )
+    client = Client(RestApp(session, "tiny", 1))
+    body = json.dumps({"inputs": {"text": ["a", "b"], "context": ["c"]}})
+    response = client.post("/v1/models/tiny:predict", data=body)
+    assert response.status_code == 400
+    assert response.get_json()["error"].endswith("Received: 2 of 'text', 1 of 'context'")
