@@ -22,7 +22,7 @@ class Inspected:
     """A sentence with probabilities and other words."""
 
     def document(self):
-        document = TWO[1].document(("sentencepiece", "words"))
+        document = TWO[1]._replace(kinds=("sentencepiece", "words")).document()
         choices = [[{"ids": [4], "text": "well", "log_probability": np.log(0.25)}]] * 3
         return document | {
             "target": document["target"] | {"log_probability": [-1.0, -0.5, 0], "choices": choices}

@@ -40,9 +40,9 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def served(start):
-    """Serve a preset; return its URL, its model, and an explorer of it."""
+    """Serve a preset; return its URL, its model, and an explorer, or the task of stories."""
     from kerasnmt.cli.about_model import about_model
-    from kerasnmt.tasks import Explorer, task_of
+    from kerasnmt.tasks import Explorer, SearchTask, task_of
     from kerasnmt.zoo import from_preset
 
     @functools.cache
@@ -52,7 +52,8 @@ def served(start):
         page_model = page_model_of(task)
         page = PageApp(page_model, {"name": name, **about_model(name, page_model.fields, {})})
         rest = CurrentVersion(RestApp(TaskSession(task), name, 1))
-        return Served(start(ServerApp(rest, page=page)), model, Explorer(task))
+        explorer = Explorer(task) if isinstance(task, SearchTask) else task
+        return Served(start(ServerApp(rest, page=page)), model, explorer)
 
     return served
 
@@ -339,12 +340,12 @@ def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
 def test_a_story_shows_what_each_hop_reads(tab, served):
     from kerasnmt.tasks.explorer import inspect_story
 
-    url, _, explorer = served("babi_memory")
+    url, _, task = served("babi_memory")
     request = {
         "story": "John went to the kitchen.\nMary went to the office.",
         "question": "Where is John?",
     }
-    inspection = inspect_story(explorer.task, request)
+    inspection = inspect_story(task, request)
     visit(tab, url, **request)
     expect(tab.locator(".words")).to_have_text(inspection.choices[0].text)
     rows = tab.locator(".hops tr:not(:first-child)")
@@ -544,7 +545,7 @@ class Export:
 def test_the_page_of_an_export_says_what_it_does_not_show(tab, start):
     current = CurrentVersion(RestApp(Export(), "tiny", 3))
     description = {"inputs": ["text"], "source_kind": "words", "target_kind": "words"}
-    model = ExportPageModel(current, description)
+    model = ExportPageModel(current, {3: description}.get)
     about = {"name": "tiny", "description": "", "examples": []}
     url = start(ServerApp(current, page=PageApp(model, about)))
     visit(tab, url, text="a")
