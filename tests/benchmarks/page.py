@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 SENTENCE = "She gave him the red book that she had read."
@@ -42,6 +43,7 @@ def served(model: str) -> Iterator[str]:
                 break
         yield url[1]
         server.terminate()
+        server.stderr.read()  # until the server has ended
 
 
 def visited(browser: Browser, url: str, **request: str) -> Page:
@@ -97,6 +99,7 @@ def save(tab: Page, path: Path, panels: int) -> None:
     box = tab.locator("section").nth(panels - 1).bounding_box()
     clip = {"x": 0, "y": 0, "width": 820, "height": box["y"] + box["height"] + 12}
     tab.screenshot(path=path, clip=clip, full_page=True)
+    Image.open(path).quantize(96).save(path, optimize=True)  # half as many bytes
     print(path)
 
 
