@@ -93,7 +93,11 @@ def _train(recipe: Any, run: Any, console: Console) -> dict[str, Any]:
             "version, without further training",
         )
         return results
-    say(console, f"training on the built-in corpus, English to German, into {run.path}")
+    say(
+        console,
+        "training on the built-in corpus, English sentences from a grammar with their German "
+        f"translations, into {run.path}; then come scores, an export, its check and a picture",
+    )
     try:
         return training.train(recipe, run.path, resume=run.tokenizers.exists(), console=console)
     except KeyboardInterrupt as stop:

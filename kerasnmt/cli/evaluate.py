@@ -83,7 +83,9 @@ def evaluate(
     if baseline is not None:
         columns.append(f"baseline {results['baseline_exact']:.2f}%")
     print(*columns, sep="  ")
-    print(f"on {len(sources):,} sentences")
+    several = sum(map(len, references)) if pairs else len(sources)
+    more = f" with {several:,} references" if several > len(sources) else ""
+    print(f"on {len(sources):,} sentences{more}")
 
 
 def _sentences(

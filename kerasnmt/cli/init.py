@@ -64,6 +64,11 @@ def init(
     train = _files("", source=source, target=target, pairs=pairs)
     if train is None:
         raise ValueError("Expected --source FILE with --target FILE, or --pairs FILE.")
+    if source is not None and target is not None and source.resolve() == target.resolve():
+        raise ValueError(
+            f"Expected two files. Received: {source} for both sides. If it has two columns, use "
+            "--pairs."
+        )
     validation = _files(
         "validation-",
         source=validation_source,
@@ -80,12 +85,13 @@ def init(
     _print_recipe(new, recipe)
     run, export = Path("runs", output.stem), Path("saved_models", output.stem)
     print_commands(
-        "Next steps: train the model, translate a sentence, export the model for TF Serving, and "
-        "serve the export:",
+        "Next steps: train the model, translate a sentence, see what the model thinks in a "
+        "browser, export it for TF Serving, and check the export:",
         command("kerasnmt", "train", output, "--output", run),
         f"{command('echo', new.example())} | {command('kerasnmt', 'translate', run)}",
+        command("kerasnmt", "serve", run),
         command("kerasnmt", "export", run, export),
-        command("kerasnmt", "serve", export),
+        command("kerasnmt", "check", export),
     )
 
 

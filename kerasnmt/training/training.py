@@ -130,6 +130,12 @@ class Training:
         self.prepare()
         self.compile()
         place = self.begin()
+        if place.batch:
+            _say(
+                self.console, f"resuming in epoch {place.epoch + 1}, after {place.batch:,} batches"
+            )
+        elif place.epoch:
+            _say(self.console, f"resuming after epoch {place.epoch}")
         callbacks = self.callbacks.all()
         with self.callbacks.interruption:
             with self.callbacks.progress:

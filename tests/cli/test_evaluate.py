@@ -68,6 +68,8 @@ def test_pairs(kerasnmt, export_folder, files, tmp_path):
     for name in ("bleu", "exact", "sentences"):
         assert found[name] == pytest.approx(single[name])
     assert found["bleu_signature"].startswith("nrefs:2|")
+    done = kerasnmt("evaluate", export_folder, "--pairs", tmp_path / "rows.tsv")
+    assert done.lines[-1] == "on 5 sentences with 10 references"
 
 
 def test_one_form_of_files(kerasnmt, export_folder, files, tmp_path):

@@ -41,7 +41,7 @@ def test_from_two_files_to_a_translation(kerasnmt, folder, eagerly):
     """Run the commands that `init` prints, with smaller sizes."""
     done = kerasnmt("init", "--source", "train.en", "--target", "train.de")
     assert (done.code, done.err) == (0, "found 1,000 pairs in train.en and train.de\n")
-    rows, (train, translate, export, serve) = commands(done)
+    rows, (train, translate, serve, export, check) = commands(done)
     assert rows == {
         "recipe": "recipe.yaml",
         "training data": "900 pairs in recipe.train.source.txt and recipe.train.target.txt",
@@ -56,7 +56,8 @@ def test_from_two_files_to_a_translation(kerasnmt, folder, eagerly):
     assert train == "  kerasnmt train recipe.yaml --output runs/recipe"
     assert translate == f"  echo '{example}' | kerasnmt translate runs/recipe"
     assert export == "  kerasnmt export runs/recipe saved_models/recipe"
-    assert serve == "  kerasnmt serve saved_models/recipe"
+    assert serve == "  kerasnmt serve runs/recipe"
+    assert check == "  kerasnmt check saved_models/recipe"
 
     _, *arguments = shlex.split(train)
     trained = kerasnmt(*arguments, *SMALL)
@@ -113,6 +114,10 @@ BOTH = ["--source", "train.en", "--target", "train.de"]
     [
         ([], "Expected --source FILE with --target FILE, or --pairs FILE."),
         (["--source", "train.en"], "or --pairs FILE. Received: --source."),
+        (
+            ["--source", "train.en", "--target", "./train.en"],
+            "Expected two files. Received: train.en for both sides. If it has two columns, use",
+        ),
         ([*BOTH, "--pairs", "p.tsv"], "Received: --source and --target and --pairs."),
         (
             [*BOTH, "--validation-target", "valid.de"],

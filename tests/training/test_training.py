@@ -357,6 +357,8 @@ def test_progress(whole, finished):
         assert trained.output.count("; 60 of 60 pairs in ") == 1  # no pair is missing
     assert whole.output.count("training the tokenizers") == 1
     assert "training the tokenizers" not in finished.output
+    assert "resuming" not in whole.output
+    assert "\nresuming in epoch 2, after 4 batches\n" in finished.output
 
 
 def test_resuming_what_is_done_changes_nothing(finished):

@@ -3,7 +3,7 @@
 (() => {
   const { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
     number, sum, looks, byId } = window.kerasnmt;
-  const WAIT = 120; // milliseconds without a keystroke before the page asks
+  const WAIT = 40; // milliseconds without a keystroke before the page asks
   let about;
   const state = { request: {}, prefix: [], found: null, chosen: 0, sentence: null, image: null };
   const part = {};
@@ -250,12 +250,15 @@
     if (state.edited === undefined) state.edited = null;
   }
 
+  function openLink() {
+    const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    return about.fields.every((field) => field in link) ? useExample(link) : undefined;
+  }
   async function start() {
     about = await (await fetch("page/model")).json();
     build();
-    const link = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    if (about.fields.every((field) => field in link)) return useExample(link);
-    return about.examples.length ? useExample(about.examples[0]) : undefined;
+    window.addEventListener("hashchange", openLink);
+    return openLink() ?? (about.examples.length ? useExample(about.examples[0]) : undefined);
   }
   looks.changed = () => state.sentence && about.kind !== "story" && showAnswer();
   start().catch(() => say("The server does not answer.", true));

@@ -386,6 +386,9 @@ def test_the_link_holds_the_sentence(tab, served):
     assert parse_qs(urlsplit(tab.url).fragment) == {"text": [ZARATHUSTRA]}
     tab.reload()
     expect(tab.get_by_label("Text")).to_have_value(ZARATHUSTRA)
+    # A link that is pasted into the open page.
+    tab.goto(f"{url}/#{urlencode({'text': sentence})}")
+    expect(tab.get_by_label("Text")).to_have_value(sentence)
 
 
 def saved(tab, button):
