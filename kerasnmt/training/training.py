@@ -132,7 +132,7 @@ class Training:
         place = self.begin()
         if place.batch:
             _say(
-                self.console, f"resuming in epoch {place.epoch + 1}, after {place.batch:,} batches"
+                self.console, f"resuming in epoch {place.epoch + 1}, after batch {place.batch:,}"
             )
         elif place.epoch:
             _say(self.console, f"resuming after epoch {place.epoch}")

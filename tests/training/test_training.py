@@ -358,7 +358,7 @@ def test_progress(whole, finished):
     assert whole.output.count("training the tokenizers") == 1
     assert "training the tokenizers" not in finished.output
     assert "resuming" not in whole.output
-    assert "\nresuming in epoch 2, after 4 batches\n" in finished.output
+    assert "\nresuming in epoch 2, after batch 3\n" in finished.output
 
 
 def test_resuming_what_is_done_changes_nothing(finished):
