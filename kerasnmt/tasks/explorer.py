@@ -124,6 +124,7 @@ class TreeNode(NamedTuple):
 
     Attributes:
         step: Step of the search, counted from 0.
+        id: Id of the token.
         token: The token.
         parent: Index of the node before it, or -1 for the first token.
         log_probability: Log-probability of the sequence up to the token.
@@ -132,6 +133,7 @@ class TreeNode(NamedTuple):
     """
 
     step: int
+    id: int
     token: str
     parent: int
     log_probability: float
@@ -441,7 +443,7 @@ def _tree(outputs: Mapping[str, np.ndarray], found: list[list[int]]) -> list[Tre
                 path = (*path, one)
                 log_probability = float(outputs["tree_log_probabilities"][place, step])
                 token = decode(tokens[place, step])
-                nodes.append(TreeNode(step, token, index, log_probability, ranks.get(path)))
+                nodes.append(TreeNode(step, one, token, index, log_probability, ranks.get(path)))
                 index = len(nodes) - 1
             here.append((index, path))
         before = here

@@ -131,9 +131,7 @@ class Training:
         self.compile()
         place = self.begin()
         if place.batch:
-            _say(
-                self.console, f"resuming in epoch {place.epoch + 1}, after batch {place.batch:,}"
-            )
+            _say(self.console, f"resuming in epoch {place.epoch + 1}, after batch {place.batch:,}")
         elif place.epoch:
             _say(self.console, f"resuming after epoch {place.epoch}")
         callbacks = self.callbacks.all()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasnmt.decoding import length_penalty
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.tasks.answering import AnsweringTask
 from kerasnmt.tasks.explorer import Explorer, inspect_story
@@ -104,7 +105,18 @@ class SearchPageModel(PageModel):
 
     def inspect(self, request: Request, target_ids: list[int]) -> Document:
         """Inspect; see `PageModel`."""
-        return self._explorer.inspect(request, target_ids).document()
+        inspection = self._explorer.inspect(request, target_ids)
+        return {**inspection.document(), "score": self._score(inspection.log_probability)}
+
+    def _score(self, log_probability: np.ndarray) -> float | None:
+        """Return the score by which a search would rank an answer, or None if it needs more."""
+        options = self._task.options
+        if options.coverage_penalty or options.samples:
+            return None
+        divisor = length_penalty(
+            np.array([len(log_probability)]), options.length_penalty, options.length_normalization
+        )
+        return round(float(log_probability.sum() / np.asarray(divisor)[0]), 4)
 
     def encode(self, request: Request, target: str) -> list[int]:
         """Encode; see `PageModel`."""

@@ -252,7 +252,7 @@
     if (sentence.heads) tools.push(headPicker(sentence.heads, change("head")));
     redraw();
     return make("div", {}, make("div", { class: "row" }, tools), place,
-      make("p", { class: "note" }, "Point at a word, or focus it, to see only its weights."));
+      make("p", { class: "note" }, "Point at a word, or focus it, to see its weights: the share of its attention that each word of the translation pays to each word of the text."));
   }
   function headPicker(heads, onChange) {
     // See `TransformerDecoder` for the layer.
@@ -308,7 +308,7 @@
   }
 
   // The search from left to right: each column is a step, each node a sequence that was kept.
-  function searchTree(nodes, chosen, onChoose) {
+  function searchTree(nodes, chosen, onChoose, onForce) {
     const children = new Map();
     nodes.forEach((node, index) => {
       if (!children.has(node.parent)) children.set(node.parent, []);
@@ -335,6 +335,7 @@
       if (node.rank !== chosen || node.rank === null) return;
       for (let one = index; one >= 0; one = nodes[one].parent) path.add(one);
     });
+    const idsUpTo = (index) => (index < 0 ? [] : [...idsUpTo(nodes[index].parent), nodes[index].id]);
     const svg = draw("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group",
       "aria-label": "Tree of the search, from the first word on the left to the end on the right" });
     nodes.forEach((node, index) => {
@@ -348,11 +349,11 @@
     nodes.forEach((node, index) => {
       const known = node.rank !== null;
       const name = known ? `in answer ${node.rank + 1}` : "dropped by the search";
+      const take = () => (known ? onChoose(node.rank) : onForce(idsUpTo(index)));
       const text = draw("text", {
         x: x[node.step], y: y[index], class: [known ? "" : "dropped", path.has(index) ? "lit" : ""].join(" "),
-        tabindex: known ? 0 : null, role: known ? "button" : null,
-        "aria-label": `${shown(node.token)}, ${name}`, click: () => known && onChoose(node.rank),
-        keydown: (event) => event.key === "Enter" && known && onChoose(node.rank),
+        tabindex: 0, role: "button", "aria-label": `${shown(node.token)}, ${name}`, click: take,
+        keydown: (event) => event.key === "Enter" && take(),
       }, shown(node.token), draw("title", {}, `${name}; log-probability up to here ${number(node.log_probability)}`));
       svg.append(text);
     });

@@ -18,12 +18,15 @@
     if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
     return answer;
   }
+  let failure = "";
   async function attempt(action) {
     try {
       await action();
-      if (byId("status").classList.contains("error")) say("");
+      if (failure && byId("status").textContent === failure) say("");
+      failure = "";
     } catch (error) {
-      say(error instanceof TypeError ? "The server does not answer." : error.message, true);
+      failure = error instanceof TypeError ? "The server does not answer." : error.message;
+      say(failure, true);
     }
   }
   function say(text, wrong = false) {
@@ -67,9 +70,15 @@
       show();
     });
   }
-  function force(ids) {
+  // Make the model begin with some tokens. The focus must not be lost with the element that had it.
+  async function force(ids) {
     state.prefix = ids;
-    return search();
+    await search();
+    (ids.length ? part.release : part.words.querySelector("button"))?.focus();
+  }
+  function close() {
+    state.open = null;
+    showChoices();
   }
   // A click on a target word shows the most probable words in its place.
   function open(index) {
@@ -77,6 +86,7 @@
     if (!about.inspects || !sentence) return undefined;
     const whole = looks.whole && merges(sentence);
     const unit = units(sentence.target, whole)[index];
+    if (state.open?.index === index) return close();
     const prefix = sentence.target.ids.slice(0, unit.start);
     return attempt(async () => {
       let choices = sentence.target.choices[unit.start];
@@ -85,7 +95,7 @@
         if (!answer) return;
         choices = answer.choices;
       }
-      state.open = { unit, prefix, choices };
+      state.open = { index, unit, prefix, choices };
       showChoices();
     });
   }
@@ -131,14 +141,16 @@
     const facts = [];
     const scores = sentence?.target.log_probability;
     if (scores) facts.push(`log-probability ${number(sum(scores))}`);
+    const best = found.hypotheses[0] ? `; the model's best has ${number(found.hypotheses[0].score)}` : "";
     if (state.edited === null && found.hypotheses[chosen]) facts.push(`score ${number(found.hypotheses[chosen].score)}`);
-    if (state.edited !== null) facts.push("your own text");
+    if (state.edited !== null) facts.push(sentence?.score ? `score of your text ${number(sentence.score)}${best}` : "your own text");
     part.facts.textContent = facts.join(" · ");
     part.release.hidden = !state.prefix.length;
     if (document.activeElement !== part.edit) part.edit.value = text;
   }
   function showChoices() {
     const place = part.choices;
+    [...part.words.children].forEach((word, index) => word.classList.toggle("chosen", index === state.open?.index));
     if (!state.open) return place.replaceChildren();
     const { unit, prefix, choices } = state.open;
     const table = choiceTable(choices, unit.text, (choice) =>
@@ -147,7 +159,7 @@
         if (sentence) { Object.assign(state, { sentence, edited: sentence.text, open: null }); show(); }
       }) : force([...prefix, ...choice.ids]));
     place.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), table,
-      make("p", { class: "note" }, "Choose a word, and the model continues from it."));
+      make("p", { class: "note" }, "Choose a word, and the model continues from it. Escape closes the list."));
     place.scrollIntoView({ block: "nearest" });
     return undefined;
   }
@@ -160,7 +172,8 @@
       make("td", { class: "number" }, number(one.score))));
     part.hypotheses.replaceChildren(make("table", { class: "bars" }, make("tbody", {}, rows)));
     part.tree.hidden = !tree?.length;
-    if (tree?.length) part.branches.replaceChildren(searchTree(tree, state.edited === null ? state.chosen : -1, choose));
+    if (tree?.length) part.branches.replaceChildren(searchTree(tree, state.edited === null ? state.chosen : -1, choose, force));
+    part.ranked.querySelector("h2").textContent = state.prefix.length ? "Best answers that begin with the chosen words" : "Best answers";
   }
   function showStory() {
     const { sentence, found } = state;
@@ -226,7 +239,7 @@
       make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
     part.words = make("div", { class: "words", role: "group", "aria-label": "Answer" });
     part.facts = make("p", { class: "note" });
-    part.release = make("button", { type: "button", hidden: "", click: () => force([]) }, "Forget the chosen words");
+    part.release = make("button", { type: "button", hidden: "", click: () => force([]) }, "Back to the model's own answer");
     part.edit = make("textarea", { id: "edit", spellcheck: "false", input: () => later(() => edit(part.edit.value)) });
     part.choices = make("div", { class: "scroll" });
     const editor = make("details", {}, make("summary", {}, "Write a translation of your own, and see its score"),
@@ -240,12 +253,18 @@
     part.hypotheses = make("div");
     part.branches = make("div", { class: "scroll" });
     part.tree = panel("Search", part.branches, make("p", { class: "note" },
-      "Each column is a step. Gray words were dropped. Choose a word to see the best answer with it."));
-    const ranked = panel("Best answers", part.hypotheses);
-    part.details = make("div", {}, part.alignment, about.kind === "story" ? null : [ranked, part.tree]);
+      "Each column is a word of the answer, from the first to the last. The search dropped the gray words. Choose a word to see the best answer with it."));
+    part.ranked = panel("Best answers", part.hypotheses);
+    part.details = make("div", {}, part.alignment, about.kind === "story" ? null : [part.ranked, part.tree]);
     byId("main").replaceChildren(
       panel("Ask", make("div", {}, fields), make("div", { class: "row", role: "group", "aria-label": "Examples" }, examples), byId("status")),
       part.answer, part.details);
+    part.answer.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !state.open) return;
+      const word = part.words.children[state.open.index];
+      close();
+      word?.focus();
+    });
     part.answer.hidden = part.details.hidden = true;
     if (state.edited === undefined) state.edited = null;
   }

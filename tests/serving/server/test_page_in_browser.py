@@ -167,22 +167,55 @@ def test_a_click_on_a_word_shows_the_words_in_its_place_and_choosing_one_continu
     chosen = explorer.search(request, [found.ids[0][0], *second.ids])
     expect_answer(tab, chosen.texts[0])
     assert answer(tab).startswith(f"die {second.text} ")
-    tab.get_by_role("button", name="Forget the chosen words").click()
+    tab.get_by_role("button", name="Back to the model's own answer").click()
     expect_answer(tab, found.texts[0])
 
 
 def test_a_translation_of_the_user_shows_its_score(tab, served, eagerly):
-    url, model, _ = served("demo_en_de")
+    url, model, explorer = served("demo_en_de")
     target = "die weiße Hunde retten den Vater"
     (score,) = model.score([ZARATHUSTRA], [target])
     visit(tab, url, text=ZARATHUSTRA)
     tab.get_by_text("Write a translation of your own").click()
     tab.get_by_label("Your translation").fill(target)
     expect_answer(tab, target)
-    facts = panel(tab, "Answer").locator(".note").first.inner_text()
-    name, number, *own = facts.split(maxsplit=2)
-    assert (name, own) == ("log-probability", ["· your own text"])
-    assert_numbers([number], [score])
+    facts = panel(tab, "Answer").locator(".note").first
+    expect(facts).to_contain_text("score of your text")
+    (best,) = explorer.search({"text": ZARATHUSTRA}).scores[:1]
+    ranked = score / ((5 + len(target.split()) + 1) / 6) ** 0.6
+    found = re.fullmatch(
+        "log-probability (.+) · score of your text (.+); the model's best has (.+)",
+        facts.inner_text(),
+    )
+    assert_numbers(found.groups(), [score, ranked, best])
+
+
+def test_a_word_that_the_search_dropped_can_be_chosen(tab, served):
+    url, _, explorer = served("demo_en_de")
+    request = {"text": ZARATHUSTRA}
+    dropped = next(node for node in explorer.search(request).tree if node.rank is None)
+    assert dropped.step == 0
+    visit(tab, url, **request)
+    name = f"{dropped.token}, dropped by the search"
+    panel(tab, "Search").get_by_role("button", name=name).first.click()
+    expect(tab.get_by_role("heading", name="Best answers that begin with")).to_be_visible()
+    expect_answer(tab, explorer.search(request, [dropped.id]).texts[0])
+
+
+def test_escape_closes_the_list_of_words(tab, served):
+    visit(tab, served("demo_en_de").url, text=ZARATHUSTRA)
+    word = tab.locator(".words button").first
+    word.click()
+    expect(tab.get_by_role("heading", name="In place of")).to_be_visible()
+    expect(word).to_have_class(re.compile("chosen"))
+    word.press("Escape")
+    expect(tab.get_by_role("heading", name="In place of")).to_have_count(0)
+    expect(word).to_be_focused()
+
+
+def test_a_text_that_is_too_long_is_said(tab, served):
+    visit(tab, served("demo_en_de").url, text="a dog " * 80)
+    expect(tab.locator("#status")).to_contain_text("tokens and was truncated to")
 
 
 def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served, eagerly):
@@ -407,6 +440,7 @@ def test_files_of_the_attention(tab, served):
     document = json.loads(contents)
     found = explorer.search(request)
     assert name == "attention.json" and document["text"] == ZARATHUSTRA
+    assert document["sentence"].pop("score") == pytest.approx(found.scores[0], abs=1e-4)
     assert document["sentence"] == json.loads(
         json.dumps(explorer.inspect(request, found.ids[0]).document())
     )
