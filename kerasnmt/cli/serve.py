@@ -88,9 +88,8 @@ def serve(
     from kerasnmt.serving.server.allowed_hosts import AllowedHosts
     from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
     from kerasnmt.serving.server.page_app import PageApp
-    from kerasnmt.serving.server.page_models import ExportPageModel, page_model_of
+    from kerasnmt.serving.server.page_models import ExportPageModel
     from kerasnmt.serving.server.server_app import ServerApp
-    from kerasnmt.serving.server.task_session import TaskSession
     from kerasnmt.serving.server.threaded_server import threaded_server
 
     console = progress_console()
@@ -100,6 +99,10 @@ def serve(
     if version is None:
         name, number = name or os.path.basename(os.path.abspath(place)), 1
         task = _task(place, console)
+        # These import TensorFlow, which an export does not need.
+        from kerasnmt.serving.server.task_page_models import page_model_of
+        from kerasnmt.serving.server.task_session import TaskSession
+
         session: Any = TaskSession(task)
         description: dict[str, Any] = {}
     else:

@@ -68,7 +68,6 @@ REFUSED = {
     "export": "export on_jax exports/toy",
     "lite": "export on_jax lite --lite",
     "check": "check on_jax",
-    "serve": "serve on_jax",
     "demo": "demo --output demo",
     "devices": "train recipe.yaml training.devices=2 --output refused",
 }

@@ -1,4 +1,4 @@
-"""Answers to the questions of the page, from a task or from an export."""
+"""Answers to the questions of the page: their base class, and those of an export."""
 
 import base64
 import binascii
@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.decoding import length_penalty
 from kerasnmt.serving.server.current_version import CurrentVersion
-from kerasnmt.tasks.answering import AnsweringTask
-from kerasnmt.tasks.explorer import Explorer, inspect_story
-from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 
@@ -74,84 +70,6 @@ class PageModel:
         raise NotImplementedError
 
 
-class SearchPageModel(PageModel):
-    """Task of a model that translates or captions.
-
-    Args:
-        task: The task.
-    """
-
-    inspects = True
-
-    def __init__(self, task: SearchTask) -> None:
-        self._task, self._explorer = task, Explorer(task)
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """Names of the fields."""
-        return self._task.fields
-
-    def describe(self) -> Document:
-        """Return what the page needs to know; see `PageModel`."""
-        return {**super().describe(), "grid": self._task.description.get("grid")}
-
-    def search(self, request: Request, prefix_ids: list[int]) -> Document:
-        """Search; see `PageModel`."""
-        found = self._explorer.search(request, prefix_ids)
-        best = found.ids[0] if found.ids else []
-        sentence = self.inspect(request, best) if best else None
-        truncated = self._explorer.truncated(request)
-        return {**found.document(), "sentence": sentence, "truncated": truncated}
-
-    def inspect(self, request: Request, target_ids: list[int]) -> Document:
-        """Inspect; see `PageModel`."""
-        inspection = self._explorer.inspect(request, target_ids)
-        return {**inspection.document(), "score": self._score(inspection.log_probability)}
-
-    def _score(self, log_probability: np.ndarray) -> float | None:
-        """Return the score by which a search would rank an answer, or None if it needs more."""
-        options = self._task.options
-        if options.coverage_penalty or options.samples:
-            return None
-        divisor = length_penalty(
-            np.array([len(log_probability)]), options.length_penalty, options.length_normalization
-        )
-        return round(float(log_probability.sum() / np.asarray(divisor)[0]), 4)
-
-    def encode(self, request: Request, target: str) -> list[int]:
-        """Encode; see `PageModel`."""
-        return self._explorer.encode(request, target)
-
-    def words(self, request: Request, prefix_ids: list[int]) -> Document:
-        """Return choices; see `PageModel`."""
-        choices = self._explorer.next_words(request, prefix_ids)
-        return {"choices": [one.document() for one in choices]}
-
-
-class StoryPageModel(PageModel):
-    """Task of a model that answers questions about stories.
-
-    Args:
-        task: The task.
-    """
-
-    def __init__(self, task: AnsweringTask) -> None:
-        self._task = task
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """Names of the fields."""
-        return self._task.fields
-
-    def search(self, request: Request, prefix_ids: list[int]) -> Document:
-        """Answer; see `PageModel`."""
-        inspection = inspect_story(self._task, request)
-        best = inspection.choices[:1]
-        hypotheses = [{"text": one.text, "score": one.log_probability} for one in best]
-        sentence = inspection.document() if best else None
-        return {"hypotheses": hypotheses, "sentence": sentence}
-
-
 class ExportPageModel(PageModel):
     """Export, which gives the best answers and their attention, but no probabilities.
 
@@ -191,11 +109,6 @@ class ExportPageModel(PageModel):
         if attended and hypotheses[0]["text"]:
             sentence = _sentence(attended, description)
         return {"hypotheses": hypotheses, "sentence": sentence}
-
-
-def page_model_of(task: AnsweringTask | SearchTask) -> PageModel:
-    """Return the page model of a task."""
-    return StoryPageModel(task) if isinstance(task, AnsweringTask) else SearchPageModel(task)
 
 
 def _sentence(outputs: dict[str, np.ndarray], description: Mapping[str, Any]) -> Document:

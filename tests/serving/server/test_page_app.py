@@ -12,7 +12,8 @@ from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.serving.export.version_folder import chosen_version, read_description
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
-from kerasnmt.serving.server.page_models import ExportPageModel, page_model_of
+from kerasnmt.serving.server.page_models import ExportPageModel
+from kerasnmt.serving.server.task_page_models import page_model_of
 from kerasnmt.tasks import Explorer, task_of
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.zoo.tiny_models import TINY

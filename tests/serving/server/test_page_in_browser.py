@@ -17,8 +17,9 @@ import pytest
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
-from kerasnmt.serving.server.page_models import ExportPageModel, page_model_of
+from kerasnmt.serving.server.page_models import ExportPageModel
 from kerasnmt.serving.server.server_app import ServerApp
+from kerasnmt.serving.server.task_page_models import page_model_of
 from kerasnmt.serving.server.task_session import TaskSession
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
