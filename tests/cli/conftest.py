@@ -134,7 +134,9 @@ def serve():
         )
         started.append(process)
         said = process.stderr.readline()
-        return process, *SERVED.fullmatch(said).groups()
+        name, url = SERVED.fullmatch(said).groups()
+        assert process.stderr.readline() == f"open {url}/ to try it\n"
+        return process, name, url
 
     yield serve
     for process in started:
