@@ -177,6 +177,7 @@ class Reader:
         if command.startswith("kerasnmt serve "):
             words = shlex.split(command, comments=True)
             words += [] if "--port" in words else ["--port", self.port]
+            self.leave()  # the next server listens on the same port
             server = subprocess.Popen(words, cwd=self.folder, env=self.environment)
             self.servers.append(server)
             wait_for(f"http://127.0.0.1:{self.port}/v1/models/{Path(words[2]).name}", server)
@@ -196,6 +197,7 @@ class Reader:
             server.terminate()
         for server in self.servers:
             server.wait(30)
+        self.servers.clear()
 
 
 @pytest.mark.thorough("runs all commands of a page")
