@@ -120,12 +120,16 @@ def _write_page(
         check_fields(translator.fields, given)
         sentences = translator.attention(texts, contexts=contexts)
         targets = translator.translate(texts, contexts=contexts)
-    for text, sentence in zip(texts, sentences, strict=True):
-        if not sentence.target_tokens:
-            raise ValueError(f"Expected texts with at least one token. Received: text={text!r}")
+        for text, sentence in zip(texts, sentences, strict=True):
+            if not sentence.target_tokens:
+                raise _no_tokens(text)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(attention_page(sentences, f"Attention of {model}"), encoding="utf-8")
     print(*targets, output, sep="\n")
+
+
+def _no_tokens(text: str) -> ValueError:
+    return ValueError(f"Expected texts with at least one token. Received: text={text!r}")
 
 
 def _inspections(
@@ -149,7 +153,7 @@ def _inspections(
         else:
             ids = explorer.encode(request, target)
         if not ids:
-            raise ValueError(f"Expected texts with at least one token. Received: text={text!r}")
+            raise _no_tokens(text)
         if message := explorer.truncated(request):
             warnings.warn(message.replace("the text", f"text {place + 1}"), stacklevel=1)
         inspections.append(explorer.inspect(request, ids))

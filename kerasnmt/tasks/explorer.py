@@ -204,8 +204,8 @@ class Explorer:
             What was found. A request with nothing to read has one empty answer, without ids.
 
         Raises:
-            ValueError: If an id is not one of the request, or there are more ids than the
-                `max_length` of the search.
+            ValueError: If an id is not one of the request, or the prefix is longer than an answer
+                can be.
         """
         self._check_ids(request, prefix_ids)
         outputs = self._run("explore", [[*prefix_ids]], request)
@@ -223,6 +223,9 @@ class Explorer:
         Args:
             request: See `search`.
             target_ids: Ids of the answer, with the end token.
+
+        Returns:
+            The inspection, with one row for each id.
 
         Raises:
             ValueError: If an id is not one of the request, there are no ids, or there are more than

@@ -5,8 +5,8 @@
 
 The first command starts `kerasnmt serve MODEL`, opens the page in Chromium, and types a sentence of
 ten words. It prints one JSON object: the seconds from the start of the command to the first answer
-on the page, the milliseconds from a key to its answer, of which the page waits 40 for another key,
-and the load of the machine. The second command writes the pictures.
+on the page, the milliseconds from a key to its answer, which include the 40 that the page waits for
+another key, and the load of the machine. The second command writes the pictures.
 """
 
 import argparse

@@ -214,7 +214,7 @@
     });
   }
 
-  // Buttons of which one is pressed.
+  // Buttons for a choice: one of them is pressed.
   function switcher(name, options, value, onChange) {
     const buttons = options.map(([key, text]) =>
       make("button", { type: "button", "aria-pressed": String(key === value), click: () => {

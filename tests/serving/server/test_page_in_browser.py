@@ -387,7 +387,7 @@ def test_a_story_shows_what_each_hop_reads(tab, served):
     assert_percents(rows.locator("td").all_inner_texts(), inspection.weights.T.ravel())
     answers = panel(tab, "Answer").locator(".bars tr")
     expect(answers.locator("td:first-child")).to_have_text([one.text for one in inspection.choices])
-    # A question of which nothing is written yet has no answer.
+    # An empty question has no answer.
     tab.get_by_label("Question").fill("")
     expect(tab.locator(".words")).to_be_empty()
 
