@@ -10,9 +10,11 @@ from kerasnmt.cli.align import align
 from kerasnmt.cli.attention import attention
 from kerasnmt.cli.check import check
 from kerasnmt.cli.demo import demo
+from kerasnmt.cli.errors import report
 from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
 from kerasnmt.cli.init import init
+from kerasnmt.cli.launch import launch
 from kerasnmt.cli.models import models
 from kerasnmt.cli.options import search_help
 from kerasnmt.cli.presets import presets
@@ -31,15 +33,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _VERBS = (
-    *(demo, models, presets, init, train, translate, evaluate, score),
+    *(demo, models, presets, init, train, launch, translate, evaluate, score),
     *(export, check, serve, server_config, attention, align),
 )
 for _verb in _VERBS:
-    app.command(epilog=search_help() if _verb in (translate, evaluate, export) else None)(_verb)
+    app.command(
+        epilog=search_help() if _verb in (translate, evaluate, export) else None,
+        # The options of the launched command are not options of `launch`.
+        context_settings={"allow_interspersed_args": _verb is not launch},
+    )(_verb)
 
 
 def main() -> None:
-    """Run the program. An error that the user can fix is one line, with exit code 2."""
+    """Run the program; see `report` for errors."""
     shown = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -52,30 +58,8 @@ def main() -> None:
     try:
         # In standalone mode, typer would print usage errors in four lines.
         sys.exit(app(prog_name="kerasnmt", standalone_mode=False) or 0)
-    except typer.TyperException as error:
-        message = error.format_message()
-        # Without arguments, the message is the help text.
-        print(_one_line(message) if sys.argv[1:] else message, file=sys.stderr)
-        sys.exit(error.exit_code)
-    except typer.Abort:
-        print("Aborted!", file=sys.stderr)
-        sys.exit(1)
-    except FloatingPointError as error:  # the training diverged
-        print(_one_line(str(error)), file=sys.stderr)
-        sys.exit(1)
-    except (ValueError, OSError) as error:
-        print(_one_line(_message(error)), file=sys.stderr)
-        sys.exit(2)
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
-
-
-def _one_line(message: str) -> str:
-    return f"error: {' '.join(message.split())}"
+    except Exception as error:
+        sys.exit(report(error))
 
 
 def _print_version(asked: bool) -> None:

@@ -33,15 +33,17 @@ def load_tensorflow_to_train() -> None:
 
 @contextmanager
 def without_talk() -> Iterator[None]:
-    """Hide what the libraries of TensorFlow write to standard error while they are loaded.
+    """Hide what C++ libraries, such as those of TensorFlow, write while they are loaded.
 
-    These messages are about the machine. No setting disables them, because the C++ libraries write
-    them before their logging is configured. If loading fails, they are shown.
+    These messages are about the machine. No setting disables them, because the libraries write them
+    before their logging is configured. If loading fails, they are shown on standard error.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    sys.stderr.flush()
-    stderr = os.dup(2)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    stdout, stderr = os.dup(1), os.dup(2)
     with tempfile.TemporaryFile() as talk:
+        os.dup2(talk.fileno(), 1)
         os.dup2(talk.fileno(), 2)
         try:
             yield
@@ -50,5 +52,6 @@ def without_talk() -> Iterator[None]:
             os.write(stderr, talk.read())
             raise
         finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
+            for kept, descriptor in ((stdout, 1), (stderr, 2)):
+                os.dup2(kept, descriptor)
+                os.close(kept)

@@ -1,14 +1,19 @@
 """`kerasnmt train`."""
 
 import math
+import os
 import signal
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kerasnmt.cli.console import command, print_table, progress_console, say
-from kerasnmt.cli.quiet import load_tensorflow_to_train
+from kerasnmt.cli.errors import report
+from kerasnmt.cli.quiet import load_tensorflow_to_train, without_talk
 
 _REQUIRED: Any = ...
 
@@ -37,12 +42,44 @@ def train(
             help="Another run or a preset. Training starts with its weights and tokenizers.",
         ),
     ] = None,
+    coordinator: Annotated[
+        str | None,
+        typer.Option(
+            "--coordinator",
+            metavar="HOST:PORT",
+            help="To train in several processes on JAX: the address of the first process, which "
+            "all processes can reach; auto for Slurm, Open MPI, Kubernetes or Cloud TPU.",
+            envvar="KERAS_DISTRIBUTION_JOB_ADDRESSES",
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            "--processes",
+            min=1,
+            help="Number of processes.",
+            envvar="KERAS_DISTRIBUTION_NUM_PROCESSES",
+        ),
+    ] = None,
+    process: Annotated[
+        int | None,
+        typer.Option(
+            "--process",
+            min=0,
+            help="Number of this process, counted from 0. Process 0 writes RUN, and prints.",
+            envvar="KERAS_DISTRIBUTION_PROCESS_ID",
+        ),
+    ] = None,
 ) -> None:
     """Train the model of a recipe.
 
     The recipe, the tokenizers, checkpoints, the best model (model.keras), TensorBoard logs and
     results.json are written to RUN. Progress is written to standard error, and a table of results
     to standard output.
+
+    With KERAS_BACKEND=jax, several processes can share each batch. Start the same command in each
+    process, on one or several machines, with its number. `kerasnmt launch` starts all processes of
+    one machine.
     """
     from kerasnmt import training
 
@@ -51,23 +88,51 @@ def train(
     console = progress_console()
     with console.status("starting TensorFlow"):
         load_tensorflow_to_train()
-    run = training.RunFolder(output)
-    try:
-        results = training.train(
-            loaded, output, resume=resume, init_from=init_from, console=console
+    end: AbstractContextManager = nullcontext()
+    if coordinator is not None:
+        with console.status("waiting for the other processes"), without_talk():
+            training.join_processes(coordinator, processes, process)
+        end = _ending_at_once()
+    elif processes is not None or process is not None:
+        raise ValueError(
+            "Expected --coordinator HOST:PORT with --processes and --process. Received: none."
         )
-    except KeyboardInterrupt as stop:
-        if run.recipe.exists():
-            again = command(
-                "kerasnmt", "train", recipe, *(overrides or []), "--output", output, "--resume"
+    run = training.RunFolder(output)
+    with end:
+        try:
+            results = training.train(
+                loaded, output, resume=resume, init_from=init_from, console=console
             )
-            say(console, f"interrupted; to resume: {again}")
-        else:
-            say(console, "interrupted before the training began; nothing was written")
-        if isinstance(stop, training.Terminated):
-            raise typer.Exit(128 + signal.SIGTERM) from None
-        raise
-    _print_results(results, run)
+        except KeyboardInterrupt as stop:
+            if run.recipe.exists():
+                again = command(
+                    "kerasnmt", "train", recipe, *(overrides or []), "--output", output, "--resume"
+                )
+                if coordinator is not None:
+                    again = "the command of each process with --resume"
+                say(console, f"interrupted; to resume: {again}")
+            else:
+                say(console, "interrupted before the training began; nothing was written")
+            if isinstance(stop, training.Terminated):
+                raise typer.Exit(128 + signal.SIGTERM) from None
+            raise
+    if training.Processes().is_first:
+        _print_results(results, run)
+
+
+@contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """End the program after an error, if there are several processes.
+
+    By default, JAX would wait for the other processes first, which cannot continue.
+    """
+    try:
+        yield
+    except BaseException as error:
+        code = report(error)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _print_results(results: dict[str, Any], run: Any) -> None:

@@ -1,4 +1,4 @@
-"""Batches for several devices."""
+"""Batches for several devices and processes."""
 
 import tensorflow as tf
 
@@ -38,3 +38,31 @@ def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
         return tf.pad(tensor, [[0, missing], *[[0, 0]] * (tensor.shape.rank - 1)])
 
     return dataset.map(lambda *batch: tf.nest.map_structure(fill, batch), tf.data.AUTOTUNE)
+
+
+def part_of_batches(dataset: tf.data.Dataset, parts: int, part: int) -> tf.data.Dataset:
+    """Take a part of the rows of each batch, for one of several processes.
+
+    Each process reads all batches, in the same order, and keeps its rows. So the batches do not
+    depend on the number of processes, and all processes get the same number of batches with the
+    same shapes.
+
+    Args:
+        dataset: Dataset from `split_evenly`, with a multiple of `parts` as the number of rows.
+        parts: Number of parts.
+        part: Number of the part, counted from 0.
+
+    Returns:
+        A dataset with the same structure and number of batches.
+
+    Raises:
+        ValueError: If `part` is out of range.
+    """
+    if not 0 <= part < parts:
+        raise ValueError(f"Expected a part from 0 to parts - 1. Received: {part=}, {parts=}.")
+
+    def rows(tensor: tf.Tensor) -> tf.Tensor:
+        size = tf.shape(tensor)[0] // parts
+        return tensor[part * size : (part + 1) * size]
+
+    return dataset.map(lambda *batch: tf.nest.map_structure(rows, batch), tf.data.AUTOTUNE)

@@ -305,6 +305,10 @@ class Tokenizer(tf.Module):
         """
         return word_indices(tokens, self.kind)
 
+    def __reduce__(self) -> Any:
+        # Tables and models of TensorFlow cannot be pickled or copied.
+        return self.from_config, (self.get_config(),)
+
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments as values for JSON."""
         raise NotImplementedError

@@ -25,6 +25,7 @@ __all__, __getattr__ = lazy_names(
         "corpora": ["grouped", "texts"],
         "new_recipe": ["NewRecipe", "PairFiles"],
         "optimizers": ["Adam", "GradientNorm", "ReplicaAdam"],
+        "processes": ["Processes", "join_processes"],
         "recipe": ["Recipe", "search_options"],
         "run_folder": ["RunFolder"],
         "schedules": ["InverseSquareRoot", "learning_rate_schedule"],

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from kerasnmt.data import BatchStatistics, batches, describe_batches, split_evenly, word_dropout
+from kerasnmt.data import BatchStatistics, batches, describe_batches, word_dropout
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.callbacks.checkpoint import Place
 from kerasnmt.training.corpora import Corpora
@@ -52,15 +52,14 @@ class RecipeBatches:
         return self._statistics(self.training(), "train")
 
     def rest(self, place: Place, batches_per_epoch: int) -> tf.data.Dataset:
-        """Return the training batches from a place on, in the form for the devices and `fit`."""
+        """Return the training batches from a place on."""
         training = self.recipe.training
-        data = word_dropout(
+        return word_dropout(
             self.training(first_epoch=place.epoch).skip(place.batch),
             training.word_dropout,
             seed=training.seed,
             first_batch=place.epoch * batches_per_epoch + place.batch,
         )
-        return split_evenly(data, training.devices)
 
     def held_out(self, split: str) -> tf.data.Dataset:
         """Return the batches of another split, in order.

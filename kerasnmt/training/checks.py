@@ -75,23 +75,6 @@ def check_warmup(recipe: Recipe, pairs: int) -> None:
         )
 
 
-def check_devices(devices: int) -> None:
-    """Check that Keras runs on TensorFlow if there are several devices.
-
-    Args:
-        devices: Number of devices that share each batch.
-
-    Raises:
-        ValueError: If it runs on another backend.
-    """
-    if devices > 1 and keras.backend.backend() != "tensorflow":
-        raise ValueError(
-            f"training.devices: expected 1, because Keras runs on {keras.backend.backend()}. "
-            f"Received: training.devices={devices}. Set KERAS_BACKEND=tensorflow to share batches "
-            "among devices, or train with training.devices=1"
-        )
-
-
 def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
     """Check that the model can do what the recipe demands.
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.attention import AttentionImages, AttentionStatistics
 from kerasnmt.training.callbacks.best_model import BestModel
+from kerasnmt.training.callbacks.callback_group import OnOneDevice
 from kerasnmt.training.callbacks.checkpoint import Checkpoint
 from kerasnmt.training.callbacks.divergence_check import DivergenceCheck
 from kerasnmt.training.callbacks.epoch_history import EpochHistory
@@ -19,11 +20,14 @@ from kerasnmt.training.callbacks.length_histograms import LengthHistograms
 from kerasnmt.training.callbacks.moving_average import MovingAverage
 from kerasnmt.training.callbacks.projector import write_projector
 from kerasnmt.training.callbacks.replayed import Replayed
+from kerasnmt.training.callbacks.shared_logs import SharedLogs
 from kerasnmt.training.callbacks.step_scalars import StepScalars
 from kerasnmt.training.callbacks.throughput import Throughput
 from kerasnmt.training.callbacks.training_progress import TrainingProgress
 from kerasnmt.training.callbacks.translations import SampleTranslations, TranslationQuality
 from kerasnmt.training.corpora import texts
+from kerasnmt.training.devices import Devices
+from kerasnmt.training.processes import Processes
 from kerasnmt.training.run_folder import RunFolder
 
 # Number of sentences that are translated for TensorBoard after each epoch.
@@ -47,6 +51,8 @@ class RunCallbacks:
         checkpoint: Callback that saves the state of training.
         history: Callback that writes the logs of all epochs.
         console: Console that shows the progress.
+        devices: Devices of training.
+        processes: The processes of the training.
     """
 
     def __init__(
@@ -57,6 +63,8 @@ class RunCallbacks:
         checkpoint: Checkpoint,
         history: EpochHistory,
         console: Console,
+        devices: Devices,
+        processes: Processes,
     ) -> None:
         self.run = run
         self.batches = batches
@@ -64,6 +72,8 @@ class RunCallbacks:
         self.checkpoint = checkpoint
         self.history = history
         self.console = console
+        self.devices = devices
+        self.processes = processes
         self.recipe = batches.recipe
         self.monitor, self.mode = _MONITORED[self.recipe.training.monitor]
 
@@ -121,20 +131,46 @@ class RunCallbacks:
 
     def all(self) -> list[keras.callbacks.Callback]:
         """Return the callbacks of one or several calls of `fit`."""
+        evaluation: list[keras.callbacks.Callback] = []
+        descriptions: list[keras.callbacks.Callback] = []
+        if self.processes.is_first:
+            evaluation = self._on_one_device(self._evaluation())
+            descriptions = [
+                LengthHistograms(self.run.logs, self.batches.training()),
+                self.hyperparameters,
+            ]
+        if self.recipe.training.moving_average:
+            evaluation = [MovingAverage(evaluation)]
+        if self.processes.count > 1:
+            evaluation.append(SharedLogs(self.processes))
         return [
             DivergenceCheck(),
             Throughput(),
-            *self._evaluation(),
+            *evaluation,
             *self.reactions,
             keras.callbacks.TensorBoard(self.run.logs, write_graph=False),
             StepScalars(self.run.logs, every=self.recipe.training.log_every),
-            LengthHistograms(self.run.logs, self.batches.training()),
-            self.hyperparameters,
+            *descriptions,
             self.history,
             self.checkpoint,
             self.progress,
             self.interruption,
         ]
+
+    def offer(self, logs: dict) -> bool:
+        """Score the weights after `fit`, and keep them if they are the best.
+
+        Args:
+            logs: Scores of the weights on the validation data, to which others are added.
+
+        Returns:
+            Whether they are the best so far.
+        """
+        for callback in self._on_one_device([self.quality]):
+            callback.set_model(self.batches.model)
+            callback.on_epoch_end(0, logs)
+        with self.devices.alone():
+            return self.best.offer(logs)
 
     def replay(self) -> None:
         """Replay the earlier epochs before `fit`, because early stopping may have ended training.
@@ -159,7 +195,13 @@ class RunCallbacks:
         if model.has_attention:
             evaluation.append(AttentionStatistics(self.validation))
             evaluation.append(AttentionImages(logs, self.validation))
-        return [MovingAverage(evaluation)] if self.recipe.training.moving_average else evaluation
+        return evaluation
+
+    def _on_one_device(
+        self, callbacks: list[keras.callbacks.Callback]
+    ) -> list[keras.callbacks.Callback]:
+        """Return callbacks that compute with the model in this process alone."""
+        return [OnOneDevice(callbacks, self.devices)] if self.devices.are_parallel else callbacks
 
     def _samples(self) -> SampleTranslations:
         corpora = self.batches.corpora

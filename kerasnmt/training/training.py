@@ -1,14 +1,15 @@
 """Training from a recipe."""
 
 import os
+from contextlib import ExitStack
 from statistics import harmonic_mean
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import keras
 from rich.console import Console
 
 from kerasnmt.backends import need_text_backend
-from kerasnmt.data import split_evenly
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.preset_folders import preset_folder
 from kerasnmt.training.batches import RecipeBatches
@@ -17,15 +18,14 @@ from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingCloc
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
     check_abilities,
-    check_devices,
     check_model,
     check_same_shapes,
     check_start,
     check_warmup,
 )
 from kerasnmt.training.corpora import Corpora, texts
-from kerasnmt.training.devices import precision, sharing_strategy
-from kerasnmt.training.optimizers import Adam, ReplicaAdam
+from kerasnmt.training.devices import precision, training_devices
+from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_callbacks import RunCallbacks
 from kerasnmt.training.run_folder import RunFolder
@@ -52,6 +52,11 @@ def train(
 
     Training that was interrupted or killed resumes from its latest checkpoint with the same batches
     and the same random numbers. SIGINT and SIGTERM write a checkpoint first; see `Interruption`.
+
+    In several processes on JAX (see `join_processes`), each process calls this function with the
+    same recipe, and computes the losses and gradients of its rows of each batch. The files of the
+    data, and `init_from`, must be equal on all machines. Only the first process writes and prints;
+    the others need no access to `output`. A run can be resumed with another number of processes.
 
     Args:
         recipe: Model, data and options of training.
@@ -80,31 +85,48 @@ def train(
     Raises:
         ValueError: If the recipe does not match the data or the zoo, `output` already contains a
             run, there is no run to resume, its data has changed, another process trains in
-            `output`, `init_from` has another model, or the Keras backend is not TensorFlow or JAX.
+            `output`, `init_from` has another model, the Keras backend is not TensorFlow or JAX, or
+            several processes have different recipes or data.
+        ChildProcessError: If another process of the same training has ended.
         FloatingPointError: If training diverges. The best model so far stays.
         KeyboardInterrupt: At SIGINT.
         Terminated: At SIGTERM during `fit`.
     """
     need_text_backend()
-    run, console = RunFolder(output), console or Console(quiet=True)
-    if resume:
-        start: NewStart = ResumedStart(recipe, run, console)
-    elif init_from is not None:
-        earlier = RunFolder(init_from)
-        is_preset = not earlier.model.exists() and preset_folder(init_from) is not None
-        if is_preset or not earlier.path.exists():
-            check_start(init_from)
-            start = PresetStart(recipe, run, console, init_from)
-        else:
-            start = FurtherStart(recipe, run, console, earlier)
-    else:
-        start = NewStart(recipe, run, console)
-    with run.locked():
-        start.check()
-        if (results := start.results()) is not None:
+    processes = Processes()
+    with ExitStack() as stack:
+        if not processes.is_first:
+            output = stack.enter_context(TemporaryDirectory())
+            console = None
+        run, console = RunFolder(output), console or Console(quiet=True)
+        start = _start(recipe, run, console, resume, init_from)
+        processes.share(lambda: stack.enter_context(run.locked()))
+        processes.share(start.check)
+        if (results := processes.share(start.results)) is not None:
             _say(console, f"{run.path}: training is done, there is nothing to resume")
             return results
-        return Training(recipe, start, console).run()
+        with processes.computing():
+            return Training(recipe, start, console, processes).run()
+
+
+def _start(
+    recipe: Recipe,
+    run: RunFolder,
+    console: Console,
+    resume: bool,
+    init_from: str | os.PathLike | None,
+) -> NewStart:
+    """Return the start of a run."""
+    if resume:
+        return ResumedStart(recipe, run, console)
+    if init_from is None:
+        return NewStart(recipe, run, console)
+    earlier = RunFolder(init_from)
+    is_preset = not earlier.model.exists() and preset_folder(init_from) is not None
+    if is_preset or not earlier.path.exists():
+        check_start(init_from)
+        return PresetStart(recipe, run, console, init_from)
+    return FurtherStart(recipe, run, console, earlier)
 
 
 class Training:
@@ -117,12 +139,16 @@ class Training:
         recipe: Model, data and options of training.
         start: Start of the run, with its folder.
         console: Console that shows the progress.
+        processes: The processes of the training.
     """
 
-    def __init__(self, recipe: Recipe, start: NewStart, console: Console) -> None:
+    def __init__(
+        self, recipe: Recipe, start: NewStart, console: Console, processes: Processes
+    ) -> None:
         self.recipe = recipe
         self.start = start
         self.console = console
+        self.processes = processes
         self.folder = start.run
 
     def run(self) -> dict[str, Any]:
@@ -138,22 +164,24 @@ class Training:
         with self.callbacks.interruption:
             with self.callbacks.progress:
                 self.fit(place, callbacks)
-            return self.report(self.average())
+            average = self.average()
+            return self.processes.share(lambda: self.report(average))
 
     def prepare(self) -> None:
         """Read the data and create the model. Nothing is written."""
         with self.recipe.named_in_errors():
             check_model(self.recipe.model.name, self.recipe.model.keywords)
-            check_devices(self.recipe.training.devices)
+            self.devices = training_devices(self.recipe.training.devices, self.processes)
+        self.processes.check_equal("recipe", self.recipe.model_dump(mode="json", exclude={"data"}))
         weights = self.start.weights()
         keras.utils.set_random_seed(self.recipe.training.seed)
         with self.console.status("reading the data"):
             self.corpora = Corpora(self.recipe.data)
+        self.processes.check_equal("data", self.corpora.fingerprints)
         with self.recipe.named_in_errors():
             check_warmup(self.recipe, len(self.corpora.pairs["train"]))
-        self.tokenizers = self.start.tokenizers(self.corpora)
-        self.strategy = sharing_strategy(self.recipe.training.devices)
-        with self.strategy.scope(), precision(self.recipe.training.precision):
+        self.tokenizers = self.processes.share(lambda: self.start.tokenizers(self.corpora))
+        with self.devices.scope(), precision(self.recipe.training.precision):
             make = get_model(self.recipe.model.name)
             self.model = make(*self.tokenizers.values(), **self.recipe.model.keywords)
         with self.recipe.named_in_errors():
@@ -161,7 +189,8 @@ class Training:
         if weights:
             self.start.check_model(self.model)
             check_same_shapes(self.model, weights)
-            self.model.set_weights(weights)
+            with self.devices.scope():
+                self.model.set_weights(weights)
         self.batches = RecipeBatches(self.recipe, self.corpora, self.model)
         with self.console.status("counting the batches"):
             self.statistics = self.batches.statistics()
@@ -175,7 +204,7 @@ class Training:
         updates = max(steps // training.accumulate_batches, 1)
         sampling = training.scheduled_sampling
         decay = keras.optimizers.schedules.PolynomialDecay
-        with self.strategy.scope():
+        with self.devices.scope():
             self.model.compile(
                 self._optimizer(steps),
                 label_smoothing=training.label_smoothing,
@@ -183,7 +212,7 @@ class Training:
                 r_drop=training.r_drop,
                 scheduled_sampling=decay(0.0, updates, sampling) if sampling else 0.0,
             )
-        self.shared_validation = split_evenly(self.validation, training.devices)
+        self.shared_validation = self.devices.share(self.validation)
 
     def begin(self) -> Place:
         """Write the first files, create the callbacks, and return the place to continue from."""
@@ -196,12 +225,23 @@ class Training:
             every=training.checkpoint_every,
             keep=training.average_epochs or 0,
             clock=clock,
+            processes=self.processes,
         )
-        with self.strategy.scope():
+        with self.devices.scope():
             place = self.start.restore(self.checkpoint, self.model)
+        if place.epoch and self.processes.count > 1:
+            history = self.processes.share(self.folder.history.read_bytes)
+            self.folder.history.write_bytes(history)
         self.history = EpochHistory(self.folder.history, initial_epoch=place.epoch, clock=clock)
         self.callbacks = RunCallbacks(
-            self.folder, self.batches, self.validation, self.checkpoint, self.history, self.console
+            self.folder,
+            self.batches,
+            self.validation,
+            self.checkpoint,
+            self.history,
+            self.console,
+            self.devices,
+            self.processes,
         )
         return place
 
@@ -210,7 +250,8 @@ class Training:
         if place.batch:  # in the middle of an epoch
             self._fit(place, place.epoch + 1, callbacks)
             # `fit` has replaced the weights by their moving average.
-            place = self.checkpoint.restore(self.model)
+            with self.devices.scope():
+                place = self.checkpoint.restore(self.model)
         elif place.epoch:
             self.callbacks.replay()
         if not self.model.stop_training:
@@ -226,11 +267,12 @@ class Training:
         if not self.recipe.training.average_epochs:
             return None
         with working(self.console, "averaging the last epochs"):
-            epochs = self.checkpoint.average(self.model)
-            losses = self.model.evaluate(self.shared_validation, verbose=0, return_dict=True)
+            with self.devices.scope():
+                epochs = self.checkpoint.average(self.model)
+                losses = self.model.evaluate(self.shared_validation, verbose=0, return_dict=True)
             logs = {f"val_{name}": value for name, value in losses.items()}
-            self.callbacks.quality.on_epoch_end(0, logs)
-            return {"epochs": epochs, **logs, "kept": self.callbacks.best.offer(logs)}
+            kept = self.processes.share(lambda: self.callbacks.offer(logs))
+            return {"epochs": epochs, **logs, "kept": kept}
 
     def report(self, average: dict[str, Any] | None) -> dict[str, Any]:
         """Score the best model, and write the results."""
@@ -275,16 +317,18 @@ class Training:
 
     def _fit(self, place: Place, epochs: int, callbacks: list[keras.callbacks.Callback]) -> None:
         """Call `fit` once, from a place to the end of an epoch."""
-        self.model.fit(
-            self.batches.rest(place, self.statistics.batches),
-            steps_per_epoch=self.statistics.batches - place.batch,
-            validation_data=self.shared_validation,
-            epochs=epochs,
-            initial_epoch=place.epoch,
-            shuffle=False,
-            verbose=0,
-            callbacks=callbacks,
-        )
+        batches = self.devices.share(self.batches.rest(place, self.statistics.batches))
+        with self.devices.scope():
+            self.model.fit(
+                batches,
+                steps_per_epoch=self.statistics.batches - place.batch,
+                validation_data=self.shared_validation,
+                epochs=epochs,
+                initial_epoch=place.epoch,
+                shuffle=False,
+                verbose=0,
+                callbacks=callbacks,
+            )
 
     def _optimizer(self, steps: int) -> keras.optimizers.Optimizer:
         """Return the optimizer for this number of steps."""
@@ -301,7 +345,7 @@ class Training:
             options["gradient_accumulation_steps"] = training.accumulate_batches
         if training.moving_average:
             options |= {"use_ema": True, "ema_momentum": training.moving_average}
-        return (Adam if training.devices == 1 else ReplicaAdam)(learning_rate, **options)
+        return self.devices.optimizer(learning_rate, **options)
 
     def _description(self) -> str:
         """Describe the model and the batches, and explain missing pairs."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.training.callbacks.epoch_history import TrainingClock
+from kerasnmt.training.processes import Processes
 from kerasnmt.training.up_to_date import bring_up_to_date
 
 
@@ -59,6 +60,7 @@ class Checkpoint(keras.callbacks.Callback):
             epochs.
         keep: Number of latest epochs whose checkpoints are also kept, for `average`.
         clock: Clock of the training, whose time is also saved.
+        processes: The processes that train the model. The first one reads and writes the files.
 
     Attributes:
         is_last_batch: Whether the latest batch was the last batch of its epoch.
@@ -74,6 +76,7 @@ class Checkpoint(keras.callbacks.Callback):
         every: int | None = None,
         keep: int = 0,
         clock: TrainingClock | None = None,
+        processes: Processes | None = None,
     ) -> None:
         super().__init__()
         if every is not None and every < 1:
@@ -84,6 +87,7 @@ class Checkpoint(keras.callbacks.Callback):
         self.every = every
         self.keep = keep
         self.clock = clock
+        self.processes = processes or Processes()
         self.is_last_batch = False
         self._metrics: list[np.ndarray] = []
         self._first_batch = 0
@@ -110,17 +114,17 @@ class Checkpoint(keras.callbacks.Callback):
             ValueError: If the checkpoint belongs to another model or optimizer, or no checkpoint
                 can be read.
         """
-        place, arrays = self._latest()
+        place, arrays = self.processes.share(self._latest)
         if arrays:
-            path = self._files()[place]
             if not model.optimizer.built:  # building it again would add variables
                 model.optimizer.build(model.trainable_variables)
             state = _state(model)
             shapes = [variable.shape for variable in state]
             if [array.shape for array in arrays[: len(state)]] != shapes:
                 raise ValueError(
-                    f"Expected a checkpoint of this model and its optimizer. Received: {path}, "
-                    "whose weights have other shapes. Resume with the recipe of the run."
+                    "Expected a checkpoint of this model and its optimizer. Received: "
+                    f"{self.directory / _name(place)}, whose weights have other shapes. Resume "
+                    "with the recipe of the run."
                 )
             for variable, array in zip(state, arrays, strict=False):
                 variable.assign(array)
@@ -161,18 +165,29 @@ class Checkpoint(keras.callbacks.Callback):
         Returns:
             The number of epochs. If there are fewer than two, the weights do not change.
         """
+        weights = model.trainable_variables
+        places = [[w is v for v in _state(model)].index(True) for w in weights]
+        epochs, means = self.processes.share(lambda: self._means(places))
+        for weight, mean in zip(weights, means, strict=False):
+            weight.assign(mean)
+        return epochs
+
+    def _means(self, places: list[int]) -> tuple[int, list[np.ndarray]]:
+        """Return the number of epochs that are kept, and the means of these arrays over them.
+
+        There are no means if there are fewer than two epochs.
+        """
         epochs = self._kept_epochs()
-        if len(epochs) > 1:
-            weights = model.trainable_variables
-            places = [[w is v for v in _state(model)].index(True) for w in weights]
-            sums = [np.zeros(weight.shape, "float64") for weight in weights]
-            for place in epochs:
-                arrays = _read(self._files()[place])
-                for number, index in enumerate(places):
-                    sums[number] += arrays[index]
-            for weight, total in zip(weights, sums, strict=True):
-                weight.assign(total / len(epochs))
-        return len(epochs)
+        if len(epochs) < 2:
+            return len(epochs), []
+        means = [np.zeros(())] * len(places)
+        for place in epochs:
+            arrays = _read(self._files()[place])
+            means = [
+                mean + arrays[index].astype("float64") / len(epochs)
+                for mean, index in zip(means, places, strict=True)
+            ]
+        return len(epochs), means
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Restore the metrics of an epoch that was interrupted."""
@@ -201,11 +216,12 @@ class Checkpoint(keras.callbacks.Callback):
 
     def _write(self, place: Place) -> None:
         """Write a checkpoint, and delete those that it replaces."""
+        if not self.processes.is_first:
+            return
         bring_up_to_date(self.model)
         arrays = [_array(variable) for variable in _state(self.model) + _metrics(self.model)]
         clock = (self.clock.seconds, self.clock.cpu_seconds) if self.clock else (0.0, 0.0)
-        name = f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
-        with atomic_write(self.directory / name) as path:
+        with atomic_write(self.directory / _name(place)) as path:
             np.savez(path, *arrays, np.array(clock))
         kept = {place, *sorted(self._files())[-2:], *self._kept_epochs()}
         for other, path in self._files().items():
@@ -223,6 +239,10 @@ class Checkpoint(keras.callbacks.Callback):
             for path in self.directory.glob("epoch_*")
         }
         return {Place(int(m[1]), int(m[2])): path for path, m in names.items() if m}
+
+
+def _name(place: Place) -> str:
+    return f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
 
 
 def _state(model: keras.Model) -> list[Any]:

@@ -24,6 +24,9 @@ class Interruption(keras.callbacks.Callback):
     Use the callback as a context manager around `fit`. It works only in the main thread, because
     other threads receive no signals. A signal that is ignored stays ignored.
 
+    If several processes train together, only the first one ends training. The others ignore a
+    first signal, because they would stop after another batch, and end when the first one has ended.
+
     Args:
         checkpoint: A callback of the same `fit`, which is listed before this one.
 
@@ -37,6 +40,7 @@ class Interruption(keras.callbacks.Callback):
     def __init__(self, checkpoint: Checkpoint) -> None:
         super().__init__()
         self.checkpoint = checkpoint
+        self._is_first = checkpoint.processes.is_first
         self._in_epoch = False
         self._error: type[KeyboardInterrupt] | None = None
         self._before: dict[int, Any] = {}
@@ -65,14 +69,14 @@ class Interruption(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Write a checkpoint and end training if there was a signal."""
-        if self._error and not self.checkpoint.is_last_batch:
+        if self._error and self._is_first and not self.checkpoint.is_last_batch:
             self.checkpoint.save()
             raise self._error
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """End training if there was a signal. `Checkpoint` has written a checkpoint."""
         self._in_epoch = False
-        if self._error:
+        if self._error and self._is_first:
             raise self._error
 
     def _handle(self, number: int, frame: FrameType | None) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import keras
 
 from kerasnmt.models.inner_optimizer import inner_optimizer
+from kerasnmt.training.callbacks.callback_group import CallbackGroup
 
 
-class MovingAverage(keras.callbacks.Callback):
+class MovingAverage(CallbackGroup):
     """Callback that validates with the moving average of the weights.
 
     The optimizer computes the average: `keras.optimizers.Adam(use_ema=True, ema_momentum=0.999)`.
@@ -27,8 +28,7 @@ class MovingAverage(keras.callbacks.Callback):
     """
 
     def __init__(self, callbacks: Sequence[keras.callbacks.Callback]) -> None:
-        super().__init__()
-        self.callbacks = list(callbacks)
+        super().__init__(callbacks)
         self._weights: Any = None  # the weights, while the model has the average
         self._trains = False
 
@@ -46,25 +46,11 @@ class MovingAverage(keras.callbacks.Callback):
                 "keras.optimizers.Adam(use_ema=True). "
                 f"Received: {type(optimizer).__name__} with use_ema=False."
             )
-        for callback in self.callbacks:
-            callback.set_model(model)
-
-    def set_params(self, params: dict) -> None:
-        """Pass the parameters of training to the callbacks."""
-        super().set_params(params)
-        for callback in self.callbacks:
-            callback.set_params(params)
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Call the callbacks."""
         self._trains = True
-        for callback in self.callbacks:
-            callback.on_train_begin(logs)
-
-    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Call the callbacks."""
-        for callback in self.callbacks:
-            callback.on_epoch_begin(epoch, logs)
+        super().on_train_begin(logs)
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         """Replace the weights by their average when validation begins."""
@@ -74,8 +60,7 @@ class MovingAverage(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Call the callbacks with the average, and restore the weights."""
         self._put_average()
-        for callback in self.callbacks:
-            callback.on_epoch_end(epoch, logs)
+        super().on_epoch_end(epoch, logs)
         for variable, weight in zip(self.model.trainable_variables, self._weights, strict=True):
             variable.assign(weight)
         self._weights = None
@@ -83,8 +68,7 @@ class MovingAverage(keras.callbacks.Callback):
     def on_train_end(self, logs: dict | None = None) -> None:
         """Call the callbacks."""
         self._trains = False
-        for callback in self.callbacks:
-            callback.on_train_end(logs)
+        super().on_train_end(logs)
 
     def _put_average(self) -> None:
         if self._weights is None:

@@ -263,7 +263,9 @@ class _Training(_Section):
         100, description="Number of updates between two points of the curves in TensorBoard."
     )
     devices: _Count = Field(
-        1, description="Number of GPUs that share each batch, with tf.distribute.MirroredStrategy."
+        1,
+        description="Number of GPUs of each process, or of CPUs if there are no GPUs, that share "
+        "each batch.",
     )
     cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
     seed: _Seed = Field(1, description="Seed of weights, dropout and the order of the data.")

@@ -1,0 +1,148 @@
+"""A recipe in one, two and four processes, and on two devices, has the same losses."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import keras
+import numpy as np
+import pytest
+
+import kerasnmt.models
+from kerasnmt.training import RunFolder
+
+pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
+# All batches have the same shape, so that JAX compiles each step once. Their 7 rows need padding.
+RECIPE = """
+model: {name: bahdanau_gru, units: 12, embedding_dim: 12, dropout: 0.0}
+tokenizer: {shared: {kind: words, vocabulary_size: 60}}
+data:
+  train: {pairs: train.tsv}
+  validation: {pairs: validation.tsv}
+  max_length: 8
+training:
+  epochs: 3
+  batch_size: 7
+  learning_rate: 0.02
+  clip_norm: 0.1
+  log_every: 3
+  moving_average: 0.8
+  early_stopping: 3
+  checkpoint_every: 4
+  seed: 3
+search: {max_length: 8}
+"""
+WORDS = {"one": "eins", "two": "zwei", "three": "drei", "four": "vier", "five": "fünf"}
+
+
+def kerasnmt(folder, *words, devices=1):
+    """Run the program on JAX, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kerasnmt.cli", *words],
+        cwd=folder,
+        env=os.environ
+        | {
+            "KERAS_BACKEND": "jax",
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+        },
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder with the recipe, its data and the run of one process."""
+    folder = tmp_path_factory.mktemp("processes")
+    rng = np.random.default_rng(1)
+    (folder / "recipe.yaml").write_text(RECIPE)
+    for name, count in (("train", 60), ("validation", 10)):
+        rows = [rng.choice(list(WORDS), rng.integers(1, 7)) for _ in range(count)]
+        lines = (f"{' '.join(row)}\t{' '.join(WORDS[word] for word in row)}\n" for row in rows)
+        (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
+    kerasnmt(folder, "train", "recipe.yaml", "--output", "one")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def two(folder):
+    """What the processes of the run `two` print."""
+    return kerasnmt(
+        folder, "launch", "-n", "2", "train", "recipe.yaml", "--output", "two", "training.epochs=2"
+    )
+
+
+def check_equal(folder, run, epochs):
+    """Check that a run has the losses, the scores and the weights of the run of one process."""
+    runs = RunFolder(folder / "one"), RunFolder(folder / run)
+    one, other = (
+        [json.loads(line) for line in run.history.read_text().splitlines()[:epochs]] for run in runs
+    )
+    assert len(other) == epochs
+    for left, right in zip(one, other, strict=True):
+        assert left.keys() == right.keys()
+        for name in left.keys() - {"seconds", "cpu_seconds", "target_tokens_per_second"}:
+            assert right[name] == pytest.approx(left[name], rel=1e-4, abs=1e-6), name
+    if epochs == 3:
+        models = [keras.saving.load_model(run.model) for run in runs]
+        for left, right in zip(*(model.get_weights() for model in models), strict=True):
+            np.testing.assert_allclose(right, left, rtol=1e-3, atol=1e-5)
+
+
+def test_two_processes_train_like_one(folder, two):
+    check_equal(folder, "two", epochs=2)
+
+
+def test_only_the_first_process_writes_and_prints(folder, two):
+    assert two.stdout.count("best model") == 1
+    assert "Gloo" not in two.stdout + two.stderr
+    assert two.stderr.count("epoch 1/2") == 1
+    written = {path.relative_to(folder / "two").parts[0] for path in folder.glob("two/**/*")}
+    there = {path.relative_to(folder / "one").parts[0] for path in folder.glob("one/**/*")}
+    assert written == there
+
+
+def test_a_run_of_two_processes_is_resumed_in_one(folder, two):
+    kerasnmt(folder, "train", "recipe.yaml", "--output", "two", "--resume")
+    check_equal(folder, "two", epochs=3)
+
+
+@pytest.mark.thorough("two processes on one device each repeat what this tests in one process")
+def test_two_devices_train_like_one(folder):
+    words = "train", "recipe.yaml", "--output", "devices", "training.devices=2"
+    kerasnmt(folder, *words, devices=2)
+    check_equal(folder, "devices", epochs=3)
+
+
+@pytest.mark.thorough("two processes repeat this with fewer")
+def test_four_processes_with_two_devices_each_train_like_one(folder):
+    words = "train", "recipe.yaml", "--output", "four", "training.devices=2"
+    kerasnmt(folder, "launch", "-n", "4", *words, devices=2)
+    check_equal(folder, "four", epochs=3)
+
+
+@pytest.mark.thorough("starts a training twice")
+def test_a_killed_process_ends_the_training_which_resumes(folder):
+    words = "launch", "-n", "2", "train", "recipe.yaml", "--output", "killed"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kerasnmt.cli", *words],
+        cwd=folder,
+        env=os.environ | {"KERAS_BACKEND": "jax"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stderr:
+        if line.startswith("epoch 1/3"):
+            break
+    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True)
+    os.kill(int(found.stdout.split()[1]), 9)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 137
+    assert "process 1 of 2 has ended by SIGKILL, and the others are killed" in error
+    kerasnmt(folder, *words, "--resume")
+    check_equal(folder, "killed", epochs=3)
