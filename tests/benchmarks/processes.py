@@ -14,6 +14,9 @@ tokens, the vocabulary has 4,000 ids, and the model is `bahdanau_gru`. It prints
 
       alone    = a + b * floating-point operations + c * parameters
       together = alone + d + parameters * 4 bytes / bandwidth
+
+`--paper` measures nothing. It computes with the same model, and the assumptions below, what GPUs
+would do.
 """
 
 import argparse
@@ -173,12 +176,56 @@ def report(alone, together):
         )
 
 
+# Assumptions about a GPU with 989 TFLOP/s in bfloat16, in servers of 8. None was measured here.
+GPUS = {
+    # name: parameters, of them embeddings that are only looked up, rate in FLOP/s, fixed seconds of
+    # a step of 30 tokens (launches of kernels: most for a recurrent model, which loops over them)
+    "bahdanau_gru, 1,000 units": (88e6, 40e6, 0.15 * 989e12, 15e-3),
+    "transformer_base": (77e6, 33e6, 0.35 * 989e12, 4e-3),
+}
+TOKENS = 30  # of a side
+WITHIN, BETWEEN = 200e9, 40e9  # bytes a second of an all-reduce, within a server and between
+LATENCY, STRAGGLER = 30e-6, 1.03  # seconds of a round; the slowest of many compared with the mean
+
+
+def gpu_step(count, rows, parameters, embedding, rate, fixed):
+    """Return the seconds of a step of some GPUs, and the part in which they compute."""
+    compute = fixed + 6 * (parameters - embedding) * rows * TOKENS / rate
+    if count == 1:
+        return compute, compute
+    exchange = 2 * (count - 1) / count * 4 * parameters / (WITHIN if count <= 8 else BETWEEN)
+    rounds = LATENCY * 2 * (count - 1).bit_length()
+    return STRAGGLER * compute + exchange + rounds, compute
+
+
+def on_paper():
+    """Print what 1, 8, 64 and 512 GPUs would do."""
+    print("rows of a GPU from which it computes 80% of the time; with 512 rows of each GPU, "
+          "sentences a second, and the share of a linear speed")  # fmt: skip
+    for name, model in GPUS.items():
+        for count in (1, 8, 64, 512):
+            rows = 1
+            while True:
+                seconds, compute = gpu_step(count, rows, *model)
+                if compute >= 0.8 * seconds:
+                    break
+                rows += 1
+            speed = count * 512 / gpu_step(count, 512, *model)[0]
+            linear = count * 512 / gpu_step(1, 512, *model)[0]
+            print(f"{name}, {count:3} GPUs: {rows:5,} rows; "
+                  f"{speed:10,.0f} sentences/s, {speed / linear:.0%}")  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=10, help="steps of an epoch; two are measured")
     parser.add_argument("--output", type=Path, help="file for the measurements, as JSON")
     parser.add_argument("--work", nargs=4, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--paper", action="store_true", help="compute what GPUs would do")
     arguments = parser.parse_args()
+    if arguments.paper:
+        on_paper()
+        return
     if arguments.work:
         work(*arguments.work)
         return

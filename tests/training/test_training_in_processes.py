@@ -45,7 +45,8 @@ def kerasnmt(folder, *words, devices=1):
         env=os.environ
         | {
             "KERAS_BACKEND": "jax",
-            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices} "
+            "--xla_backend_optimization_level=0",  # which compiles faster
         },
         capture_output=True,
         text=True,
@@ -107,6 +108,7 @@ def test_only_the_first_process_writes_and_prints(folder, two):
     assert written == there
 
 
+@pytest.mark.thorough("trains longer; other tests resume in one process")
 def test_a_run_of_two_processes_is_resumed_in_one(folder, two):
     kerasnmt(folder, "train", "recipe.yaml", "--output", "two", "--resume")
     check_equal(folder, "two", epochs=3)
