@@ -21,6 +21,7 @@ from kerasnmt.cli.serve import serve
 from kerasnmt.cli.server_config import server_config
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
+from kerasnmt.cli.translate_files import translate_files
 from kerasnmt.version import __version__
 
 app = typer.Typer(
@@ -31,11 +32,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _VERBS = (
-    *(demo, models, presets, init, train, translate, evaluate, score),
+    *(demo, models, presets, init, train, translate, translate_files, evaluate, score),
     *(export, check, serve, server_config, attention, align),
 )
 for _verb in _VERBS:
-    app.command(epilog=search_help() if _verb in (translate, evaluate, export) else None)(_verb)
+    app.command(
+        epilog=search_help() if _verb in (translate, evaluate, export) else None,
+        # The rest of the command line are options of Apache Beam.
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+        if _verb is translate_files
+        else None,
+    )(_verb)
 
 
 def main() -> None:
