@@ -1,12 +1,14 @@
 """`kerasnmt translate-files`."""
 
 import logging
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kerasnmt.cli.console import progress_console, say
+from kerasnmt.cli.quiet import without_talk
 
 _LOCAL = [
     "--runner=FnApiRunner",
@@ -62,8 +64,10 @@ def translate_files(
     this machine translates (--runner FnApiRunner --direct_running_mode multi_processing
     --direct_num_workers 0). Write Beam's options after EXPORT.
     """
-    logging.getLogger().setLevel(logging.ERROR)  # Beam warns of packages that are not installed
     console = progress_console()
+    is_local = not any(one.split("=")[0] == "--runner" for one in context.args)
+    if is_local:  # the processes of the workers report much that is of no interest
+        logging.getLogger().setLevel(logging.ERROR)
     try:
         import apache_beam as beam
     except ModuleNotFoundError as error:
@@ -73,7 +77,7 @@ def translate_files(
     from kerasnmt.serving.beam import TranslateFiles
     from kerasnmt.serving.beam.translate_files import BROKEN, write_broken
 
-    options = _beam_options(context.args)
+    options = _beam_options([*(_LOCAL if is_local else ()), *context.args])
     files = TranslateFiles(
         export,
         input,
@@ -84,23 +88,21 @@ def translate_files(
         max_bytes=max_text_bytes,
     )
     if files.done:
-        say(console, f"{files.done} files are done")
+        say(console, f"done before: {files.done} of {files.done + len(files.jobs)} files")
     if files.jobs:
         pipeline = beam.Pipeline(options=options)
         _ = pipeline | files
-        with console.status(f"translating {len(files.jobs)} files"):
+        hidden = without_talk() if is_local else nullcontext()
+        with console.status(f"translating {len(files.jobs)} files"), hidden:
             result = pipeline.run()
             result.wait_until_finish()
         counters = result.metrics().query()["counters"]
         counts = {one.key.metric.name: one.result for one in counters}
-        say(console, f"translated {counts.get('lines', 0):,} lines of {len(files.jobs)} files")
+        say(console, f"translated lines: {counts.get('lines', 0):,}")
         if truncated := counts.get("truncated"):
-            say(
-                console,
-                f"{truncated:,} lines have too many tokens for the model and were truncated",
-            )
+            say(console, f"lines truncated to the max_length of the model: {truncated:,}")
     if broken := write_broken(output):
-        say(console, f"{broken:,} lines cannot be read: {output}/{BROKEN}")
+        say(console, f"lines that cannot be read: {broken:,}, see {output}/{BROKEN}")
 
 
 def _beam_options(arguments: list[str]) -> Any:
@@ -111,8 +113,6 @@ def _beam_options(arguments: list[str]) -> Any:
     """
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    if not any(one == "--runner" or one.startswith("--runner=") for one in arguments):
-        arguments = [*_LOCAL, *arguments]
     options = PipelineOptions(arguments)
     known = options.get_all_options()
     unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()

@@ -8,7 +8,7 @@ from typing import Any
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 
-from kerasnmt.serving.export.version_folder import chosen_version, read_description
+from kerasnmt.serving.export.version_folder import find_export
 
 # Texts of a batch in a stream differ in length by less than a factor of two.
 _BOUNDARIES = [16, 32, 64, 128, 256, 512]
@@ -49,12 +49,14 @@ class ExportHandler(ModelHandler):
     ) -> None:
         if batch_size < 1:
             raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
-        self.export = str(chosen_version(Path(export)).absolute())
-        description = read_description(Path(self.export))
-        self.fields = tuple(description.get("inputs", ()))
+        version, description = find_export(export)
+        self.export = str(version.absolute())
+        self.fields = tuple(description["inputs"])
         if "text" not in self.fields:
-            found = f"an export that reads {' and '.join(self.fields)}" if description else export
-            raise ValueError(f"Expected an export that translates. Received: {found}.")
+            raise ValueError(
+                f"Expected an export that translates. Received: {version}, which reads "
+                f"{' and '.join(self.fields)}."
+            )
         self.batch_size = batch_size
         # Beam counts rows in a stream, and their weight elsewhere.
         largest = LARGEST_WEIGHT if max_wait is None else batch_size
@@ -79,7 +81,7 @@ class ExportHandler(ModelHandler):
 
     def load_model(self) -> Any:
         """Load the export, once per process."""
-        from kerasnmt.serving import load_export
+        from kerasnmt.serving.export.saved_model import load_export
         from kerasnmt.tasks import Translator
 
         return Translator(load_export(self.export))

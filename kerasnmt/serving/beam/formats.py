@@ -1,5 +1,6 @@
 """Files of texts to translate: plain text, TSV and Parquet."""
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,6 @@ import pyarrow.parquet as pq
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
-from kerasnmt.data.lines import without_mark
 from kerasnmt.serving.beam.export_handler import weight
 
 # A block is a part of a file: it is translated at once, and its translations are kept if the job is
@@ -87,17 +87,17 @@ class LineFile:
     def _block(self, lines: list[list[str] | str], start: int) -> Block:
         names = self.columns or ("text",)
         rows = [line if isinstance(line, list) else None for line in lines]
-        texts = {field: [row and row[names.index(field)] for row in rows] for field in self.fields}
-        broken = [
-            (number, line) for number, line in enumerate(lines, start) if isinstance(line, str)
-        ]
+        texts: dict[str, list[str | None]] = {}
+        for place, field in ((names.index(field), field) for field in self.fields):
+            texts[field] = [None if row is None else row[place] for row in rows]
+        broken = [(number, why) for number, why in enumerate(lines, start) if isinstance(why, str)]
         return Block(rows, texts, broken)
 
     def _lines(self) -> Iterator[list[str] | str]:
         """Yield the columns of each line, or the reason why it cannot be read."""
         with FileSystems.open(self.path, compression_type=CompressionTypes.UNCOMPRESSED) as opened:
             file = gzip.GzipFile(fileobj=opened) if self.path.endswith(".gz") else opened
-            first = True
+            mark = codecs.BOM_UTF8  # some editors write it at the start
             try:
                 # A line may end with a carriage return and a line feed.
                 while line := file.readline(self.max_bytes + 3):
@@ -105,8 +105,8 @@ class LineFile:
                     while rest and not rest.endswith(b"\n"):
                         rest = file.readline(1 << 20)
                     line = line.removesuffix(b"\n").removesuffix(b"\r")
-                    yield self._columns(without_mark(line) if first else line)
-                    first = False
+                    yield self._columns(line.removeprefix(mark))
+                    mark = b""
             except (gzip.BadGzipFile, EOFError, zlib.error) as error:
                 yield f"damaged gzip data, nothing more can be read: {error}"
 
