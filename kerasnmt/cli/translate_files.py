@@ -1,6 +1,7 @@
 """`kerasnmt translate-files`."""
 
 import logging
+import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -66,8 +67,10 @@ def translate_files(
     """
     console = progress_console()
     is_local = not any(one.split("=")[0] == "--runner" for one in context.args)
-    if is_local:  # the processes of the workers report much that is of no interest
+    if is_local:
+        # The processes of the workers report much that is of no interest. Each has one core.
         logging.getLogger().setLevel(logging.ERROR)
+        os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     try:
         import apache_beam as beam
     except ModuleNotFoundError as error:

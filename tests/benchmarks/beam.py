@@ -52,9 +52,8 @@ def compare(arguments: argparse.Namespace, folder: Path) -> None:
     export, one = folder / "export", folder / "lines.txt"
     run("export", arguments.preset, export)
     lines, broken = written(arguments, folder / "in", one)
-    beam = ("--direct_running_mode", "multi_processing", "--direct_num_workers", arguments.workers)
     files = ("translate-files", export, "--input", folder / "in" / "*.txt")
-    beam = ("--runner", "FnApiRunner", *beam)
+    beam = ("--direct_num_workers", arguments.workers)
 
     seconds: dict[str, list[float]] = {"translate": [], "translate-files": []}
     for number in range(arguments.rounds):
