@@ -30,6 +30,9 @@ class Translate(beam.PTransform):
         max_wait: Seconds for which a row of a stream waits for others of similar length, or None
             outside of streams.
 
+    Attributes:
+        handler: The `ExportHandler` of `RunInference`.
+
     Raises:
         ValueError: If there is no export, or the export does not translate.
     """

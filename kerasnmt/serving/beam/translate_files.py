@@ -93,15 +93,16 @@ class TranslateFiles(beam.PTransform):
         max_bytes: int = 64 << 10,
     ) -> None:
         super().__init__()
-        self.translate = Translate(export, batch_size=batch_size)
-        fields = self.translate.handler.fields
+        self._translate = Translate(export, batch_size=batch_size)
+        fields = self._translate.handler.fields
         names = None if columns is None else tuple(columns)
         if names is not None and not {*fields} <= {*names}:
             raise ValueError(
                 f"Expected columns with {' and '.join(fields)}, which this model reads. Received: "
                 f"{','.join(names)}."
             )
-        described = Path(self.translate.handler.export, DESCRIPTION).read_bytes()
+        input, output = _absolute(input), _absolute(output)
+        described = Path(self._translate.handler.export, DESCRIPTION).read_bytes()
         self.jobs: list[FileJob] = []
         self.done = 0
         for file in _matched(input, output):
@@ -132,7 +133,7 @@ class TranslateFiles(beam.PTransform):
         new = (
             read["blocks"]
             | "Blocks to workers" >> beam.Reshuffle()
-            | "Translate" >> self.translate
+            | "Translate" >> self._translate
             | "Write part" >> beam.ParDo(_write_part)
         )
         parts = (read["parts"], new) | "Parts" >> beam.Flatten()
@@ -155,6 +156,7 @@ def write_broken(output: str) -> int:
     Returns:
         The number of broken lines.
     """
+    output = _absolute(output)
     found = FileSystems.match([FileSystems.join(output, _BROKEN, "*.tsv")])[0].metadata_list
     lists = sorted(_read_whole(one.path) for one in found)
     path = FileSystems.join(output, BROKEN)
@@ -211,14 +213,25 @@ def _merge(group: tuple[str, dict[str, Any]]) -> Iterator[str]:
     yield output
 
 
+def _absolute(path: str) -> str:
+    """Return the path of a local file from the root, because workers may run elsewhere.
+
+    Beam also finds no files for a local pattern without a folder.
+    """
+    return os.path.abspath(path) if _is_local(path) else path
+
+
+def _is_local(path: str) -> bool:
+    return "://" not in path
+
+
 def _matched(pattern: str, output: str) -> list[Any]:
     """Return the metadata of the input files, sorted by path."""
     found = sorted(FileSystems.match([pattern])[0].metadata_list, key=lambda file: file.path)
     if not found:
         raise ValueError(f"Expected a file for --input. Received: {pattern}, which fits no file.")
-    inside = f"{os.path.abspath(output)}/"
     for file in found:
-        if os.path.abspath(file.path).startswith(inside):
+        if file.path.startswith(FileSystems.join(output, "")):
             raise ValueError(
                 f"Expected an output folder without input files. Received: {output}, which "
                 f"contains {file.path}."
@@ -247,16 +260,16 @@ def _written(path: str, folder: str) -> Iterator[Any]:
     Its name is its own, because Beam may run a bundle twice at the same time.
     """
     temporary = FileSystems.join(folder, f".writing.{uuid.uuid4().hex}")
-    is_local = "://" not in path
     try:
         with FileSystems.create(temporary, compression_type=CompressionTypes.UNCOMPRESSED) as file:
             yield file
-            if is_local:  # so that the file is whole even after a power failure
+            if _is_local(path):  # so that the file is whole even after a power failure
                 file.flush()
                 os.fsync(file.fileno())
-        if is_local:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        if _is_local(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
         FileSystems.rename([temporary], [path])
     except BaseException:
-        FileSystems.delete([temporary])
+        with suppress(OSError):
+            FileSystems.delete([temporary])
         raise

@@ -156,6 +156,14 @@ def test_parts_of_a_changed_file_are_not_used(run, served_folder, folder, tmp_pa
     assert parts() != before
 
 
+def test_relative_paths(translate, loads, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    translate("a*.txt", "../out")
+    assert (tmp_path / "out/a.txt").exists()
+    assert write_broken("../out") == 2
+    assert (tmp_path / "out/broken.tsv").read_text().startswith(f"{folder}/a.txt\t10\t")
+
+
 def test_refused_arguments(served_folder, folder, tmp_path):
     def refused(input, output, **options):
         with pytest.raises(ValueError) as caught:
