@@ -7,7 +7,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
-.PHONY: demo test test-fast test-thorough test-all test-oldest mutants lint dist docs notebooks clean
+.PHONY: demo test test-fast test-thorough test-all test-oldest test-beam mutants lint dist docs notebooks clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
@@ -26,6 +26,13 @@ test-all: test test-thorough
 # The lowest versions that `pyproject.toml` allows, in an environment of their own.
 test-oldest:
 	$(MAKE) test VENV=.venv-oldest CONSTRAINTS=tests/oldest.txt
+
+# Apache Beam needs older versions of some packages, so it has an environment of its own.
+test-beam:
+	$(MAKE) .venv-beam/.installed-test,beam VENV=.venv-beam
+	.venv-beam/bin/python -m pytest tests/serving/beam tests/cli/test_translate_files.py \
+		"tests/tutorials/test_guides.py::test_code_runs[bulk]" \
+		"tests/tutorials/test_guides.py::test_code_is_valid[bulk]"
 
 mutants: $(VENV)/.installed-test
 	$(VENV)/bin/python tests/mutation/run.py
@@ -70,4 +77,4 @@ $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .venv-oldest demo build dist *.egg-info
+	rm -rf $(VENV) .venv-oldest .venv-beam demo build dist *.egg-info

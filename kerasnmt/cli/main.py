@@ -23,6 +23,7 @@ from kerasnmt.cli.serve import serve
 from kerasnmt.cli.server_config import server_config
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
+from kerasnmt.cli.translate_files import translate_files
 from kerasnmt.version import __version__
 
 app = typer.Typer(
@@ -33,14 +34,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _VERBS = (
-    *(demo, models, presets, init, train, launch, translate, evaluate, score),
+    *(demo, models, presets, init, train, launch, translate, translate_files, evaluate, score),
     *(export, check, serve, server_config, attention, align),
 )
+_SETTINGS = {
+    # The options of the launched command are not options of `launch`.
+    launch: {"allow_interspersed_args": False},
+    # The rest of the command line are options of Apache Beam.
+    translate_files: {"allow_extra_args": True, "ignore_unknown_options": True},
+}
 for _verb in _VERBS:
     app.command(
         epilog=search_help() if _verb in (translate, evaluate, export) else None,
-        # The options of the launched command are not options of `launch`.
-        context_settings={"allow_interspersed_args": _verb is not launch},
+        context_settings=_SETTINGS.get(_verb),
     )(_verb)
 
 

@@ -39,7 +39,7 @@ class Translator:
         request: Mapping[str, Sequence[str | bytes]],
         *,
         batch_size: int = 64,
-        first_number: int = 1,
+        first_number: int | None = 1,
     ) -> list[tuple[str, float]]:
         """Return the best answer to each row of a request, with its score.
 
@@ -48,7 +48,8 @@ class Translator:
                 model reads a context; `image`, the contents of PNG or JPEG files; or `story`, with
                 one sentence per line, and `question`.
             batch_size: Number of rows in a batch.
-            first_number: Number of the first row in warnings.
+            first_number: Number of the first row in warnings about truncated texts, or None for no
+                warnings.
 
         Returns:
             A list of pairs (answer, score), one for each row. The answer is a translation, a
@@ -357,21 +358,33 @@ class Translator:
                 answers[place] = answer
         return answers
 
-    def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
+    def truncated(self, texts: Sequence[str]) -> list[tuple[int, int]]:
+        """Return the texts that are longer than the search allows.
+
+        Args:
+            texts: Sentences to translate.
+
+        Returns:
+            A list of pairs (index of the text, its number of tokens). It is empty if the model does
+            not count tokens.
+        """
         if self._served.source_lengths is None:
-            return
+            return []
         limit = self.description["max_length"]
         suspects = [i for i, text in enumerate(texts) if _most_tokens(text) > limit]
         if not suspects:
-            return
-        lengths = np.asarray(self._served.source_lengths([texts[i] for i in suspects]))
-        for place, length in zip(suspects, lengths, strict=True):
-            if length > limit:
-                warnings.warn(
-                    f"text {first_number + place} has {length} tokens and was truncated to "
-                    f"{limit}, the max_length of this search",
-                    stacklevel=5,
-                )
+            return []
+        lengths = np.asarray(self._served.source_lengths([texts[i] for i in suspects])).tolist()
+        pairs = zip(suspects, lengths, strict=True)
+        return [(place, length) for place, length in pairs if length > limit]
+
+    def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
+        for place, length in self.truncated(texts):
+            warnings.warn(
+                f"text {first_number + place} has {length} tokens and was truncated to "
+                f"{self.description['max_length']}, the max_length of this search",
+                stacklevel=5,
+            )
 
 
 def image_file(image: Any) -> bytes:

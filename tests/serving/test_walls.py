@@ -14,6 +14,7 @@ WALLS = {
     "check": {"export", "contract", "protocol"},
     "client": {"contract", "protocol"},
     "server": {"export", "contract", "protocol"},
+    "beam": {"export"},
 }
 
 

@@ -14,8 +14,7 @@ import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 from kerasnmt.serving.export.export_module import ExportModule
 from kerasnmt.serving.export.version_folder import (
     DESCRIPTION,
-    chosen_version,
-    read_description,
+    find_export,
     refuse_existing,
     write_version,
 )
@@ -96,13 +95,7 @@ def load_export(directory: str | Path) -> ServedModel:
     Raises:
         ValueError: If there is no export.
     """
-    directory = chosen_version(Path(directory))
-    if not (directory / DESCRIPTION).exists():
-        raise ValueError(
-            f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
-            f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
-        )
-    description = read_description(directory)
+    directory, description = find_export(directory)
     return _LoadedExport(tf.saved_model.load(str(directory)), description)
 
 

@@ -161,6 +161,24 @@ def chosen_version(directory: Path) -> Path:
     return newest_version(directory) or directory
 
 
+def find_export(directory: str | Path) -> tuple[Path, dict[str, Any]]:
+    """Return the version of an export, and its description.
+
+    Args:
+        directory: Path of a version, `<name>/<version>`, or `<name>` for its newest version.
+
+    Raises:
+        ValueError: If there is no export.
+    """
+    version = chosen_version(Path(directory))
+    if not (version / DESCRIPTION).exists():
+        raise ValueError(
+            f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
+            f"directory='{version}'. Write one with model.export or `kerasnmt export`."
+        )
+    return version, read_description(version)
+
+
 @contextmanager
 def _written(directory: Path, write: Callable[[Path], None]) -> Iterator[Path]:
     """Write to a hidden folder, and yield its path."""
