@@ -9,6 +9,8 @@ from importlib.util import find_spec
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import kerasnmt.models
 from kerasnmt.training import RunFolder
@@ -23,13 +25,13 @@ data:
   validation: {pairs: validation.tsv}
   max_length: 8
 training:
-  epochs: 3
+  epochs: 6
   batch_size: 7
   learning_rate: 0.02
   clip_norm: 0.1
-  log_every: 3
+  log_every: 1
   moving_average: 0.8
-  early_stopping: 3
+  early_stopping: 6
   checkpoint_every: 4
   seed: 3
 search: {max_length: 8}
@@ -74,8 +76,14 @@ def folder(tmp_path_factory):
 def two(folder):
     """What the processes of the run `two` print."""
     return kerasnmt(
-        folder, "launch", "-n", "2", "train", "recipe.yaml", "--output", "two", "training.epochs=2"
+        folder, "launch", "-n", "2", "train", "recipe.yaml", "--output", "two", "training.epochs=5"
     )
+
+
+def step_losses(run):
+    """Return the loss of each step."""
+    events = EventAccumulator(str(run.logs / "steps"), {"tensors": 0}).Reload()
+    return [float(tf.make_ndarray(event.tensor_proto)) for event in events.Tensors("loss")]
 
 
 def check_equal(folder, run, epochs):
@@ -89,20 +97,24 @@ def check_equal(folder, run, epochs):
         assert left.keys() == right.keys()
         for name in left.keys() - {"seconds", "cpu_seconds", "target_tokens_per_second"}:
             assert right[name] == pytest.approx(left[name], rel=1e-4, abs=1e-6), name
-    if epochs == 3:
+    one, other = (step_losses(run)[: 9 * epochs] for run in runs)
+    assert len(other) == 9 * epochs
+    assert other[0] == pytest.approx(one[0], rel=1e-5)
+    assert other == pytest.approx(one, rel=1e-3)
+    if epochs == 6:
         models = [keras.saving.load_model(run.model) for run in runs]
         for left, right in zip(*(model.get_weights() for model in models), strict=True):
             np.testing.assert_allclose(right, left, rtol=1e-3, atol=1e-5)
 
 
 def test_two_processes_train_like_one(folder, two):
-    check_equal(folder, "two", epochs=2)
+    check_equal(folder, "two", epochs=5)
 
 
 def test_only_the_first_process_writes_and_prints(folder, two):
     assert two.stdout.count("best model") == 1
     assert "Gloo" not in two.stdout + two.stderr
-    assert two.stderr.count("epoch 1/2") == 1
+    assert two.stderr.count("epoch 1/5") == 1
     written = {path.relative_to(folder / "two").parts[0] for path in folder.glob("two/**/*")}
     there = {path.relative_to(folder / "one").parts[0] for path in folder.glob("one/**/*")}
     assert written == there
@@ -111,21 +123,21 @@ def test_only_the_first_process_writes_and_prints(folder, two):
 @pytest.mark.thorough("trains longer; other tests resume in one process")
 def test_a_run_of_two_processes_is_resumed_in_one(folder, two):
     kerasnmt(folder, "train", "recipe.yaml", "--output", "two", "--resume")
-    check_equal(folder, "two", epochs=3)
+    check_equal(folder, "two", epochs=6)
 
 
 @pytest.mark.thorough("two processes on one device each repeat what this tests in one process")
 def test_two_devices_train_like_one(folder):
     words = "train", "recipe.yaml", "--output", "devices", "training.devices=2"
     kerasnmt(folder, *words, devices=2)
-    check_equal(folder, "devices", epochs=3)
+    check_equal(folder, "devices", epochs=6)
 
 
 @pytest.mark.thorough("two processes repeat this with fewer")
 def test_four_processes_with_two_devices_each_train_like_one(folder):
     words = "train", "recipe.yaml", "--output", "four", "training.devices=2"
     kerasnmt(folder, "launch", "-n", "4", *words, devices=2)
-    check_equal(folder, "four", epochs=3)
+    check_equal(folder, "four", epochs=6)
 
 
 @pytest.mark.thorough("starts a training twice")
@@ -139,7 +151,7 @@ def test_a_killed_process_ends_the_training_which_resumes(folder):
         text=True,
     )
     for line in process.stderr:
-        if line.startswith("epoch 1/3"):
+        if line.startswith("epoch 1/6"):
             break
     found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True)
     os.kill(int(found.stdout.split()[1]), 9)
@@ -147,4 +159,4 @@ def test_a_killed_process_ends_the_training_which_resumes(folder):
     assert process.returncode == 137
     assert "process 1 of 2 has ended by SIGKILL, and the others are killed" in error
     kerasnmt(folder, *words, "--resume")
-    check_equal(folder, "killed", epochs=3)
+    check_equal(folder, "killed", epochs=6)
