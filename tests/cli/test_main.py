@@ -41,7 +41,15 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             commands = done.stdout.split("Commands:\n")[1].splitlines()
             assert [line.split()[0] for line in commands] == [
                 *("demo", "models", "presets", "init", "train", "translate"),
-                *("evaluate", "score", "export", "check", "serve", "server-config"),
+                *(
+                    "translate-files",
+                    "evaluate",
+                    "score",
+                    "export",
+                    "check",
+                    "serve",
+                    "server-config",
+                ),
                 *("attention", "align"),
             ]
 
@@ -66,6 +74,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
             "init",
             "train",
             "translate",
+            "translate-files",
             "evaluate",
             "score",
             "export",
