@@ -17,17 +17,8 @@ def matching_files(files: str | os.PathLike | Sequence[str | os.PathLike]) -> li
         files: A pattern, a path, or a list of paths.
 
     Returns:
-        The paths. A path or a list is returned unchanged, even if a file is missing.
-
-    Raises:
-        ValueError: If no file matches a pattern, or the list is empty.
+        The paths. Those of a path or a list are returned even if the files are missing.
     """
     if not isinstance(files, str | os.PathLike):
-        found = [*map(os.fspath, files)]
-    elif is_pattern(files):
-        found = sorted(glob.glob(os.fspath(files)))
-    else:
-        found = [os.fspath(files)]
-    if not found:
-        raise ValueError(f"Expected at least one file. Received: {str(files)!r}, which has none.")
-    return found
+        return [os.fspath(path) for path in files]
+    return sorted(glob.glob(os.fspath(files))) if is_pattern(files) else [os.fspath(files)]

@@ -52,7 +52,15 @@ class Shards:
         source: str | os.PathLike | Sequence[str | os.PathLike],
         target: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     ) -> None:
-        sides = [matching_files(side) for side in (source, target) if side is not None]
+        sides = []
+        for name, files in {"source": source, "target": target}.items():
+            if files is not None:
+                sides.append(matching_files(files))
+                if not sides[-1]:
+                    raise ValueError(
+                        f"Expected at least one file. Received: {name}={str(files)!r}, which "
+                        "matches none."
+                    )
         if len(sides[0]) != len(sides[-1]):
             raise ValueError(
                 "Expected as many files of targets as of sources. "

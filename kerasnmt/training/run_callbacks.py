@@ -28,6 +28,8 @@ from kerasnmt.training.run_folder import RunFolder
 
 # Number of sentences that are translated for TensorBoard after each epoch.
 _SAMPLES = 8
+# Number of batches whose lengths TensorBoard shows, which is a bounded part of a large corpus.
+_LENGTHS = 10_000
 # Name in the logs for each value of `training.monitor`, and whether it should rise or fall.
 _MONITORED = {
     "bleu": ("val_bleu", "max"),
@@ -128,7 +130,7 @@ class RunCallbacks:
             *self.reactions,
             keras.callbacks.TensorBoard(self.run.logs, write_graph=False),
             StepScalars(self.run.logs, every=self.recipe.training.log_every),
-            LengthHistograms(self.run.logs, self.batches.training()),
+            LengthHistograms(self.run.logs, self.batches.training().take(_LENGTHS)),
             self.hyperparameters,
             self.history,
             self.checkpoint,
