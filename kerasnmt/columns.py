@@ -62,6 +62,9 @@ def holds_texts(values: Any) -> bool:
     while isinstance(values, list | tuple) and values:
         values = values[0]
     tensorflow, pandas = sys.modules.get("tensorflow"), sys.modules.get("pandas")
+    shards = sys.modules.get("kerasnmt.data.shards")
+    if shards is not None and isinstance(values, shards.Shards):
+        return True
     if tensorflow is not None and isinstance(values, tensorflow.data.Dataset):
         specs = tensorflow.nest.flatten(values.element_spec)
         text = tensorflow.string

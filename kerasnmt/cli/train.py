@@ -158,7 +158,8 @@ def _print_results(results: dict[str, Any], run: Any) -> None:
 
 def _check_files(data: Any, card: Path) -> None:
     """Raise an error for missing data, with the card of the recipe, before TensorFlow is loaded."""
-    for key, path in data.files.items():
-        if not path.exists():
-            where = f" {card} describes the source of the data." if card.exists() else ""
-            raise ValueError(f"{key}: the file {path} does not exist.{where}")
+    try:
+        data.check_files()
+    except ValueError as error:
+        where = f" {card} describes the source of the data." if card.exists() else ""
+        raise ValueError(f"{error}{where}") from None

@@ -16,6 +16,7 @@ __all__, __getattr__ = lazy_names(
         "saved_batches": ["SavedBatches"],
         "saving": ["save_batches"],
         "scenes": ["Scene", "SceneCaption", "SceneObject", "builtin_scenes"],
+        "shards": ["Shards"],
         "splitting": ["part_of_batches", "split_evenly"],
         "story_batching": ["story_batches"],
     },

@@ -1,8 +1,10 @@
 """Statistics of batches."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 import tensorflow as tf
 
 
@@ -50,9 +52,16 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
     Raises:
         ValueError: If the dataset is empty.
     """
+    return statistics_of(dataset.as_numpy_iterator())
+
+
+def statistics_of(
+    batches: Iterable[tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]],
+) -> BatchStatistics:
+    """Return the statistics of batches of arrays; see `describe_batches`."""
     shapes: Counter[tuple[int, int, int]] = Counter()
     sentences = source_tokens = target_tokens = 0
-    for inputs, targets, _ in dataset.as_numpy_iterator():
+    for inputs, targets, _ in batches:
         source = inputs["source_ids"]
         shapes[(*source.shape, targets.shape[1])] += 1
         sentences += int((targets != 0).any(axis=1).sum())

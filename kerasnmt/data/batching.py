@@ -10,6 +10,7 @@ from kerasnmt.columns import as_texts
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets, growing_widths
 from kerasnmt.data.filling import Filling
+from kerasnmt.data.shards import Shards
 from kerasnmt.data.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows
@@ -78,8 +79,9 @@ def batches(
             that of `read_parallel`; an iterable of tuples of `str` that begin with source and
             target, such as that of `builtin_corpus`; a tuple of two columns, `(sources, targets)`,
             such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a pandas
-            DataFrame; an iterable of dicts; or a function that returns one of these. The function
-            is called in each epoch, and its pairs are read one by one.
+            DataFrame; an iterable of dicts; a function that returns one of these, which is called
+            in each epoch, and whose pairs are read one by one; or `Shards`, which are read in
+            another order in each epoch, without `alignments`, `contexts` and `cache`.
         source_tokenizer: Tokenizer of the sources.
         target_tokenizer: Tokenizer of the targets, or None for `source_tokenizer`.
         alignments: Links (source word, target word) of each pair, for guided attention. Words are
@@ -140,9 +142,12 @@ def batches(
     Raises:
         ValueError: If `pairs` are not pairs of strings, the number of `alignments` or `contexts`
             differs from the number of pairs, a size is out of range, `extended_vocabulary` is used
-            with two tokenizers, or `subword_sampling` with an option that it excludes.
+            with two tokenizers, or `subword_sampling` or `Shards` with an option that they exclude.
     """
-    pairs = _as_dataset(pairs, source_key, target_key)
+    if isinstance(pairs, Shards):
+        _check_only_pairs(alignments=alignments, contexts=contexts, cache=cache)
+    else:
+        pairs = _as_dataset(pairs, source_key, target_key)
     check_size("tokens_per_batch", tokens_per_batch)
     check_size("batch_size", 1 if batch_size is None else batch_size)
     check_size("max_length", max_length, 2)
@@ -162,19 +167,31 @@ def batches(
     buckets = Buckets(
         max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
     )
-    ids = _examples(pairs, alignments, contexts).batch(1024).map(to_ids, tf.data.AUTOTUNE).unbatch()
-    ids = ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain tensors
-    if cache:
-        ids = ids.cache()
+
+    def ids_of(chunks: tf.data.Dataset) -> tf.data.Dataset:
+        ids = chunks.map(to_ids, tf.data.AUTOTUNE).unbatch()
+        return ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain ones
+
+    if not isinstance(pairs, Shards):
+        all_ids = ids_of(_examples(pairs, alignments, contexts).batch(1024))
+        if cache:
+            all_ids = all_ids.cache()
 
     def epoch(seed: int | tf.Tensor | None) -> tf.data.Dataset:
-        again = first_epoch is None
-        pairs = ids
+        def shuffled(dataset: tf.data.Dataset, buffer: int) -> tf.data.Dataset:
+            again = first_epoch is None
+            return dataset.shuffle(buffer, seed, reshuffle_each_iteration=again)
+
+        if isinstance(pairs, Shards):
+            chunks = pairs.chunks(shuffled if shuffle else None)
+            ids = ids_of(chunks.map(lambda *pair: {"pair": pair}))
+        else:
+            ids = all_ids
         if shuffle:
-            pairs = pairs.shuffle(shuffle_buffer, seed, reshuffle_each_iteration=again)
+            ids = shuffled(ids, shuffle_buffer)
         if alignments is not None:
-            pairs = pairs.map(partial(_with_alignments, *tokenizers), tf.data.AUTOTUNE)
-        windows = buckets.batches(pairs)
+            ids = ids.map(partial(_with_alignments, *tokenizers), tf.data.AUTOTUNE)
+        windows = buckets.batches(ids)
         if fill:
             filling = Filling(growing_widths(max_length, 1, 4), tokens_per_batch, batch_size)
             windows = windows.map(filling.fill)
@@ -182,7 +199,7 @@ def batches(
         if shuffle:
             # Shuffle the batches too: those of a window are sorted, and the remainders of the
             # buckets come at the end of the epoch, shortest first.
-            windows = windows.shuffle(buckets.mixed, seed, reshuffle_each_iteration=again)
+            windows = shuffled(windows, buckets.mixed)
         return windows
 
     def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
@@ -195,6 +212,17 @@ def batches(
     else:
         dataset = tf.data.Dataset.counter(first_epoch).flat_map(epoch_of)
     return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def _check_only_pairs(**options: Any) -> None:
+    """Check that there are only pairs, because shards have nothing that belongs to each pair."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"Expected no {name} with Shards, which are read in another order in each epoch. "
+                f"Received: {name}={value!r:.100}. Omit it, or pass the dataset of read_tsv or "
+                "read_parallel."
+            )
 
 
 def _examples(

@@ -1,15 +1,35 @@
 """Batches of a recipe's data."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
+from rich.console import Console
 
-from kerasnmt.data import BatchStatistics, batches, describe_batches, word_dropout
+from kerasnmt.data import BatchStatistics, Shards, batches, word_dropout
+from kerasnmt.data.batch_statistics import statistics_of
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.callbacks.checkpoint import Place
+from kerasnmt.training.callbacks.training_progress import counting
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.recipe import Recipe
+
+
+class EpochStatistics(NamedTuple):
+    """Statistics of an epoch of training.
+
+    Attributes:
+        pairs: Number of pairs of the training data.
+        sentences: Number of pairs that are not dropped.
+        batches: Number of batches.
+        padding_share: Fraction of the positions of both sides that are padding, from 0 to 1.
+    """
+
+    pairs: int
+    sentences: int
+    batches: int
+    padding_share: float
 
 
 class RecipeBatches:
@@ -36,20 +56,28 @@ class RecipeBatches:
                 another order in each pass.
         """
         training = self.recipe.training
-        options: dict[str, Any] = {"seed": training.seed, "cache": training.cache}
+        streams = isinstance(self.corpora.pairs["train"], Shards)
+        options: dict[str, Any] = {"seed": training.seed, "cache": training.cache and not streams}
         if training.subword_sampling is not None:
             options |= {"cache": False, "subword_sampling": training.subword_sampling}
         if training.guided_attention is not None:
             options["alignments"] = self.corpora.alignments
         return self._batches("train", first_epoch=first_epoch, **options)
 
-    def statistics(self) -> BatchStatistics:
-        """Return the statistics of an epoch of training.
+    def statistics(self, console: Console) -> EpochStatistics:
+        """Return the statistics of an epoch of training, which is read once.
+
+        Args:
+            console: Console that shows the progress.
 
         Raises:
             ValueError: If there is no batch.
         """
-        return self._statistics(self.training(), "train")
+        pairs = len(self.corpora.pairs["train"])
+        batches = self.training().as_numpy_iterator()
+        counted = counting(console, "counting the batches", batches, pairs)
+        found = self._statistics(counted, "train")
+        return EpochStatistics(pairs, found.sentences, found.batches, found.padding_share)
 
     def rest(self, place: Place, batches_per_epoch: int) -> tf.data.Dataset:
         """Return the training batches from a place on."""
@@ -70,7 +98,7 @@ class RecipeBatches:
             ValueError: If there is no batch.
         """
         dataset = self._batches(split, shuffle=False, cache=True)
-        count = self._statistics(dataset, split).batches
+        count = self._statistics(dataset.as_numpy_iterator(), split).batches
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
 
     def _batches(self, split: str, **options: Any) -> tf.data.Dataset:
@@ -92,8 +120,8 @@ class RecipeBatches:
         except ValueError as error:
             raise ValueError(f"data.{split}: {error}") from error
 
-    def _statistics(self, dataset: tf.data.Dataset, split: str) -> BatchStatistics:
+    def _statistics(self, batches: Iterable, split: str) -> BatchStatistics:
         try:
-            return describe_batches(dataset)
+            return statistics_of(batches)
         except ValueError as error:
             raise ValueError(f"data.{split}: {error}") from error

@@ -8,7 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasnmt.data import builtin_corpus, read_parallel, read_tsv
+from kerasnmt.data import Shards, builtin_corpus, read_parallel, read_tsv
+from kerasnmt.data.patterns import matching_files
 from kerasnmt.viz import parse_pharaoh_lines
 
 
@@ -20,18 +21,25 @@ class Corpora:
 
     Attributes:
         pairs: Dict with a dataset for each split, of `(source, target)` string scalars with known
-            cardinality.
+            cardinality. The training pairs of a pattern are `Shards`, whose lines are not checked.
         contexts: Dict with the contexts of each split that has contexts. Contexts may be empty.
         fingerprints: Dict with the `bytes` and the `sha256` of each file, by its dotted key, such
-            as `data.train.source`. They show later whether a file has changed.
+            as `data.train.source`. They show later whether a file has changed. All files of a
+            pattern have one fingerprint.
 
     Raises:
         ValueError: If a file is missing or malformed.
     """
 
     def __init__(self, data: Any) -> None:
+        data.check_files()
         self.data = data
-        self.pairs = {split: read_pairs(section, split) for split, section in data.splits.items()}
+        self.pairs: dict[str, Any] = {
+            split: _shards(section)
+            if section is data.train and section.streams
+            else read_pairs(section, split)
+            for split, section in data.splits.items()
+        }
         self.contexts = {
             split: _lines(section.context)
             for split, section in data.splits.items()
@@ -97,12 +105,21 @@ def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[st
     return sides
 
 
+def _shards(section: Any) -> Shards:
+    return Shards(section.pairs) if section.pairs else Shards(section.source, section.target)
+
+
 def _lines(path: Any) -> list[str]:
     """Read the lines of a file, with the same checks as for sentences."""
     return texts(read_parallel(path, path))[0]
 
 
 def _fingerprint(path: Any) -> dict[str, Any]:
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"bytes": file.tell(), "sha256": digest}
+    """Return the size and the hash of a file. For a pattern, the hash is that of all hashes."""
+    size, digests = 0, []
+    for name in matching_files(path):
+        with open(name, "rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+            size += file.tell()
+    common = hashlib.sha256("".join(digests).encode()).hexdigest()
+    return {"bytes": size, "sha256": digests[0] if len(digests) == 1 else common}

@@ -32,6 +32,8 @@ from kerasnmt.training.run_folder import RunFolder
 
 # Number of sentences that are translated for TensorBoard after each epoch.
 _SAMPLES = 8
+# Number of batches whose lengths TensorBoard shows, which is a bounded part of a large corpus.
+_LENGTHS = 10_000
 # Name in the logs for each value of `training.monitor`, and whether it should rise or fall.
 _MONITORED = {
     "bleu": ("val_bleu", "max"),
@@ -136,7 +138,7 @@ class RunCallbacks:
         if self.processes.is_first:
             evaluation = self._on_one_device(self._evaluation())
             descriptions = [
-                LengthHistograms(self.run.logs, self.batches.training()),
+                LengthHistograms(self.run.logs, self.batches.training().take(_LENGTHS)),
                 self.hyperparameters,
             ]
         if self.recipe.training.moving_average:

@@ -25,6 +25,7 @@ class RunFolder:
         recipe: `recipe.yaml`, the recipe with all defaults and overrides.
         tokenizers: `tokenizer.json`, the tokenizers `shared`, or `source` and `target`.
         data: `data.json`, the size and the hash of each file of the recipe's data.
+        epoch: `epoch.json`, the numbers of pairs and batches of an epoch of training.
         checkpoints: Folder of the checkpoints, for `--resume`.
         history: `history.jsonl`, with one object for each epoch.
         model: `model.keras`, the best model with respect to `training.monitor`.
@@ -38,6 +39,7 @@ class RunFolder:
         self.recipe = self.path / "recipe.yaml"
         self.tokenizers = self.path / "tokenizer.json"
         self.data = self.path / "data.json"
+        self.epoch = self.path / "epoch.json"
         self.checkpoints = self.path / "checkpoints"
         self.history = self.path / "history.jsonl"
         self.model = self.path / "model.keras"

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from kerasnmt.data import Shards
 from kerasnmt.models import Seq2Seq, load_model
 from kerasnmt.text import Tokenizer
+from kerasnmt.training.batches import EpochStatistics, RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
@@ -54,6 +56,13 @@ class NewStart:
     def check_model(self, model: Seq2Seq) -> None:
         """Raise a `ValueError` if the model cannot have the first weights."""
 
+    def check_data(self, corpora: Corpora) -> None:
+        """Raise a `ValueError` if a line of shards is malformed."""
+        pairs = corpora.pairs["train"]
+        if isinstance(pairs, Shards):
+            with working(self.console, f"checking {len(pairs.files):,} shards"):
+                len(pairs)  # reads and checks all lines
+
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers, in the order of the model's constructor."""
         with working(self.console, "training the tokenizers"):
@@ -61,10 +70,17 @@ class NewStart:
                 self.recipe.tokenizer, corpora.pairs["train"], corpora.contexts.get("train")
             )
 
-    def write(self, corpora: Corpora, tokenizers: dict[str, Tokenizer]) -> None:
+    def statistics(self, batches: RecipeBatches) -> EpochStatistics:
+        """Return the statistics of an epoch of training."""
+        return batches.statistics(self.console)
+
+    def write(
+        self, corpora: Corpora, tokenizers: dict[str, Tokenizer], statistics: EpochStatistics
+    ) -> None:
         """Write the files that are needed to resume the run."""
         save_tokenizers(self.run.tokenizers, tokenizers)
         self.run.write_json(self.run.data, corpora.fingerprints)
+        self.run.write_json(self.run.epoch, statistics._asdict())
 
     def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:
         """Restore the state of the model, and return its place in training."""
@@ -145,12 +161,23 @@ class ResumedStart(NewStart):
         """Return the results of a run that is done."""
         return self.run.final_results(self.recipe.training.epochs)
 
-    def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
-        """Check that the data has not changed, and return the tokenizers of the run."""
+    def check_data(self, corpora: Corpora) -> None:
+        """Raise a `ValueError` if the data has changed."""
         check_same_files(self.run, corpora)
+
+    def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
+        """Return the tokenizers of the run."""
         return load_tokenizers(self.run.tokenizers)
 
-    def write(self, corpora: Corpora, tokenizers: dict[str, Tokenizer]) -> None:
+    def statistics(self, batches: RecipeBatches) -> EpochStatistics:
+        """Return the statistics that the run has stored, because counting may take long."""
+        if self.run.epoch.exists():
+            return EpochStatistics(**self.run.read_json(self.run.epoch))
+        return super().statistics(batches)
+
+    def write(
+        self, corpora: Corpora, tokenizers: dict[str, Tokenizer], statistics: EpochStatistics
+    ) -> None:
         """Write nothing, because the run has the files."""
 
     def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:

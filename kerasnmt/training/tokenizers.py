@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
+from kerasnmt.data import Shards
 from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, Tokenizer, WordTokenizer
 from kerasnmt.training.run_folder import RunFolder
 
@@ -19,13 +20,16 @@ _KINDS = {
 
 
 def train_tokenizers(
-    section: Any, pairs: tf.data.Dataset, contexts: Sequence[str] | None = None
+    section: Any, pairs: tf.data.Dataset | Shards, contexts: Sequence[str] | None = None
 ) -> dict[str, Tokenizer]:
     """Train the tokenizers of a recipe.
 
+    A large corpus is read completely, but only a sample of its sentences is kept: up to a million
+    for words and characters, and 250,000 for SentencePiece.
+
     Args:
         section: The section `tokenizer` of a recipe.
-        pairs: Training data, a dataset of `(source, target)` string scalars.
+        pairs: Training data, a dataset of `(source, target)` string scalars, or `Shards`.
         contexts: Contexts of the sources, which have the same tokenizer. Equal contexts are counted
             once.
 
@@ -35,6 +39,8 @@ def train_tokenizers(
     Raises:
         ValueError: If the data does not allow the vocabulary size.
     """
+    if isinstance(pairs, Shards):
+        pairs = pairs.dataset()
     source = pairs.map(lambda source, target: source)
     target = pairs.map(lambda source, target: target)
     sides = {"shared": pairs, "source": source, "target": target}

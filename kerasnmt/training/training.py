@@ -178,8 +178,7 @@ class Training:
         with self.console.status("reading the data"):
             self.corpora = Corpora(self.recipe.data)
         self.processes.check_equal("data", self.corpora.fingerprints)
-        with self.recipe.named_in_errors():
-            check_warmup(self.recipe, len(self.corpora.pairs["train"]))
+        self.processes.share(lambda: self.start.check_data(self.corpora))
         self.tokenizers = self.processes.share(lambda: self.start.tokenizers(self.corpora))
         with self.devices.scope(), precision(self.recipe.training.precision):
             make = get_model(self.recipe.model.name)
@@ -192,8 +191,10 @@ class Training:
             with self.devices.scope():
                 self.model.set_weights(weights)
         self.batches = RecipeBatches(self.recipe, self.corpora, self.model)
+        self.statistics = self.processes.share(lambda: self.start.statistics(self.batches))
+        with self.recipe.named_in_errors():
+            check_warmup(self.recipe, self.statistics.pairs)
         with self.console.status("counting the batches"):
-            self.statistics = self.batches.statistics()
             self.validation = self.batches.held_out("validation")
         _say(self.console, self._description())
 
@@ -217,7 +218,7 @@ class Training:
     def begin(self) -> Place:
         """Write the first files, create the callbacks, and return the place to continue from."""
         training = self.recipe.training
-        self.start.write(self.corpora, self.tokenizers)
+        self.start.write(self.corpora, self.tokenizers, self.statistics)
         self.folder.write_text(self.folder.recipe, self.recipe.to_yaml())
         clock = TrainingClock()
         self.checkpoint = Checkpoint(
@@ -349,9 +350,9 @@ class Training:
 
     def _description(self) -> str:
         """Describe the model and the batches, and explain missing pairs."""
-        statistics, pairs = self.statistics, len(self.corpora.pairs["train"])
-        share = f"{statistics.sentences:,} of {pairs:,} pairs"
-        if statistics.sentences < pairs:
+        statistics = self.statistics
+        share = f"{statistics.sentences:,} of {statistics.pairs:,} pairs"
+        if statistics.sentences < statistics.pairs:
             share += " (the others have an empty side, or are longer than data.max_length)"
         return (
             f"{self.recipe.model.name}: {self.model.count_params():,} parameters; "

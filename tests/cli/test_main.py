@@ -13,6 +13,11 @@ from kerasnmt.decoding import SearchOptions
 from kerasnmt.text.translation_options import TranslationOptions
 from kerasnmt.version import __version__
 
+COMMANDS = [
+    *("demo", "models", "presets", "init", "train", "launch", "translate", "translate-files"),
+    *("evaluate", "score", "export", "check", "serve", "server-config", "attention", "align"),
+]
+
 
 def run(monkeypatch, *arguments):
     """Run the program in this process, and return the exit code."""
@@ -39,19 +44,7 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
         assert (done.returncode, done.stderr) == (0, "")
         if not arguments:
             commands = done.stdout.split("Commands:\n")[1].splitlines()
-            assert [line.split()[0] for line in commands] == [
-                *("demo", "models", "presets", "init", "train", "translate"),
-                *(
-                    "translate-files",
-                    "evaluate",
-                    "score",
-                    "export",
-                    "check",
-                    "serve",
-                    "server-config",
-                ),
-                *("attention", "align"),
-            ]
+            assert [line.split()[0] for line in commands] == COMMANDS
 
 
 def test_help_of_every_verb_imports_no_tensorflow():
@@ -66,25 +59,7 @@ def test_help_of_every_verb_imports_no_tensorflow():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     usages = [line for line in done.stdout.splitlines() if line.startswith("Usage: kerasnmt ")]
-    assert [line.split()[2] for line in usages] == [
-        *(
-            "demo",
-            "models",
-            "presets",
-            "init",
-            "train",
-            "translate",
-            "translate-files",
-            "evaluate",
-            "score",
-            "export",
-            "check",
-            "serve",
-            "server-config",
-            "attention",
-            "align",
-        ),
-    ]
+    assert [line.split()[2] for line in usages] == COMMANDS
 
 
 @pytest.mark.parametrize("verb", ["translate", "evaluate", "export"])

@@ -321,7 +321,8 @@ def test_perplexity_is_that_of_the_references(finished, best_model):
 def test_what_the_run_holds(finished):
     run = finished.run
     assert {path.name for path in run.path.iterdir()} == {
-        *("recipe.yaml", "tokenizer.json", "data.json", "checkpoints", "history.jsonl"),
+        *("recipe.yaml", "tokenizer.json", "data.json", "epoch.json", "checkpoints"),
+        "history.jsonl",
         *("model.keras", "logs", "results.json"),
     }
     assert Recipe.load(run.recipe) == recipe()

@@ -1,6 +1,7 @@
 """The code of the README and of the guides runs, with little data."""
 
 import ast
+import gzip
 import os
 import random
 import re
@@ -133,6 +134,9 @@ def written(folder):
             (folder / f"{name}.{language}").write_text(text, encoding="utf-8")
         rows = "".join(f"{one}\t{other}\n" for one, other in zip(source, target, strict=True))
         (folder / f"{name}.tsv").write_text(rows, encoding="utf-8")
+        if name == "train":
+            with gzip.open(folder / "corpus-0.tsv.gz", "wt", encoding="utf-8") as shard:
+                shard.write(rows)
 
 
 def free_port():

@@ -1,5 +1,6 @@
 """Progress of training on a terminal."""
 
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
@@ -108,6 +109,24 @@ class _Count(MofNCompleteColumn):
 
     def render(self, task: Task) -> Text:
         return Text() if task.total is None else super().render(task)
+
+
+def counting(console: Console, what: str, items: Iterable, total: int) -> Iterator:
+    """Yield batches, with a message and, on a terminal, a progress bar of their rows.
+
+    Args:
+        console: Console to print to.
+        what: Message.
+        items: Batches `(inputs, targets, sample_weight)`.
+        total: Number of rows of all batches.
+    """
+    if not console.is_terminal:
+        console.print(what, highlight=False)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        for batch in items:
+            yield batch
+            progress.advance(task, len(batch[1]))
 
 
 def working(console: Console, what: str) -> AbstractContextManager:

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from kerasnmt.data.patterns import is_pattern, matching_files
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.text.translation_options import TranslationOptions
 from kerasnmt.training.recipe.messages import first_problem
@@ -98,14 +99,22 @@ _File = Annotated[Path, Field(strict=False)]
 
 
 class _Pairs(_Section):
-    """Sentence pairs: two files, one file, or the built-in corpus."""
+    """Sentence pairs: two files, one file, or the built-in corpus.
+
+    A pattern, such as `corpus-*.tsv.gz`, stands for all files that it matches.
+    """
 
     source: _File | None = Field(
-        None, description="File of source sentences, one in each line; plain or .gz."
+        None,
+        description="File of source sentences, one in each line, or a pattern; plain or .gz.",
     )
-    target: _File | None = Field(None, description="File of the translations, line by line.")
+    target: _File | None = Field(
+        None, description="File of the translations, line by line, or a pattern."
+    )
     pairs: _File | None = Field(
-        None, description="File with a source, a tab and a target in each line; plain or .gz."
+        None,
+        description="File with a source, a tab and a target in each line, or a pattern, such as "
+        "corpus-*.tsv.gz; plain or .gz. Training pairs of a pattern are not kept in memory.",
     )
     builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
     context: _File | None = Field(
@@ -133,6 +142,20 @@ class _TrainingPairs(_Pairs):
         if self.builtin and self.alignments:
             raise ValueError("should have no alignments, because the built-in corpus has its own")
         return self
+
+    @model_validator(mode="after")
+    def _patterns_are_of_pairs_only(self) -> Self:
+        if self.streams and (self.context or self.alignments):
+            raise ValueError(
+                "should have no context and no alignments with a pattern, because its pairs are "
+                "read in another order in each epoch"
+            )
+        return self
+
+    @property
+    def streams(self) -> bool:
+        """Whether the pairs are read during training, because they are the files of a pattern."""
+        return any(is_pattern(path) for path in (self.source, self.target, self.pairs) if path)
 
 
 class _Data(_Section):
@@ -164,6 +187,17 @@ class _Data(_Section):
             for name, path in pairs
             if isinstance(path, Path)
         }
+
+    def check_files(self) -> None:
+        """Check that all files exist.
+
+        Raises:
+            ValueError: If a file is missing, or a pattern matches no file. The error names the key.
+        """
+        for key, path in self.files.items():
+            if not any(map(os.path.exists, matching_files(path))):
+                what = "no file matches {}" if is_pattern(path) else "the file {} does not exist"
+                raise ValueError(f"{key}: {what.format(path)}.")
 
 
 class _Training(_Section):
@@ -267,7 +301,10 @@ class _Training(_Section):
         description="Number of GPUs of each process, or of CPUs if there are no GPUs, that share "
         "each batch.",
     )
-    cache: bool = Field(True, description="Whether tokenized pairs are kept in memory.")
+    cache: bool = Field(
+        True,
+        description="Whether tokenized pairs are kept in memory; those of a pattern never are.",
+    )
     seed: _Seed = Field(1, description="Seed of weights, dropout and the order of the data.")
 
     @model_validator(mode="after")

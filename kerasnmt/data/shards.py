@@ -1,0 +1,130 @@
+"""Parallel text in several files."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import tensorflow as tf
+
+import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
+from kerasnmt.data.lines import is_gzip, parallel_lines, tsv_lines
+from kerasnmt.data.patterns import matching_files
+
+# Number of shards that are read in turns, and number of pairs that are read from one in a turn.
+_TOGETHER = 16
+_CHUNK = 1024
+
+
+class Shards:
+    """Sentence pairs in several files, to train on a corpus that does not fit into memory.
+
+    `batches` reads 16 shards in turns, in another order in each epoch, and then shuffles the pairs
+    in its buffer. So put the pairs into at least 16 files, and pairs that belong together into
+    different files. Only the buffer is in memory.
+
+    ```python
+    shards = Shards("corpus-*.tsv.gz")  # or Shards("corpus-*.en", "corpus-*.de")
+    tokenizer = SentencePieceTokenizer.train(shards, 8000)
+    model.fit(batches(shards, tokenizer, seed=1), epochs=10, shuffle=False)
+    ```
+
+    Iteration yields the pairs as `(source, target)` of `str`, and checks them: it raises the
+    `ValueError` of `read_tsv` or `read_parallel`. `len` is the number of pairs; the first call
+    reads and checks all files. `batches` checks nothing, and a line without a tab has an empty
+    target.
+
+    Args:
+        source: Files with lines `source TAB target`, or of the sources if there is `target`: a
+            pattern with `*`, `?` or `[…]`, a path, or a list of paths. Files of a pattern are
+            sorted by their names. Each file is UTF-8 text, or gzip if the name ends with ".gz".
+        target: Files of the translations, line by line, or None.
+
+    Attributes:
+        files: List with a tuple for each shard: its path, or the paths of source and target.
+
+    Raises:
+        ValueError: If no file matches a pattern, or the numbers of source and target files differ.
+    """
+
+    def __init__(
+        self,
+        source: str | os.PathLike | Sequence[str | os.PathLike],
+        target: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
+    ) -> None:
+        sides = []
+        for name, files in {"source": source, "target": target}.items():
+            if files is not None:
+                sides.append(matching_files(files))
+                if not sides[-1]:
+                    raise ValueError(
+                        f"Expected at least one file. Received: {name}={str(files)!r}, which "
+                        "matches none."
+                    )
+        if len(sides[0]) != len(sides[-1]):
+            raise ValueError(
+                "Expected as many files of targets as of sources. "
+                f"Received: {len(sides[0])} files of source={str(source)!r}, "
+                f"{len(sides[-1])} files of target={str(target)!r}."
+            )
+        self.files = [*zip(*sides, strict=True)]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        for files in self.files:
+            lines: Any = tsv_lines if len(files) == 1 else parallel_lines
+            for source, target in lines(*files):
+                yield source.decode("utf-8"), target.decode("utf-8")
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
+        return sum(1 for _ in self)
+
+    def dataset(self) -> tf.data.Dataset:
+        """Return a dataset of `(source, target)` string scalars, one file after the other."""
+        return self.chunks().unbatch()
+
+    def chunks(
+        self, shuffled: Callable[[tf.data.Dataset, int], tf.data.Dataset] | None = None
+    ) -> tf.data.Dataset:
+        """Return a dataset of chunks of up to 1,024 pairs of one shard.
+
+        Args:
+            shuffled: Function that shuffles a dataset with a buffer of this size. It is called with
+                a dataset of the shards, which are then read in turns. If None, they are read one
+                after the other.
+
+        Returns:
+            A dataset of `(sources, targets)`, strings `[chunk]`.
+        """
+        paths = [[*map(os.fspath, files)] for files in self.files]
+        compressions = [["GZIP" if is_gzip(path) else "" for path in files] for files in paths]
+        shards = tf.data.Dataset.from_tensor_slices((paths, compressions))
+        if shuffled is None:
+            return shards.flat_map(_chunks)
+        return shuffled(shards, len(paths)).interleave(_chunks, cycle_length=_TOGETHER)
+
+
+def _chunks(paths: tf.Tensor, compressions: tf.Tensor) -> tf.data.Dataset:
+    """Read a shard, from one file or two, `[1 or 2]`."""
+    files = zip(tf.unstack(paths), tf.unstack(compressions), strict=True)
+    chunks = [_lines(*file).batch(_CHUNK) for file in files]
+    # Splitting lines one by one would take longer than their tokenization.
+    return tf.data.Dataset.zip(*chunks) if len(chunks) > 1 else chunks[0].map(_columns)
+
+
+def _lines(path: tf.Tensor, compression: tf.Tensor) -> tf.data.Dataset:
+    lines = tf.data.TextLineDataset(path, compression)
+    return lines.take(1).map(_without_mark).concatenate(lines.skip(1))
+
+
+def _without_mark(line: tf.Tensor) -> tf.Tensor:
+    """Remove a byte order mark, like `checked_lines`."""
+    return tf.strings.regex_replace(line, "^\ufeff", "")
+
+
+def _columns(lines: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    columns = tf.strings.split(lines, "\t").to_tensor(shape=[None, 2])
+    return columns[:, 0], columns[:, 1]
