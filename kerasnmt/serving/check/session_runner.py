@@ -42,6 +42,8 @@ def main() -> None:
     """
     directory = sys.argv[1]
     saved = not is_ctranslate2(directory)  # CTranslate2 needs TensorFlow for some tokenizers
+    if saved:
+        _refuse_python_tensorflow()
     open_session: Callable[[str], _Session] = SavedModelSession if saved else CTranslate2Session
     answers = _take_stdout()
     session = functools.cache(lambda: open_session(directory))

@@ -37,12 +37,12 @@ def check_transformer(model: keras.Model) -> None:
         ValueError: If the model is not a Transformer with the layers of `zoo.transformer_base`, or
             its layers differ in the number of heads or in epsilon.
     """
-    wrong = next((part for part, kinds in _parts(model) if type(part) not in kinds), None)
-    if wrong is not None:
+    kinds = ((type(part), allowed) for part, allowed in _parts(model))
+    wrong = next((kind.__name__ for kind, allowed in kinds if kind not in allowed), None)
+    if wrong:
         raise ValueError(
             "Expected a Transformer of kerasnmt.zoo for CTranslate2, which runs no other models. "
-            f"Received: {model.name} ({type(wrong).__name__}). Use model.export to write it for TF "
-            "Serving."
+            f"Received: {model.name} ({wrong}). Use model.export to write it for TF Serving."
         )
     encoder, decoder = model.encoder, model.decoder
     heads = [
