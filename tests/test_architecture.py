@@ -17,7 +17,7 @@ ROOMS = {
     "data": {"text"},
     "training": {"models", "zoo", "tasks", "text", "data", "decoding", "viz"},
     "viz": set(),
-    "serving": {"tasks", "text", "decoding", "viz"},
+    "serving": {"tasks", "text", "decoding", "layers", "viz"},
     "zoo": {"models", "layers"},
     "cli": {
         *("layers", "decoding", "models", "text", "tasks", "data", "training", "viz"),

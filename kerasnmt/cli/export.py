@@ -1,5 +1,7 @@
 """`kerasnmt export`."""
 
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,14 @@ from kerasnmt.cli.loading import check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
 
 
+class Runtime(StrEnum):
+    """Program that runs an export."""
+
+    TENSORFLOW = "tensorflow"
+    CTRANSLATE2 = "ctranslate2"
+    LITERT = "litert"
+
+
 def export(
     run: Trained,
     directory: Annotated[
@@ -17,7 +27,8 @@ def export(
         typer.Argument(
             metavar="DIR",
             help="Folder of the served model, such as models/en_de, for its next version; or "
-            "models/en_de/3 for version 3.",
+            "models/en_de/3 for version 3. Another runtime than tensorflow has no versions, and "
+            "DIR must not exist.",
         ),
     ],
     beam_size: BeamSize = None,
@@ -31,30 +42,42 @@ def export(
             help="Data type of the stored weights. Fewer bits make a smaller export.",
         ),
     ] = "float32",
-    lite: Annotated[
-        bool,
+    runtime: Annotated[
+        Runtime,
         typer.Option(
-            "--lite",
-            help="Write a LiteRT model instead, with token ids as inputs and outputs. DIR must "
-            "not exist.",
+            "--runtime",
+            help="tensorflow writes a SavedModel. ctranslate2 is the fastest on a CPU, for "
+            "Transformers, with float32 or int8 weights. litert runs on small devices, with token "
+            "ids as inputs and outputs.",
         ),
-    ] = False,
+    ] = Runtime.TENSORFLOW,
+    lite: Annotated[bool, typer.Option("--lite", help="The same as --runtime litert.")] = False,
 ) -> None:
-    """Write a version of a SavedModel for TF Serving, completely or not at all."""
+    """Write a version of a SavedModel for TF Serving, completely or not at all.
+
+    With --runtime, write a folder for another program instead.
+    """
+    runtime = Runtime.LITERT if lite else runtime
     check_exportable(run)
     with progress_console().status("exporting"):
         # First, because it loads TensorFlow without messages.
-        model, options = load_run(run, with_run, search, beam_size=beam_size, translates=lite)
-        from kerasnmt.serving import export_lite, export_model, export_next_version
+        translates = runtime is not Runtime.TENSORFLOW
+        model, options = load_run(run, with_run, search, beam_size=beam_size, translates=translates)
+        from kerasnmt import serving
 
-        if lite and options.pop("replace_unknown", False):
+        if runtime is Runtime.LITERT and options.pop("replace_unknown", False):
             raise ValueError(
                 "Expected a recipe without search.replace_unknown, because LiteRT models do not "
                 f"return attention weights. Received: {run}"
             )
-        if lite:
-            write = export_lite
+        write: Callable[..., str]
+        if runtime is Runtime.LITERT:
+            write = serving.export_lite
+        elif runtime is Runtime.CTRANSLATE2:
+            write = serving.export_ctranslate2
+        elif directory.name.isdecimal():
+            write = serving.export_model
         else:
-            write = export_model if directory.name.isdecimal() else export_next_version
+            write = serving.export_next_version
         written = write(model, directory, weights=weights, **options)
     print(written)

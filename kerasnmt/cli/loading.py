@@ -10,6 +10,9 @@ from kerasnmt.cli.quiet import load_tensorflow, without_talk
 from kerasnmt.nearest_name import nearest_name
 from kerasnmt.preset_folders import CONFIG, METADATA, preset_folder, shipped_presets
 
+# Files in the folders of exports.
+_EXPORTS = ("saved_model.pb", "*/saved_model.pb", "model.tflite", "model.bin")
+
 
 def load_run(
     place: str | Path,
@@ -235,8 +238,8 @@ def load_translator(
     """Load a run, a preset or an export.
 
     Args:
-        place: Run or preset (see `load_run`), export, `<name>/<version>` or `<name>`, or LiteRT
-            model.
+        place: Run or preset (see `load_run`), export, `<name>/<version>` or `<name>`, or export for
+            CTranslate2 or LiteRT.
         beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
         others: Not for exports; see `load_run`.
         search: Not for exports; see `load_run`.
@@ -255,32 +258,21 @@ def load_translator(
 
         return Translator(task_of(model, **options))
     directory = Path(place)
-    is_lite = (directory / "model.tflite").exists()
-    exports = [directory / "saved_model.pb", *directory.glob("*/saved_model.pb")]
-    if not is_lite and not any(path.exists() for path in exports):
+    if not any(any(directory.glob(path)) for path in _EXPORTS):
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or the folder of an export, with a "
-            f"saved_model.pb or a model.tflite, or a preset. Received: {place}{no_model(place)}"
+            "saved_model.pb, a model.bin or a model.tflite, or a preset. "
+            f"Received: {place}{no_model(place)}"
         )
     if others or search:
         raise ValueError(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "
             f"Received: {directory}, an export."
         )
-    load_tensorflow()
-    import tensorflow as tf
+    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
 
-    from kerasnmt.serving import load_export, load_lite
-    from kerasnmt.tasks import Translator
-
-    try:
-        translator = Translator((load_lite if is_lite else load_export)(directory))
-        if is_lite:
-            with without_talk():  # LiteRT writes to standard error at the first search
-                translator.best(["."], contexts=["."] if "context" in translator.fields else None)
-    except (tf.errors.OpError, OSError, IndexError) as error:  # TensorFlow's errors for bad files
-        more = "" if is_lite else "; `kerasnmt check` shows why"
-        raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
+    load = _load_ctranslate2 if is_ctranslate2(directory) else _load_with_tensorflow
+    translator = load(directory)
     if translates and "text" not in translator.fields:
         raise ValueError(
             f"{directory}: expected an export that translates. Received: an export that reads "
@@ -296,6 +288,35 @@ def load_translator(
             f"Expected the beam size that is fixed in the export, {fixed}. Received: "
             f"--beam-size {beam_size}. Omit the option, or export again with another beam size."
         )
+    return translator
+
+
+def _load_ctranslate2(directory: Path) -> Any:
+    """Load an export for CTranslate2, without TensorFlow if possible."""
+    with without_talk():  # of TensorFlow, which some tokenizers import
+        from kerasnmt.serving import load_ctranslate2
+        from kerasnmt.tasks import Translator
+
+        return Translator(load_ctranslate2(directory))
+
+
+def _load_with_tensorflow(directory: Path) -> Any:
+    """Load a SavedModel or a LiteRT model."""
+    load_tensorflow()
+    import tensorflow as tf
+
+    from kerasnmt.serving import load_export, load_lite
+    from kerasnmt.tasks import Translator
+
+    is_lite = (directory / "model.tflite").exists()
+    try:
+        translator = Translator((load_lite if is_lite else load_export)(directory))
+        if is_lite:
+            with without_talk():  # LiteRT writes to standard error at the first search
+                translator.best(["."], contexts=["."] if "context" in translator.fields else None)
+    except (tf.errors.OpError, OSError, IndexError) as error:  # TensorFlow's errors for bad files
+        more = "" if is_lite else "; `kerasnmt check` shows why"
+        raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
     return translator
 
 

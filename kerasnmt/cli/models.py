@@ -1,9 +1,11 @@
 """`kerasnmt models`."""
 
+import ast
 import inspect
 import json
 import re
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Annotated
 
 import typer
@@ -18,15 +20,16 @@ def models(
     name: Annotated[str | None, typer.Argument(help="Model to describe.")] = None,
 ) -> None:
     """List the models of the zoo, or describe one."""
-    load_tensorflow()
-    from kerasnmt import zoo
-
     if name is not None:
-        _describe(zoo.get_model(name))
+        load_tensorflow()
+        from kerasnmt.zoo import get_model
+
+        _describe(get_model(name))
         return
-    rows = [("model", "source")]
-    rows += [(known, _paper(zoo.get_model(known))) for known in zoo.list_models()]
-    print_table(rows)
+    documented = _documented()
+    print_table(
+        [("model", "source"), *((known, _paper(documented[known])) for known in documented)]
+    )
     print("\n`kerasnmt models NAME` shows the sizes, the options and the layers of a model.")
 
 
@@ -44,7 +47,20 @@ def _describe(constructor: Callable) -> None:
     constructor(_VOCABULARY).summary(expand_nested=True)
 
 
-def _paper(constructor: Callable) -> str:
-    """Return the first sentence of the source in a constructor's docstring."""
-    _, _, source = (inspect.getdoc(constructor) or "").partition("Source:")
+def _documented() -> dict[str, str]:
+    """Return the docstring of each model by name, from the stub of the zoo.
+
+    The zoo itself would import TensorFlow.
+    """
+    stub = files("kerasnmt").joinpath("zoo", "__init__.pyi").read_text("utf-8")
+    return {
+        one.name: ast.get_docstring(one) or ""
+        for one in ast.parse(stub).body
+        if isinstance(one, ast.FunctionDef) and one.decorator_list
+    }
+
+
+def _paper(docstring: str) -> str:
+    """Return the first sentence of the source in a docstring."""
+    _, _, source = docstring.partition("Source:")
     return re.split(r"(?<!al)\.(?: |$)", " ".join(source.partition("\n\n")[0].split()))[0]

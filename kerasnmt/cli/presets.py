@@ -1,7 +1,9 @@
 """`kerasnmt presets`."""
 
+import json
+
+from kerasnmt import preset_folders
 from kerasnmt.cli.console import print_table
-from kerasnmt.cli.quiet import load_tensorflow
 
 
 def presets() -> None:
@@ -9,21 +11,20 @@ def presets() -> None:
 
     Commands accept these names instead of a run, such as `kerasnmt translate NAME`.
     """
-    load_tensorflow()
-    from kerasnmt.zoo import get_preset, list_presets
-
     rows = [("preset", "task", "languages", "MB", "score", "license")]
-    for name in list_presets():
-        preset = get_preset(name)
-        languages = preset.about.get("languages", [])
+    for name, folder in preset_folders.shipped_presets().items():
+        # `kerasnmt.models.Preset` would import Keras.
+        metadata = json.loads((folder / preset_folders.METADATA).read_bytes())
+        about, files = metadata["about"], metadata["files"].values()
+        languages = about.get("languages", [])
         rows.append(
             (
                 name,
-                preset.task,
+                about.get("task", metadata["pipeline_tag"]),
                 "-".join(languages) if len(languages) < 3 else f"{len(languages)} languages",
-                f"{preset.size / 1e6:.1f}",
-                preset.about.get("score", ""),
-                preset.about.get("license", ""),
+                f"{sum(file['bytes'] for file in files) / 1e6:.1f}",
+                about.get("score", ""),
+                about.get("license", ""),
             )
         )
     print_table(rows)

@@ -12,7 +12,8 @@ def load_tensorflow() -> None:
 
     A command calls this function before it imports modules that need TensorFlow.
     """
-    with without_talk():
+    # If Keras finds these packages, it imports them for its own plots and for tables.
+    with without_talk(), _hidden("matplotlib", "pandas"):
         import tensorflow as tf
         import tensorflow_text  # noqa: F401
 
@@ -29,6 +30,18 @@ def load_tensorflow_to_train() -> None:
     """
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     load_tensorflow()
+
+
+@contextmanager
+def _hidden(*packages: str) -> Iterator[None]:
+    """Make packages that are not imported yet look as if they were not installed."""
+    hidden = {name: None for name in packages if name not in sys.modules}
+    sys.modules.update(hidden)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 @contextmanager

@@ -69,9 +69,10 @@ def serve(
 ) -> None:
     """Serve a model with the REST API of TF Serving.
 
-    MODEL is a run, a preset, the folder of an export, whose newest version is served, or the folder
-    of one version. In the folder of an export, a new version replaces the old one while the server
-    runs. A browser shows a page at the address of the server, to try the model.
+    MODEL is a run, a preset, the folder of an export, whose newest version is served, the folder of
+    one version, or an export for CTranslate2. In the folder of an export, a new version replaces
+    the old one while the server runs. A browser shows a page at the address of the server, to try
+    the model.
 
     If more than --max-requests predictions are under way, the next one is answered with 503, and
     the client can try it again. A prediction that takes longer than --timeout is answered with
@@ -84,11 +85,10 @@ def serve(
     """
     from kerasnmt.cli.about_model import about_model
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.export.version_folder import read_description
+    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
     from kerasnmt.serving.server.allowed_hosts import AllowedHosts
     from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
     from kerasnmt.serving.server.page_app import PageApp
-    from kerasnmt.serving.server.page_models import ExportPageModel
     from kerasnmt.serving.server.server_app import ServerApp
     from kerasnmt.serving.server.threaded_server import threaded_server
 
@@ -106,9 +106,12 @@ def serve(
         session: Any = TaskSession(task)
         description: dict[str, Any] = {}
     else:
-        name, number = name or version.parent.name, int(version.name)
+        if is_ctranslate2(version):  # without versions
+            name, number = name or version.name, 1
+        else:
+            name, number = name or version.parent.name, int(version.name)
         with console.status("loading the model"), without_talk():
-            session = _saved_model_session(version)
+            session = _session(version)
         description = _description(version, console)
 
     def rest_app(session: Any, number: int) -> RestApp:
@@ -118,13 +121,7 @@ def serve(
         model = CurrentVersion(rest_app(session, number))
         page = None  # for a SavedModel of others
         if version is None or description:
-            page_model = (
-                page_model_of(task)
-                if version is None
-                else ExportPageModel(
-                    model, lambda number: read_description(version.parent / str(number))
-                )
-            )
+            page_model = page_model_of(task) if version is None else _page_model(model, version)
             about = {"name": name, **about_model(place, page_model.fields, description)}
             page = PageApp(page_model, about, **limits)
         app = ServerApp(
@@ -150,7 +147,7 @@ def serve(
             watcher = VersionWatcher(
                 model,
                 version.parent,
-                lambda new: rest_app(_saved_model_session(new), int(new.name)),
+                lambda new: rest_app(_session(new), int(new.name)),
                 lambda message: say(console, message),
             )
             threading.Thread(target=watcher.watch, args=(poll,), daemon=True).start()
@@ -171,6 +168,19 @@ def _task(place: str, console: Console) -> Any:
         return task_of(model, **options)
 
 
+def _page_model(model: Any, version: Path) -> Any:
+    """Return what the page asks of an export, whose version may be replaced."""
+    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
+    from kerasnmt.serving.export.version_folder import read_description
+    from kerasnmt.serving.server.page_models import ExportPageModel
+
+    def read(number: int) -> dict[str, Any]:
+        alone = is_ctranslate2(version)
+        return read_description(version if alone else version.parent / str(number))
+
+    return ExportPageModel(model, read)
+
+
 def _description(version: Path, console: Console) -> dict[str, Any]:
     """Return the description of an export, or an empty dict if it has none for a page."""
     from kerasnmt.serving.export.version_folder import read_description
@@ -188,23 +198,31 @@ def _version(directory: Path) -> Path:
     Raises:
         ValueError: If there is no version. The error lists the exports in the folder.
     """
+    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
     from kerasnmt.serving.export.version_folder import chosen_version, model_folders
 
+    if is_ctranslate2(directory):
+        return directory.absolute()
     version = chosen_version(directory).absolute()
     if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
         exports = ", ".join(map(str, model_folders(directory)))
         below = f", which contains exports. Serve one of them: {exports}" if exports else ""
         raise ValueError(
             "Expected a run, a preset, or the folder of an export, <name> or <name>/<version>, "
-            f"with a saved_model.pb. Received: {directory}{below or no_model(directory)}"
+            "with a saved_model.pb, or a model.bin of CTranslate2. "
+            f"Received: {directory}{below or no_model(directory)}"
         )
     return version
 
 
-def _saved_model_session(version: Path) -> Any:
-    """Load a version into a TensorFlow session."""
+def _session(version: Path) -> Any:
+    """Load a version into a session of TensorFlow or CTranslate2."""
     from kerasnmt.serving.check.saved_model_session import SavedModelSession
+    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
+    from kerasnmt.serving.export.ctranslate2_session import CTranslate2Session
 
+    if is_ctranslate2(version):
+        return CTranslate2Session(version)
     try:
         return SavedModelSession(version)
     except RuntimeError as error:

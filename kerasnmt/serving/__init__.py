@@ -1,4 +1,4 @@
-"""Exports for TF Serving and LiteRT, their check, clients, and a server."""
+"""Exports for TF Serving, CTranslate2 and LiteRT, their check, clients, and a server."""
 
 from kerasnmt.lazy_names import lazy_names
 
@@ -11,6 +11,8 @@ __all__, __getattr__ = lazy_names(
         "client.grpc_client": ["GrpcClient"],
         "client.rest_client": ["RestClient"],
         "client.serving_client": ["TransientError"],
+        "export.ctranslate2_export": ["export_ctranslate2"],
+        "export.ctranslate2_model": ["load_ctranslate2"],
         "export.export_module": ["ExportModule"],
         "export.litert": ["export_lite", "load_lite"],
         "export.saved_model": ["export_model", "export_next_version", "load_export"],

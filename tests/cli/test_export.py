@@ -1,8 +1,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -138,3 +140,89 @@ def test_a_file_in_the_way(kerasnmt, run_folder, tmp_path):
     path.touch()
     done = kerasnmt("export", run_folder, path)
     assert done == (2, "", f"error: {path}: File exists\n")
+
+
+@pytest.fixture(scope="module")
+def ctranslate2_folder(tmp_path_factory):
+    """An export for CTranslate2, of a model that translates "I love you."."""
+    from kerasnmt.cli.export import Runtime, export
+
+    folder = tmp_path_factory.mktemp("ctranslate2") / "en_fr"
+    export("tatoeba_en_fr_transformer", folder, runtime=Runtime.CTRANSLATE2)
+    return folder
+
+
+def test_ctranslate2(kerasnmt, ctranslate2_folder, tmp_path):
+    folder = tmp_path / "en_fr"
+    options = ("--runtime", "ctranslate2", "--weights", "int8", "--beam-size", 2)
+    done = kerasnmt("export", "tatoeba_en_fr_transformer", folder, *options)
+    assert done == (0, f"{folder}\n", "")
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    assert (description["beam_size"], description["weights"]) == (2, "int8")
+    text = "I love you.\n\n"
+    for one in (folder, ctranslate2_folder):
+        assert kerasnmt("translate", one, stdin=text) == (0, "Je t'aime.\n\n", "")
+    done = kerasnmt("translate", ctranslate2_folder, "--alignments", "--scores", stdin=text)
+    line, score, links = done.lines[0].split("\t")
+    assert (done.code, line, links) == (0, "Je t'aime.", "0-0 2-1") and -5 < float(score) < 0
+    assert len(kerasnmt("translate", folder, "--n-best", 2, stdin=text).lines) == 3
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("I love you.\tJe t'aime.\n")
+    done = kerasnmt("evaluate", ctranslate2_folder, "--pairs", pairs)
+    assert done.code == 0 and "exact  100.00%" in done.out
+    done = kerasnmt("translate", folder, "--search", "beam_size=3", stdin=text)
+    assert (done.code, done.out) == (2, "") and done.err.count("\n") == 1
+    done = kerasnmt("check", ctranslate2_folder)
+    assert done.code == 0 and done.lines[0].startswith("ok    ctranslate2 ")
+
+
+def test_ctranslate2_runs_no_recurrent_models(kerasnmt, run_folder, tmp_path):
+    done = kerasnmt("export", run_folder, tmp_path / "en_de", "--runtime", "ctranslate2")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: Expected a Transformer of kerasnmt.zoo for CTranslate2, which runs no other "
+        "models. Received: bahdanau_gru (RecurrentEncoder). Use model.export to write it for TF "
+        "Serving.\n"
+    )
+    assert not (tmp_path / "en_de").exists()
+
+
+def test_a_damaged_export_for_ctranslate2(kerasnmt, ctranslate2_folder, tmp_path):
+    damaged = shutil.copytree(ctranslate2_folder, tmp_path / "damaged")
+    weights = (damaged / "model.bin").read_bytes()
+    (damaged / "model.bin").write_bytes(weights[:-1])
+    for verb in ("translate", "serve"):
+        done = kerasnmt(verb, damaged)
+        assert (done.code, done.out) == (2, "")
+        message = "the export cannot be loaded: model.bin is damaged. Copy or export it again\n"
+        assert done.err == f"error: {damaged}: {message}"
+    done = kerasnmt("check", damaged)
+    assert done.code == 1 and "model.bin is damaged" in done.out
+
+
+def test_ctranslate2_starts_without_tensorflow(ctranslate2_folder):
+    program = (
+        "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "
+        "from kerasnmt.cli.main import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "translate", ctranslate2_folder],
+        input="I love you.\n",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Je t'aime.\n", "")
+
+
+def test_serve_ctranslate2(serve, kerasnmt, ctranslate2_folder):
+    process, name, url = serve(ctranslate2_folder, "--port", 0)
+    assert name == "en_fr"
+    done = kerasnmt("translate", "--server", url, "--model", name, stdin="I love you.\n")
+    assert (done.code, done.lines) == (0, ["Je t'aime."])
+    body = json.dumps({"text": "I love you."}).encode()
+    request = urllib.request.Request(f"{url}/page/search", body)
+    found = json.load(urllib.request.urlopen(request))
+    assert found["hypotheses"][0]["text"] == "Je t'aime."
+    assert found["sentence"]["sources"]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 0

@@ -72,7 +72,8 @@ def test_a_folder_with_neither(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
         received = re.escape(f"Received: {folder}")
         with pytest.raises(
-            ValueError, match=rf"a saved_model\.pb or a model\.tflite, or a preset\. {received}"
+            ValueError,
+            match=rf"saved_model\.pb, a model\.bin or a model\.tflite, or a preset\. {received}",
         ):
             load_translator(folder)
         with pytest.raises(

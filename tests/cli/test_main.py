@@ -47,6 +47,19 @@ def test_help_names_all_verbs_and_needs_no_tensorflow():
             assert [line.split()[0] for line in commands] == COMMANDS
 
 
+@pytest.mark.parametrize(
+    ("verb", "line"), [("models", "bahdanau_gru "), ("presets", "tatoeba_en_fr_gru ")]
+)
+def test_lists_need_no_tensorflow(verb, line):
+    program = (
+        "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "
+        "from kerasnmt.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, verb], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert any(one.startswith(line) for one in done.stdout.splitlines())
+
+
 def test_help_of_every_verb_imports_no_tensorflow():
     script = (
         "import sys, contextlib; from kerasnmt.cli.main import main, app\n"

@@ -34,6 +34,20 @@ def test_standard_error_is_given_back(capfd):
     assert capfd.readouterr().err == "heard\n"
 
 
+def test_packages_are_hidden_only_while_tensorflow_is_loaded(monkeypatch):
+    import matplotlib
+
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    with pytest.raises(KeyError), quiet._hidden("matplotlib", "wave"):
+        assert sys.modules["matplotlib"] is matplotlib  # is already imported
+        with pytest.raises(ModuleNotFoundError):
+            import wave
+        raise KeyError
+    import wave
+
+    assert wave.open
+
+
 def test_the_environment_decides_on_onednn(monkeypatch):
     monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
     load_tensorflow_to_train()

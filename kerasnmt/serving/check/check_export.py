@@ -1,4 +1,4 @@
-"""Check that TF Serving can serve an export, and that the export gives the model's answers."""
+"""Check that a server can serve an export, and that the export gives the expected answers."""
 
 import functools
 import json
@@ -10,9 +10,10 @@ import numpy as np
 
 from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 from kerasnmt.serving.check.session_process import SessionProcess
-from kerasnmt.serving.contract.export_contract import ExportContract, Outputs, Row
+from kerasnmt.serving.contract.export_contract import SCORE_TOLERANCE, ExportContract, Outputs, Row
 from kerasnmt.serving.contract.kinds import contract_of, declared_contract
 from kerasnmt.serving.contract.translation_contract import TranslationContract
+from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2, need_export_files
 from kerasnmt.serving.export.version_folder import (
     DESCRIPTION,
     chosen_version,
@@ -31,6 +32,9 @@ _SINGLES = 16
 _LATENCY_REQUESTS = {1: 50, 32: 20}
 _LATENCY_LIMIT = 10.0
 _MOST_GROWTH = 64_000_000  # bytes
+_WITHOUT_PYTHON = "without the Python package of TensorFlow"
+# With int8 products, a batch rounds other numbers than a single text.
+_INT8_TOLERANCE = 1e-2
 
 
 def check_export(
@@ -78,6 +82,11 @@ def check_export(
     - `memory`: The resident memory of the child after these requests, and its growth. A growth of
       more than 64 MB is a leak.
 
+    An export for CTranslate2 has the row `ctranslate2` instead of `saved_model`, and no `ops`,
+    `warmup`, `python` and `description`. The child loads it with CTranslate2, which verifies the
+    checksums. The expected answers are those that the export gave when it was written. If it
+    computes with int8, scores are compared to 1e-2.
+
     Texts are compared exactly, and scores and weights to 1e-4. The check ends if `load`,
     `signatures` or `requests` fails. If the child crashes or hangs, the row fails.
 
@@ -114,7 +123,11 @@ def check_export(
 def _rows(
     version: Path, texts: Sequence[str] | None, expected: Sequence[str] | None, timeout: float
 ) -> Iterator[CheckRow]:
-    row = _row("saved_model", _check_saved_model, version)
+    saved = not is_ctranslate2(version)
+    if saved:
+        row = _row("saved_model", _check_saved_model, version)
+    else:
+        row = _row("ctranslate2", _check_ctranslate2, version)
     yield row
     if not row.passed:
         return
@@ -129,7 +142,8 @@ def _rows(
             return
     with SessionProcess(version, timeout) as process:
         served = _Served(version, contract, rows, process)
-        yield _row("ops", _check_ops, served)
+        if saved:
+            yield _row("ops", _check_ops, served)
         for name, check in (
             ("load", _check_load),
             ("signatures", _check_signatures),
@@ -144,9 +158,10 @@ def _rows(
                 yield _row(name, _check_further, served, name, further)
         yield _row("batch_of_one", _check_batch_of_one, served)
         yield _row("odd_inputs", _check_odd_inputs, served)
-        yield _row("warmup", _check_warmup, served)
-        yield _row("python", _check_python, served)
-        yield _row("description", _check_description, served)
+        if saved:
+            yield _row("warmup", _check_warmup, served)
+            yield _row("python", _check_python, served)
+            yield _row("description", _check_description, served)
         if expected:
             yield _row("expected", _check_expected, served, expected)
         elif texts is None:
@@ -199,6 +214,14 @@ class _Served:
     def names(self) -> list[str]:
         """Names of the signatures that belong to the contract."""
         return self.contract.served(self.signatures)
+
+    @functools.cached_property
+    def tolerance(self) -> float:
+        """Largest difference of the scores of a text, alone and in a batch."""
+        computes_in_int8 = (
+            is_ctranslate2(self.version) and read_description(self.version)["weights"] == "int8"
+        )
+        return _INT8_TOLERANCE if computes_in_int8 else SCORE_TOLERANCE
 
     @functools.cached_property
     def loaded(self) -> Any:
@@ -285,6 +308,11 @@ def _check_saved_model(version: Path) -> str:
     return str(version)
 
 
+def _check_ctranslate2(directory: Path) -> str:
+    need_export_files(directory)
+    return str(directory)
+
+
 def _check_ops(served: _Served) -> str:
     support = served.process.op_support()
     _refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
@@ -294,7 +322,8 @@ def _check_ops(served: _Served) -> str:
 def _check_load(served: _Served) -> str:
     served.process.signatures()
     memory = _megabytes(served.process.resident_memory())
-    return f"loaded without the Python package of TensorFlow, {memory} resident"
+    how = "with CTranslate2" if is_ctranslate2(served.version) else _WITHOUT_PYTHON
+    return f"loaded {how}, {memory} resident"
 
 
 def _check_signatures(served: _Served) -> str:
@@ -326,7 +355,7 @@ def _check_batch_of_one(served: _Served) -> str:
     singles = [served.ask("serving_default", (row,)) for row in served.rows[:_SINGLES]]
     first = {name: values[:_SINGLES] for name, values in together.items()}
     alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
-    _refuse(served.contract.differences(first, alone))
+    _refuse(served.contract.differences(first, alone, served.tolerance))
     return f"{len(singles)} {served.contract.rows}: same answers alone and in the batch"
 
 
@@ -348,7 +377,8 @@ def _check_odd_inputs(served: _Served) -> str:
         except RuntimeError as error:
             raise RuntimeError(f"{name}, alone: {error}") from error
         among = {output: values[index : index + 1] for output, values in together.items()}
-        problems += [f"{name}, alone: {problem}" for problem in contract.differences(among, alone)]
+        found = contract.differences(among, alone, served.tolerance)
+        problems += [f"{name}, alone: {problem}" for problem in found]
     _refuse(problems)
     first, *_, last = odd_rows
     return (

@@ -1,4 +1,4 @@
-"""SavedModel that a child process serves."""
+"""Export that a child process serves."""
 
 import json
 import os
@@ -21,14 +21,15 @@ Inputs = Mapping[str, Sequence[str | bytes]]
 
 
 class SessionProcess:
-    """Child process that loads a SavedModel with the TensorFlow C API, and runs requests.
+    """Child process that loads an export, and runs requests.
 
-    Like a server, the child does not import the Python package of TensorFlow. It sees no GPU. If it
-    crashes or does not answer, the waiting call raises an error, and the parent continues.
+    Like a server, the child loads a SavedModel with the TensorFlow C API, without the Python
+    package of TensorFlow. It loads other exports with CTranslate2. It sees no GPU. If it crashes or
+    does not answer, the waiting call raises an error, and the parent continues.
 
     Args:
-        directory: Path of the folder with `saved_model.pb`. The first request that needs the model
-            loads it.
+        directory: Path of the folder with `saved_model.pb` or `model.bin`. The first request that
+            needs the model loads it.
         timeout: Number of seconds to wait for each answer. A child that takes longer is killed. The
             first answer includes the start of Python and the loading of the libraries.
 

@@ -1,4 +1,4 @@
-"""Child process of `SessionProcess`, which serves a SavedModel to its parent.
+"""Child process of `SessionProcess`, which serves an export to its parent.
 
 Run it as `python -m kerasnmt.serving.check.session_runner DIRECTORY`. Each line of stdin is a JSON
 object with a `method` and its arguments. Each line of stdout is the answer, `{"result": …}` or
@@ -27,20 +27,26 @@ from typing import Any, TextIO
 from kerasnmt.serving.check.c_api import op_support
 from kerasnmt.serving.check.json_arrays import to_json
 from kerasnmt.serving.check.saved_model_session import SavedModelSession
+from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
+from kerasnmt.serving.export.ctranslate2_session import CTranslate2Session
 
 _Inputs = dict[str, list[str]]
+_Session = SavedModelSession | CTranslate2Session
 
 
 def main() -> None:
     """Answer the requests on stdin until it ends.
 
     Raises:
-        SystemExit: If the Python package of TensorFlow has been imported.
+        SystemExit: If the Python package of TensorFlow has been imported for a SavedModel.
     """
-    _refuse_python_tensorflow()
     directory = sys.argv[1]
+    saved = not is_ctranslate2(directory)  # CTranslate2 needs TensorFlow for some tokenizers
+    if saved:
+        _refuse_python_tensorflow()
+    open_session: Callable[[str], _Session] = SavedModelSession if saved else CTranslate2Session
     answers = _take_stdout()
-    session = functools.cache(lambda: SavedModelSession(directory))
+    session = functools.cache(lambda: open_session(directory))
     methods: dict[str, Callable[..., Any]] = {
         "op_support": lambda: op_support(directory),
         "signatures": lambda: _signatures(session()),
@@ -49,20 +55,21 @@ def main() -> None:
         "resident_memory": _resident_memory,
     }
     for line in sys.stdin:
-        print(json.dumps(_answer(methods, line)), file=answers, flush=True)
+        answer = _answer(methods, line)
+        if saved:
+            _refuse_python_tensorflow()
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 def _answer(methods: dict[str, Callable[..., Any]], line: str) -> dict[str, Any]:
     request = json.loads(line)
     try:
-        result = methods[request.pop("method")](**request)
+        return {"result": methods[request.pop("method")](**request)}
     except (RuntimeError, ValueError) as error:
         return {"error": str(error)}
-    _refuse_python_tensorflow()
-    return {"result": result}
 
 
-def _signatures(session: SavedModelSession) -> dict[str, Any]:
+def _signatures(session: _Session) -> dict[str, Any]:
     return {
         name: {
             "inputs": {key: info._asdict() for key, info in signature.inputs.items()},
@@ -72,14 +79,12 @@ def _signatures(session: SavedModelSession) -> dict[str, Any]:
     }
 
 
-def _run(session: SavedModelSession, signature: str, inputs: _Inputs) -> dict[str, Any]:
+def _run(session: _Session, signature: str, inputs: _Inputs) -> dict[str, Any]:
     outputs = session.run(signature, _encoded(inputs))
     return {name: to_json(array) for name, array in outputs.items()}
 
 
-def _time(
-    session: SavedModelSession, signature: str, requests: list[_Inputs], limit: float
-) -> list[float]:
+def _time(session: _Session, signature: str, requests: list[_Inputs], limit: float) -> list[float]:
     seconds = []
     begin = time.perf_counter()
     for inputs in map(_encoded, requests):

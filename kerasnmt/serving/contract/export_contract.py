@@ -198,13 +198,17 @@ class ExportContract:
         return problems
 
     def differences(
-        self, expected: Mapping[str, np.ndarray], received: Mapping[str, np.ndarray]
+        self,
+        expected: Mapping[str, np.ndarray],
+        received: Mapping[str, np.ndarray],
+        tolerance: float = SCORE_TOLERANCE,
     ) -> list[str]:
-        """Compare two sets of outputs, texts exactly and numbers to 1e-4.
+        """Compare two sets of outputs, texts exactly and numbers to a tolerance.
 
         Args:
             expected: Dict of outputs, batch first.
             received: Dict of outputs, batch first.
+            tolerance: Largest absolute difference of numbers.
 
         Returns:
             A list of outputs that only one side has, and of the first difference in each of the
@@ -221,7 +225,7 @@ class ExportContract:
             if one.dtype == object:
                 unequal = one != other
             else:
-                unequal = ~np.isclose(other, one, rtol=0, atol=SCORE_TOLERANCE)
+                unequal = ~np.isclose(other, one, rtol=0, atol=tolerance)
             if unequal.any():
                 index = tuple(int(place[0]) for place in np.nonzero(unequal))
                 problems.append(

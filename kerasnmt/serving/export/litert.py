@@ -9,13 +9,20 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.serving.export.export_module import ExportModule
+from kerasnmt.serving.export.plain_files import (
+    DESCRIPTION,
+    TOKENIZERS,
+    need_files,
+    serialized_tokenizers,
+    write_json,
+)
 from kerasnmt.serving.export.stored_weights import StoredWeights
 from kerasnmt.serving.export.version_folder import refuse_existing, write_folder
 from kerasnmt.tasks import ServedModel
 from kerasnmt.text import register_tokenizers
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
-CORE, TOKENIZERS, DESCRIPTION = "model.tflite", "tokenizers.json", "kerasnmt.json"
+CORE = "model.tflite"
 
 
 def export_lite(
@@ -75,17 +82,14 @@ def export_lite(
             f"Expected a model that translates for LiteRT. Received: {model.name}, which reads "
             f"{' and '.join(module.fields)}. Use model.export to write it for TF Serving."
         )
-    tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
-    if model.target_tokenizer is not model.source_tokenizer:
-        tokenizers["target"] = keras.saving.serialize_keras_object(model.target_tokenizer)
+    tokenizers = serialized_tokenizers(model)
     core = _core(model, weights, options)
     description = module.description
 
     def write(folder: Path) -> None:
         (folder / CORE).write_bytes(core)
-        for name, document in ((TOKENIZERS, tokenizers), (DESCRIPTION, description)):
-            text = json.dumps(document, ensure_ascii=False, indent=2)
-            (folder / name).write_text(text + "\n", encoding="utf-8")
+        write_json(folder / TOKENIZERS, tokenizers)
+        write_json(folder / DESCRIPTION, description)
 
     return str(write_folder(directory, write))
 
@@ -107,11 +111,7 @@ def load_lite(directory: str | Path) -> ServedModel:
             is not installed.
     """
     directory = Path(directory)
-    if missing := [n for n in (CORE, TOKENIZERS, DESCRIPTION) if not (directory / n).exists()]:
-        raise ValueError(
-            f"Expected a folder that export_lite wrote. Received: directory='{directory}', without "
-            f"{' and '.join(missing)}."
-        )
+    need_files(directory, (CORE, TOKENIZERS, DESCRIPTION), "export_lite")
     try:
         return _LiteModule(directory)
     except (ValueError, TypeError, KeyError) as error:

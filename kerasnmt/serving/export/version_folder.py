@@ -119,7 +119,7 @@ def read_description(version: Path) -> dict[str, Any]:
     """Read the description of an export.
 
     Args:
-        version: Path of the version.
+        version: Path of the version, or of another export with a `kerasnmt.json`.
 
     Returns:
         The `description` of the `ExportModule`, or an empty dict if kerasnmt did not write the
@@ -129,9 +129,10 @@ def read_description(version: Path) -> dict[str, Any]:
     Raises:
         ValueError: If the file exists but is not a description.
     """
-    path = version / DESCRIPTION
-    if not path.exists():
+    paths = [path for path in (version / DESCRIPTION, version / DESCRIPTION.name) if path.exists()]
+    if not paths:
         return {}
+    path = paths[0]
     try:
         description = json.loads(path.read_bytes())
         contract = contract_of(description["inputs"])

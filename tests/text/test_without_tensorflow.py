@@ -1,0 +1,79 @@
+import json
+import random
+import subprocess
+import sys
+
+import keras
+import pytest
+import sentencepiece
+import tensorflow as tf
+
+from kerasnmt import zoo
+from kerasnmt.data import builtin_corpus
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
+from kerasnmt.text.without_tensorflow import plain_tokenizer
+
+ODD = ["é", "e\u0301", "ﬁ", "①", "☃", "👩\u200d👩", "\u00a0", "\u3000", "カ\u3099", "</s>", "<s>"]
+ODD += ["<unk>", "▁", "⁇", "\t", "\n", "\0", "\u200b", "ß", "İ", "\ufeff", "a", "the ", " ", "0"]
+
+
+def many_texts():
+    rng = random.Random(2)
+    lines = [pair.source.encode() for pair in builtin_corpus(300, "test")]
+    odd = ["".join(rng.choices(ODD, k=rng.randrange(20))).encode() for _ in range(2000)]
+    noise = [rng.randbytes(rng.randrange(20)) for _ in range(1000)]
+    return [*lines, *odd, *noise, b"", b" ", b"30.000 yen", b"5000"]
+
+
+def tokenizers():
+    sentencepiece_ = zoo.from_preset("tatoeba_en_fr_transformer", load_weights=False)
+    return {
+        "sentencepiece": sentencepiece_.source_tokenizer,
+        "words": WordTokenizer(["the", "dog", "."]),
+        "characters": CharacterTokenizer([*"abc ."]),
+    }
+
+
+@pytest.fixture(scope="module", params=["sentencepiece", "words", "characters"])
+def both(request):
+    """A tokenizer, and its plain copy."""
+    tokenizer = tokenizers()[request.param]
+    return tokenizer, plain_tokenizer(keras.saving.serialize_keras_object(tokenizer))
+
+
+def test_the_pieces_are_equal(both):
+    tokenizer, plain = both
+    texts = many_texts()
+    expected = tokenizer.tokenize(texts).to_list()
+    found = plain.encode(texts)
+    differing = [(a, b) for a, b in zip(found, expected, strict=True) if a != b]
+    if differing:  # segmentations with the same probability, such as 00 + 0 and 0 + 00
+        assert tokenizer.kind == "sentencepiece" and len(differing) < 5
+        processor = sentencepiece.SentencePieceProcessor(model_proto=tokenizer._model)
+        for pair in differing:
+            scores = [sum(processor.get_score(number) for number in ids) for ids in pair]
+            assert scores[0] == pytest.approx(scores[1], abs=1e-5)
+            assert plain.decode(pair[:1]) == plain.decode(pair[1:])
+
+
+def test_the_texts_are_equal(both):
+    tokenizer, plain = both
+    rng = random.Random(3)
+    numbers = [*range(tokenizer.vocabulary_size)]
+    rows = [[*rng.choices(numbers, k=rng.randrange(9)), 3] for _ in range(500)]
+    expected = tokenizer.detokenize(tf.ragged.constant([*rows, []], tf.int32)).numpy()
+    assert plain.decode([*rows, []]) == [text.decode() for text in expected]
+
+
+def test_sentencepiece_needs_no_tensorflow(tmp_path):
+    config = keras.saving.serialize_keras_object(tokenizers()["sentencepiece"])
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(config))
+    program = (
+        "import json, sys; from kerasnmt.text.without_tensorflow import plain_tokenizer; "
+        f"plain = plain_tokenizer(json.load(open({str(path)!r}))); "
+        "print(plain.decode(plain.encode([b'I see you.']))); "
+        "assert not {'tensorflow', 'keras'} & {*sys.modules}"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "['I see you.']\n"), done.stderr
