@@ -11,8 +11,6 @@ import numpy as np
 # Seconds without a sign of life after which JAX takes a process for dead, and ends the others.
 # Its own 100 seconds are long, and the sign of life does not wait for the training steps.
 _HEARTBEAT_TIMEOUT = 30
-# Seconds that a process which ends waits for the others.
-_SHUTDOWN_TIMEOUT = 10
 AUTO = "auto"
 
 
@@ -51,7 +49,6 @@ def join_processes(
             index,
             initialization_timeout=timeout,
             heartbeat_timeout_seconds=_HEARTBEAT_TIMEOUT,
-            shutdown_timeout_seconds=_SHUTDOWN_TIMEOUT,
         )
     except ValueError as error:  # nothing is known about the environment
         raise ValueError(
