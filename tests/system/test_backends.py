@@ -69,8 +69,8 @@ REFUSED = {
     "lite": "export on_jax lite --lite",
     "check": "check on_jax",
     "demo": "demo --output demo",
-    "devices": "train recipe.yaml training.devices=2 --output refused",
 }
+TOO_MANY_DEVICES = "train recipe.yaml training.devices=2 --output refused"
 SCRIPT = """
 import json
 import sys
@@ -181,6 +181,7 @@ def on_jax(folder):
         "train": "train recipe.yaml --init-from begun --output on_jax",
         **{name: words.format(run="on_jax") for name, words in COMMANDS.items()},
         **REFUSED,
+        "devices": TOO_MANY_DEVICES,
     }
     return commands_on_jax(folder, commands)
 
@@ -316,4 +317,12 @@ def test_what_jax_does_not_do_is_refused_in_one_line(name, folder, on_jax):
     assert on_jax[name].startswith("error: ")
     assert "\n" not in on_jax[name]
     assert "KERAS_BACKEND=tensorflow" in on_jax[name]
-    assert not any((folder / made).exists() for made in ("exports", "lite", "demo", "refused"))
+    assert not any((folder / made).exists() for made in ("exports", "lite", "demo"))
+
+
+def test_more_devices_than_jax_sees_are_refused(folder, on_jax):
+    assert on_jax["devices"] == (
+        "error: recipe.yaml with overrides: Expected training.devices to be at most 1, the number "
+        "of CPUs that JAX sees. Received: training.devices=2"
+    )
+    assert not (folder / "refused").exists()
