@@ -139,16 +139,20 @@ class Training:
         recipe: Model, data and options of training.
         start: Start of the run, with its folder.
         console: Console that shows the progress.
-        processes: The processes of the training.
+        processes: The processes of the training, or None to ask the backend.
     """
 
     def __init__(
-        self, recipe: Recipe, start: NewStart, console: Console, processes: Processes
+        self,
+        recipe: Recipe,
+        start: NewStart,
+        console: Console,
+        processes: Processes | None = None,
     ) -> None:
         self.recipe = recipe
         self.start = start
         self.console = console
-        self.processes = processes
+        self.processes = processes or Processes()
         self.folder = start.run
 
     def run(self) -> dict[str, Any]:
