@@ -84,8 +84,9 @@ class EncoderDecoder(SearchModel):
         self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
 
     def make_weights(self) -> None:
-        """Create all weights."""
-        self.build()
+        """Create all weights, by calling the model with symbolic tensors."""
+        target_ids = keras.KerasTensor((None, None), dtype="int32")
+        self({**self.encoder.inputs(), "target_ids": target_ids})
 
     def build(self, input_shape: Any = None) -> None:
         """Create all weights, whose shapes do not depend on the inputs."""
