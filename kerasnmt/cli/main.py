@@ -64,7 +64,7 @@ def main() -> None:
     try:
         # In standalone mode, typer would print usage errors in four lines.
         sys.exit(app(prog_name="kerasnmt", standalone_mode=False) or 0)
-    except Exception as error:
+    except (typer.TyperException, typer.Abort, FloatingPointError, ValueError, OSError) as error:
         sys.exit(report(error))
 
 

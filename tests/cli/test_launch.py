@@ -20,6 +20,7 @@ count = os.environ["KERAS_DISTRIBUTION_NUM_PROCESSES"]
 print(f"process {index} of {count} on {os.environ['KERAS_BACKEND']}", flush=True)
 print(sys.argv[1:], file=sys.stderr, flush=True)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+open(f"ready_{index}", "w").close()
 how = sys.argv[-1].split(",")[index]
 if how == "wait":
     time.sleep(120)
@@ -32,7 +33,8 @@ else:
 
 
 @pytest.fixture(autouse=True)
-def small_program(monkeypatch):
+def small_program(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "_PROGRAM", [sys.executable, "-c", PROGRAM])
 
 
@@ -76,10 +78,14 @@ def test_an_error_of_the_first_process_is_shown_once(capfd):
     assert capfd.readouterr().err == "['train', '2,wait']\n"
 
 
-def test_a_signal_goes_to_the_first_process_only(capfd):
-    timer = threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGTERM))
+def test_a_signal_goes_to_the_first_process_only(capfd, tmp_path):
+    def stop():
+        while len([*tmp_path.glob("ready_*")]) < 2:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGTERM)
+
     before = signal.getsignal(signal.SIGTERM)
-    timer.start()
+    threading.Thread(target=stop, daemon=True).start()
     assert launch("-n", "2", "train", "wait,wait")[0] == 143
     # The other process would have had the same exit code, and then it would be named.
     assert "has ended" not in capfd.readouterr().err
