@@ -33,23 +33,25 @@ def launch(
     """Train in several processes on this machine, which share each batch.
 
     All processes run `kerasnmt train` on JAX. Process 0 writes the run, and prints. If a process
-    dies, the others are ended, and `kerasnmt launch … train … --resume` continues from the latest
-    checkpoint. Ctrl-C writes a checkpoint first.
+    dies, `launch` kills the others, and `kerasnmt launch … train … --resume` continues from the
+    latest checkpoint. Ctrl-C writes a checkpoint first.
 
-    One process uses the first training.devices GPUs of the machine. So several GPUs of one machine
-    need one process with training.devices; `launch` is for CPUs. For several machines, start
-    `kerasnmt train` on each of them with --coordinator, --processes and --process.
+    The processes use CPUs. For several GPUs of one machine, use one process with training.devices.
+    For several machines, start `kerasnmt train` on each of them with --coordinator, --processes
+    and --process.
     """
     if words[0] != "train":
         raise ValueError(f"Expected the command train, with its arguments. Received: {words[0]}")
     console = progress_console()
     with tempfile.TemporaryDirectory() as folder:
-        group = _Group(words, count, Path(folder))
+        group = _Group(count, Path(folder))
         try:
             with _passed_on(group):
+                group.start(words)
                 ended, code = group.first_end()
         finally:
             group.kill()
+            console.show_cursor()  # the progress bar of a killed process has hidden it
         if code < 0 or ended > 0:
             how = f"with exit code {code}" if code > 0 else f"by {signal.Signals(-code).name}"
             say(console, f"process {ended} of {count} has ended {how}, and the others are killed")
@@ -62,19 +64,25 @@ class _Group:
     """Processes of one training.
 
     Args:
-        words: Arguments of the program `kerasnmt`.
         count: Number of processes.
         folder: Folder for the output of the processes, except the first one.
     """
 
-    def __init__(self, words: list[str], count: int, folder: Path) -> None:
+    def __init__(self, count: int, folder: Path) -> None:
         self.outputs = [folder / f"{index}.log" for index in range(count)]
         self.processes: list[subprocess.Popen[bytes]] = []
-        environment = os.environ | {
-            "KERAS_BACKEND": "jax",
-            "KERAS_DISTRIBUTION_JOB_ADDRESSES": f"localhost:{_free_port()}",
-            "KERAS_DISTRIBUTION_NUM_PROCESSES": str(count),
-        }
+
+    def start(self, words: list[str]) -> None:
+        """Start the processes, with these arguments of the program `kerasnmt`."""
+        environment = (
+            {"JAX_PLATFORMS": "cpu"}
+            | os.environ
+            | {
+                "KERAS_BACKEND": "jax",
+                "KERAS_DISTRIBUTION_JOB_ADDRESSES": f"localhost:{_free_port()}",
+                "KERAS_DISTRIBUTION_NUM_PROCESSES": str(len(self.outputs)),
+            }
+        )
         for index, path in enumerate(self.outputs):
             with path.open("wb") as output:
                 own: Any = {"stdout": output, "stderr": output} if index else {}
@@ -97,7 +105,9 @@ class _Group:
             codes = [process.poll() for process in self.processes]
             failed = [(code, index) for index, code in enumerate(codes) if code]
             if failed:
-                code, index = min(failed)  # a process that was killed, rather than one that failed
+                # Those that ended because they lost another process come last.
+                lost = (1, -signal.SIGABRT)
+                code, index = min(failed, key=lambda end: (end[0] in lost, end[1]))
                 return index, code
             if None not in codes:
                 return 0, 0
@@ -118,12 +128,15 @@ class _Group:
 
 @contextmanager
 def _passed_on(group: _Group) -> Iterator[None]:
-    """Pass SIGINT and SIGTERM to process 0, which writes a checkpoint and ends."""
+    """Pass signals to process 0, which writes a checkpoint and ends."""
 
     def handle(number: int, frame: FrameType | None) -> None:
-        group.processes[0].send_signal(number)
+        for process in group.processes[:1]:
+            process.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    before = {n: signal.signal(n, handle) for n in numbers if n not in ignored}
     try:
         yield
     finally:

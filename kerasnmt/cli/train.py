@@ -90,12 +90,15 @@ def train(
         load_tensorflow_to_train()
     end: AbstractContextManager = nullcontext()
     if coordinator is not None:
-        with console.status("waiting for the other processes"), without_talk():
-            training.join_processes(coordinator, processes, process)
+        say(console, f"waiting at {coordinator} for all processes, for up to 300 seconds")
+        training.join_processes(coordinator, processes, process)
+        with without_talk():
+            training.Processes().share(lambda: None)  # connects the devices
         end = _ending_at_once()
     elif processes is not None or process is not None:
         raise ValueError(
-            "Expected --coordinator HOST:PORT with --processes and --process. Received: none."
+            "Expected --coordinator HOST:PORT with --processes and --process. Received: no "
+            "--coordinator."
         )
     run = training.RunFolder(output)
     with end:

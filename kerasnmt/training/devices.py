@@ -19,7 +19,8 @@ class Devices:
 
     Attributes:
         optimizer: Class of the optimizer.
-        are_parallel: Whether a computation with the model needs all processes.
+        are_parallel: Whether the model is on several devices of JAX. Then a process that computes
+            alone needs a copy.
     """
 
     optimizer: type[keras.optimizers.Optimizer] = Adam

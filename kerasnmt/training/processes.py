@@ -8,9 +8,11 @@ from typing import Any
 import keras
 import numpy as np
 
-# Seconds without a sign of life after which JAX takes a process for dead, and ends the others.
-# Its own 100 seconds are long, and the sign of life does not wait for the training steps.
+# Seconds without a heartbeat after which JAX ends the other processes. JAX's default is 100.
+# Heartbeats do not wait for training steps.
 _HEARTBEAT_TIMEOUT = 30
+# Bytes that are sent at once.
+_PIECE = 1 << 26
 AUTO = "auto"
 
 
@@ -23,12 +25,13 @@ def join_processes(
     waits until all processes have called it.
 
     Args:
-        coordinator: Address `host:port` of the first process, where it waits for the others.
+        coordinator: Address `host:port` of the first process, where it waits for the others. If
+            there are more addresses, with commas, the first one counts.
             `"auto"` reads the address, the number of processes and the number of this process from
             the environment, if JAX knows it: Slurm, Open MPI, Kubernetes and Cloud TPU.
         count: Number of processes, or None for the number from the environment.
         index: Number of this process, counted from 0, or None for the number from the environment.
-        timeout: Seconds to wait for the other processes.
+        timeout: Seconds to wait for the other processes. Then JAX aborts this process.
 
     Raises:
         ValueError: If Keras does not run on JAX, an argument is out of range, or the environment
@@ -39,6 +42,7 @@ def join_processes(
             "Expected Keras to run on JAX to train in several processes. Received: "
             f"backend={keras.backend.backend()!r}. Set KERAS_BACKEND=jax."
         )
+    coordinator = coordinator.split(",")[0]
     _check(coordinator, count, index)
     import jax
 
@@ -57,7 +61,6 @@ def join_processes(
             f"TPU. Received: coordinator={coordinator}, processes={count}, process={index}, and "
             f"no such environment ({error})."
         ) from error
-    Processes().share(lambda: None)  # connects the devices, with a message of the library
 
 
 def _check(coordinator: str, count: int | None, index: int | None) -> None:
@@ -77,7 +80,7 @@ def _check(coordinator: str, count: int | None, index: int | None) -> None:
 
 
 class Processes:
-    """The processes that train one model together; one process, unless they have joined.
+    """The processes that train one model together. Without `join_processes`, there is one.
 
     All processes run the same steps in the same order, because each step of training needs all of
     them. What depends on one machine, such as the files of the run, belongs to the first process,
@@ -155,19 +158,36 @@ class Processes:
             value: Value that can be pickled.
 
         Raises:
-            ValueError: In each process whose value differs from that of the first process.
+            ValueError: In all processes, if a value differs from that of the first process.
         """
         first = self.share(lambda: value)
+        if self.count == 1:
+            return
+        from jax.experimental import multihost_utils
+
+        equal = multihost_utils.process_allgather(np.bool_(value == first))
         if value != first:
             raise ValueError(
                 f"Expected the same {what} in all processes, such as {first!r:.200} in the first "
                 f"one. Received: {value!r:.200} in process {self.index}."
             )
+        if not equal.all():
+            raise ValueError(
+                f"Expected the same {what} in all processes. Received: another one in process "
+                f"{int(np.argmin(equal))}."
+            )
 
     def _broadcast(self, message: bytes) -> bytes:
         """Return the message of the first process."""
-        from jax.experimental import multihost_utils
+        from jax.experimental.multihost_utils import broadcast_one_to_all
 
-        size = int(multihost_utils.broadcast_one_to_all(np.int32(len(message))))
-        content = np.frombuffer(message, "uint8") if self.is_first else np.zeros(size, "uint8")
-        return np.asarray(multihost_utils.broadcast_one_to_all(content)).astype("uint8").tobytes()
+        # The whole message could be too large for an int32, and for a GPU.
+        whole, rest = map(
+            int, broadcast_one_to_all(np.array(divmod(len(message), _PIECE), "int32"))
+        )
+        pieces = []
+        for number, size in enumerate([*[_PIECE] * whole, rest]):
+            own = np.frombuffer(message[number * _PIECE :][:size], "uint8")
+            piece = broadcast_one_to_all(own if self.is_first else np.zeros(size, "uint8"))
+            pieces.append(np.asarray(piece).astype("uint8").tobytes())
+        return b"".join(pieces)

@@ -1,7 +1,6 @@
 """Callbacks for training a recipe."""
 
 from functools import cached_property
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -168,21 +167,18 @@ class RunCallbacks:
         Returns:
             Whether they are the best so far.
         """
-        for callback in self._on_one_device([self.quality]):
+        for callback in self._on_one_device([self.quality, self.best]):
             callback.set_model(self.batches.model)
             callback.on_epoch_end(0, logs)
-        with self.devices.alone():
-            return self.best.offer(logs)
+        return self.best.is_latest
 
     def replay(self) -> None:
         """Replay the earlier epochs before `fit`, because early stopping may have ended training.
 
         Then `model.stop_training` is True, and `fit` is not called again.
         """
-        callbacks: list[Any] = [self.quality, self.best, *self.reactions]
-        for callback in callbacks:
-            callback.set_model(self.batches.model)
         for reaction in self.reactions:
+            reaction.set_model(self.batches.model)
             reaction.on_train_begin()
 
     def _evaluation(self) -> list[keras.callbacks.Callback]:

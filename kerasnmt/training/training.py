@@ -2,6 +2,7 @@
 
 import os
 from contextlib import ExitStack
+from pathlib import Path
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,7 +56,7 @@ def train(
 
     In several processes on JAX (see `join_processes`), each process calls this function with the
     same recipe, and computes the losses and gradients of its rows of each batch. The files of the
-    data, and `init_from`, must be equal on all machines. Only the first process writes and prints;
+    data must be equal on all machines. Only the first process writes and prints;
     the others need no access to `output`. A run can be resumed with another number of processes.
 
     Args:
@@ -75,8 +76,8 @@ def train(
         - `model`, `parameters` and `seed`.
         - `test`, the split that was scored.
         - `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact` and `perplexity`.
-        - `train_seconds` and `train_cpu_seconds`, including validation, but not the reading of the
-          data.
+        - `train_seconds` and `train_cpu_seconds` of the first process, including validation, but
+          not the reading of the data.
         - `epochs`, and whether there was `early_stopping`.
         - `average`, if epochs were averaged, with its `val_bleu` and whether it was `kept`.
         - `target_tokens_per_second` of the training steps.
@@ -95,6 +96,7 @@ def train(
     need_text_backend()
     processes = Processes()
     with ExitStack() as stack:
+        stack.enter_context(processes.computing())
         if not processes.is_first:
             output = stack.enter_context(TemporaryDirectory())
             console = None
@@ -105,8 +107,7 @@ def train(
         if (results := processes.share(start.results)) is not None:
             _say(console, f"{run.path}: training is done, there is nothing to resume")
             return results
-        with processes.computing():
-            return Training(recipe, start, console, processes).run()
+        return Training(recipe, start, console, processes).run()
 
 
 def _start(
@@ -176,8 +177,13 @@ class Training:
         with self.recipe.named_in_errors():
             check_model(self.recipe.model.name, self.recipe.model.keywords)
             self.devices = training_devices(self.recipe.training.devices, self.processes)
-        self.processes.check_equal("recipe", self.recipe.model_dump(mode="json", exclude={"data"}))
-        weights = self.start.weights()
+        paths = {
+            split: {name for name, value in pairs if isinstance(value, Path)}
+            for split, pairs in self.recipe.data.splits.items()
+        }
+        recipe = self.recipe.model_dump(mode="json", exclude={"data": paths})
+        self.processes.check_equal("recipe", recipe)
+        weights = self.processes.share(self.start.weights)
         keras.utils.set_random_seed(self.recipe.training.seed)
         with self.console.status("reading the data"):
             self.corpora = Corpora(self.recipe.data)

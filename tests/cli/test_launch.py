@@ -59,6 +59,7 @@ def test_all_processes_run_the_command_and_the_first_one_prints(capfd):
         ("killed,wait", 137, "process 0 of 2 has ended by SIGKILL, and the others are killed"),
         ("wait,2", 2, "process 1 of 2 has ended with exit code 2, and the others are killed"),
         ("wait,wait,killed", 137, "process 2 of 3 has ended by SIGKILL"),
+        ("1,2", 2, "process 1 of 2 has ended with exit code 2"),
     ],
 )
 def test_the_end_of_one_process_ends_the_others(capfd, ends, code, said):

@@ -19,16 +19,23 @@ import sys
 import numpy as np
 
 from kerasnmt.training import Processes, join_processes
+from kerasnmt.training import processes as module
 
-join_processes(f"localhost:{sys.argv[1]}", 2, int(sys.argv[2]))
+said = {}
+try:
+    join_processes("auto")
+except ValueError as error:
+    said["auto"] = str(error)
+join_processes(f"localhost:{sys.argv[1]},elsewhere:1234", 2, int(sys.argv[2]))
 processes = Processes()
-said = {"count": processes.count, "index": processes.index, "is_first": processes.is_first}
+said |= {"count": processes.count, "index": processes.index, "is_first": processes.is_first}
 
 
 def fail():
     raise OSError("the disk is full")
 
 
+module._PIECE = 100  # so that a message has several pieces
 own = {"text": f"from {processes.index}", "array": np.arange(3, dtype="float64") / 7}
 shared = processes.share(lambda: own)
 said |= {"shared": shared["text"], "exact": bool((shared["array"] == own["array"]).all())}
@@ -93,10 +100,19 @@ def test_an_error_of_the_first_process_reaches_the_others(said):
 @needs_jax
 def test_different_values_are_refused(said):
     assert [one["equals"] for one in said] == [None, None]
-    assert said[0]["differs"] is None
+    assert said[0]["differs"] == (
+        "ValueError: Expected the same recipe in all processes. Received: another one in process 1."
+    )
     assert said[1]["differs"] == (
         "ValueError: Expected the same recipe in all processes, such as {'seed': 1} in the first "
         "one. Received: {'seed': 2} in process 1."
+    )
+
+
+@needs_jax
+def test_an_unknown_environment_is_one_error(said):
+    assert (
+        "Received: coordinator=auto, processes=None, process=None, and no such" in said[0]["auto"]
     )
 
 
@@ -129,10 +145,3 @@ def test_join_processes_refuses_wrong_arguments(monkeypatch, arguments, message)
 def test_join_processes_needs_jax():
     with pytest.raises(ValueError, match="Set KERAS_BACKEND=jax"):
         join_processes("localhost:1234", 2, 0)
-
-
-@needs_jax
-def test_an_unknown_environment_is_one_error(monkeypatch):
-    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
-    with pytest.raises(ValueError, match=r"no such environment \(coordinator_address"):
-        join_processes("auto")

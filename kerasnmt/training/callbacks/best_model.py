@@ -22,6 +22,9 @@ class BestModel(keras.callbacks.Callback):
         monitor: Name of the score in the logs of an epoch. Higher is better, except for
             `"val_loss"`. If two scores are equal, the one with the lower `val_loss` is better.
         earlier: Logs of the earlier epochs of resumed training.
+
+    Attributes:
+        is_latest: Whether the latest epoch was the best so far.
     """
 
     def __init__(
@@ -34,11 +37,12 @@ class BestModel(keras.callbacks.Callback):
         super().__init__()
         self.path = path
         self.monitor = monitor
+        self.is_latest = False
         self._best = max(map(self._rank, earlier), default=_WORST)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the model if it is the best so far."""
-        self.offer(logs or {})
+        self.is_latest = self.offer(logs or {})
 
     def offer(self, logs: dict) -> bool:
         """Write the model if its scores are the best so far.

@@ -1,4 +1,4 @@
-"""Callbacks that see another model than the model of `fit`."""
+"""Callbacks that call other callbacks."""
 
 from collections.abc import Sequence
 

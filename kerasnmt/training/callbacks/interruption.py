@@ -24,8 +24,9 @@ class Interruption(keras.callbacks.Callback):
     Use the callback as a context manager around `fit`. It works only in the main thread, because
     other threads receive no signals. A signal that is ignored stays ignored.
 
-    If several processes train together, only the first one ends training. The others ignore a
-    first signal, because they would stop after another batch, and end when the first one has ended.
+    If several processes train together, only the first one ends training. The others ignore the
+    first signal, because they would stop at a different batch. They end when the first process has
+    ended.
 
     Args:
         checkpoint: A callback of the same `fit`, which is listed before this one.
