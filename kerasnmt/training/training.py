@@ -223,6 +223,8 @@ class Training:
                 r_drop=training.r_drop,
                 scheduled_sampling=decay(0.0, updates, sampling) if sampling else 0.0,
             )
+            # Otherwise the first step creates these variables, and is traced twice.
+            self.model.optimizer.build(self.model.trainable_variables)
         self.shared_validation = self.devices.share(self.validation)
 
     def begin(self) -> Place:

@@ -35,7 +35,19 @@ from kerasnmt.serving import (
 )
 from kerasnmt.training import grouped, texts, translation_scores
 
-KERASNMT = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
+# Writes the peak memory in kB to a file. `os.wait4` would include the memory before the fork.
+PROGRAM = """
+import atexit, re, sys
+from pathlib import Path
+from kerasnmt.cli.main import main
+
+def report(path=sys.argv.pop()):
+    peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+    Path(path).write_text(peak)
+
+atexit.register(report)
+main()
+"""
 RUNTIMES = {
     "SavedModel": (export_model, load_export, ("float32", "float16", "int8")),
     "CTranslate2": (export_ctranslate2, load_ctranslate2, ("float32", "int8")),
@@ -45,16 +57,16 @@ RUNTIMES = {
 
 def in_new_process(folder: Path, lines: list[str]) -> tuple[float, float, float]:
     """Translate lines; return the CPU and wall seconds, and the peak memory in MB."""
-    with tempfile.NamedTemporaryFile("w") as file:
-        file.writelines(f"{line}\n" for line in lines)
-        file.flush()
+    with tempfile.TemporaryDirectory() as place:
+        lines_file, peak = Path(place, "lines"), Path(place, "peak")
+        lines_file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         begin = time.perf_counter()
-        command = [*KERASNMT, "translate", folder, "--input", file.name]
+        command = [sys.executable, "-c", PROGRAM, "translate", folder, "--input", lines_file, peak]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         elapsed = time.perf_counter() - begin
-    assert status == 0
-    return used.ru_utime + used.ru_stime, elapsed, used.ru_maxrss / 1e3
+        assert status == 0
+        return used.ru_utime + used.ru_stime, elapsed, int(peak.read_text()) / 1e3
 
 
 def main() -> None:
