@@ -27,8 +27,9 @@ pytestmark = pytest.mark.long("runs every guide")
 ROOT = Path(__file__).parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "tutorials/guides").glob("*.md"))]
 IDS = [path.stem for path in GUIDES]
-# Pages whose commands need too much data or time for a test; see the cards in `zoo`.
-NOT_RUN = {"figures", "facts"}
+# Pages whose commands need too much data, time or devices for a test. The cards in `zoo` and
+# `tests/cli/test_launch.py` cover them.
+NOT_RUN = {"figures", "facts", "scaling"}
 # Programs that need a network, a container or a browser, or that do not end.
 OTHER_PROGRAMS = ("docker", "make", "pip", "tensorboard", "git", "hf")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
