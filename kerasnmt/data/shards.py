@@ -82,6 +82,26 @@ class Shards:
     def _count(self) -> int:
         return sum(1 for _ in self)
 
+    def part(self, parts: int, part: int) -> "Shards":
+        """Return every `parts`-th shard, for one of several processes.
+
+        Args:
+            parts: Number of parts, at most the number of shards.
+            part: Number of the part, counted from 0.
+
+        Raises:
+            ValueError: If there are fewer shards than parts, or `part` is out of range.
+        """
+        if not 0 <= part < parts:
+            raise ValueError(f"Expected a part from 0 to parts - 1. Received: {part=}, {parts=}.")
+        if parts > len(self.files):
+            raise ValueError(
+                f"Expected at least {parts} shards, one for each process. "
+                f"Received: {len(self.files)}. Divide the data into more files."
+            )
+        sides: Any = map(list, zip(*self.files[part::parts], strict=True))
+        return Shards(*sides)
+
     def dataset(self) -> tf.data.Dataset:
         """Return a dataset of `(source, target)` string scalars, one file after the other."""
         return self.chunks().unbatch()

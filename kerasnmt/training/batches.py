@@ -1,6 +1,7 @@
 """Batches of a recipe's data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 import keras
@@ -13,7 +14,13 @@ from kerasnmt.models import Seq2Seq
 from kerasnmt.training.callbacks.checkpoint import Place
 from kerasnmt.training.callbacks.training_progress import counting
 from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.devices import Devices
+from kerasnmt.training.lockstep import Batch, lockstep
+from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
+
+# Epochs of shards have seeds that are far from those of other recipes.
+_SEEDS_APART = 1 << 20
 
 
 class EpochStatistics(NamedTuple):
@@ -24,12 +31,15 @@ class EpochStatistics(NamedTuple):
         sentences: Number of pairs that are not dropped.
         batches: Number of batches.
         padding_share: Fraction of the positions of both sides that are padding, from 0 to 1.
+        readers: Number of processes that read their own shards, or 1 if each process reads all
+            data. The number of batches depends on it.
     """
 
     pairs: int
     sentences: int
     batches: int
     padding_share: float
+    readers: int = 1
 
 
 class RecipeBatches:
@@ -37,11 +47,19 @@ class RecipeBatches:
 
     A `ValueError` about the data names its key, such as `data.train`.
 
+    If there are several processes, each reads all batches and keeps its rows, so the batches do not
+    depend on the number of processes.
+
     Args:
         recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe.
         model: Model whose tokenizers turn the texts into ids.
+
+    Attributes:
+        readers: Number of processes that read their own data.
     """
+
+    readers = 1
 
     def __init__(self, recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> None:
         self.recipe = recipe
@@ -55,39 +73,44 @@ class RecipeBatches:
             first_epoch: Number of the first epoch of an infinite dataset, or None for one epoch, in
                 another order in each pass.
         """
-        training = self.recipe.training
-        streams = isinstance(self.corpora.pairs["train"], Shards)
-        options: dict[str, Any] = {"seed": training.seed, "cache": training.cache and not streams}
-        if training.subword_sampling is not None:
-            options |= {"cache": False, "subword_sampling": training.subword_sampling}
-        if training.guided_attention is not None:
-            options["alignments"] = self.corpora.alignments
-        return self._batches("train", first_epoch=first_epoch, **options)
+        return self._training(seed=self.recipe.training.seed, first_epoch=first_epoch)
 
-    def statistics(self, console: Console) -> EpochStatistics:
+    def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
         """Return the statistics of an epoch of training, which is read once.
 
         Args:
             console: Console that shows the progress.
+            processes: The processes of the training, which all call this method.
 
         Raises:
             ValueError: If there is no batch.
         """
-        pairs = len(self.corpora.pairs["train"])
-        batches = self.training().as_numpy_iterator()
-        counted = counting(console, "counting the batches", batches, pairs)
-        found = self._statistics(counted, "train")
-        return EpochStatistics(pairs, found.sentences, found.batches, found.padding_share)
 
-    def rest(self, place: Place, batches_per_epoch: int) -> tf.data.Dataset:
-        """Return the training batches from a place on."""
+        def first() -> EpochStatistics:
+            pairs = len(self.corpora.own)
+            batches = self.training().as_numpy_iterator()
+            counted = counting(console, "counting the batches", batches, pairs)
+            found = self._statistics(counted, "train")
+            return EpochStatistics(pairs, found.sentences, found.batches, found.padding_share)
+
+        return processes.share(first)
+
+    def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterable:
+        """Return the training batches of this process from a place on.
+
+        Args:
+            place: Place of the first batch.
+            batches_per_epoch: Number of batches of an epoch.
+            devices: Devices of training.
+        """
         training = self.recipe.training
-        return word_dropout(
+        batches = word_dropout(
             self.training(first_epoch=place.epoch).skip(place.batch),
             training.word_dropout,
             seed=training.seed,
             first_batch=place.epoch * batches_per_epoch + place.batch,
         )
+        return devices.share(batches)
 
     def held_out(self, split: str) -> tf.data.Dataset:
         """Return the batches of another split, in order.
@@ -97,19 +120,30 @@ class RecipeBatches:
         Raises:
             ValueError: If there is no batch.
         """
-        dataset = self._batches(split, shuffle=False, cache=True)
+        dataset = self._batches(split, self.corpora.pairs[split], shuffle=False, cache=True)
         count = self._statistics(dataset.as_numpy_iterator(), split).batches
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
 
-    def _batches(self, split: str, **options: Any) -> tf.data.Dataset:
+    def _training(self, **options: Any) -> tf.data.Dataset:
+        training = self.recipe.training
+        streams = isinstance(self.corpora.own, Shards)
+        options["cache"] = training.cache and not streams
+        if training.subword_sampling is not None:
+            options |= {"cache": False, "subword_sampling": training.subword_sampling}
+        if training.guided_attention is not None:
+            options["alignments"] = self.corpora.alignments
+        return self._batches("train", self.corpora.own, self.readers, **options)
+
+    def _batches(self, split: str, pairs: Any, parts: int = 1, **options: Any) -> tf.data.Dataset:
+        """Return batches, or this part of each batch."""
         training = self.recipe.training
         try:
             return batches(
-                self.corpora.pairs[split],
+                pairs,
                 self.model.source_tokenizer,
                 self.model.target_tokenizer,
-                tokens_per_batch=training.tokens_per_batch or 4096,
-                batch_size=training.batch_size,
+                tokens_per_batch=max((training.tokens_per_batch or 4096) // parts, 1),
+                batch_size=training.batch_size and training.batch_size // parts,
                 max_length=self.recipe.data.max_length,
                 few_shapes=training.few_shapes,
                 fill=keras.backend.backend() == "jax",
@@ -125,3 +159,69 @@ class RecipeBatches:
             return statistics_of(batches)
         except ValueError as error:
             raise ValueError(f"data.{split}: {error}") from error
+
+
+class ShardBatches(RecipeBatches):
+    """Batches of a process that reads its own shards, like the other processes.
+
+    In each step, the batches of all processes have the same shape; see `lockstep`. Together they
+    are as large as the recipe says. Which pairs are in a batch depends on the number of processes.
+
+    Args:
+        recipe: Recipe with the batch sizes, the seed and the regularization.
+        corpora: Texts of the recipe, with the shards of this process.
+        model: Model whose tokenizers turn the texts into ids.
+        processes: The processes of the training.
+
+    Raises:
+        ValueError: If the processes cannot have equal parts of a batch.
+    """
+
+    def __init__(
+        self, recipe: Recipe, corpora: Corpora, model: Seq2Seq, processes: Processes
+    ) -> None:
+        super().__init__(recipe, corpora, model)
+        self.processes = processes
+        self.readers = processes.count
+        size = recipe.training.batch_size
+        if size is not None and size % self.readers:
+            raise ValueError(
+                "Expected training.batch_size to be a multiple of the number of processes. "
+                f"Received: training.batch_size={size}, and {self.readers} processes."
+            )
+
+    def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
+        """Return the statistics of an epoch of all processes."""
+        pairs = sum(processes.gather(lambda: len(self.corpora.own)))
+        counted = counting(console, "counting the batches", self._epoch(0), len(self.corpora.own))
+        found = self._statistics(counted, "train")
+        everyone = processes.gather(lambda: found)
+        tokens = sum(one.source_tokens + one.target_tokens for one in everyone)
+        positions = self.readers * sum(
+            rows * (source + target) * count
+            for (rows, source, target), count in found.shapes.items()
+        )
+        return EpochStatistics(
+            pairs,
+            sum(one.sentences for one in everyone),
+            found.batches,
+            1 - tokens / positions,
+            self.readers,
+        )
+
+    def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
+        """Yield the batches of this process from a place on, without an end."""
+        epochs = chain.from_iterable(self._epoch(number, devices) for number in count(place.epoch))
+        yield from islice(epochs, place.batch, None)
+
+    def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
+        training = self.recipe.training
+        batches = word_dropout(
+            self._training(seed=_SEEDS_APART * training.seed + number),
+            training.word_dropout,
+            seed=training.seed,
+            first_batch=(number * self.readers + self.processes.index) << 32,
+        )
+        if devices is not None:
+            batches = devices.even(batches)
+        return lockstep(batches, self.processes, [training.seed, number])

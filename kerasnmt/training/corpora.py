@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from kerasnmt.data import Shards, builtin_corpus, read_parallel, read_tsv
 from kerasnmt.data.patterns import matching_files
+from kerasnmt.training.processes import Processes
 from kerasnmt.viz import parse_pharaoh_lines
 
 
@@ -18,20 +19,23 @@ class Corpora:
 
     Args:
         data: The section `data` of a recipe.
+        processes: The processes of the training, or None if there is one.
 
     Attributes:
         pairs: Dict with a dataset for each split, of `(source, target)` string scalars with known
             cardinality. The training pairs of a pattern are `Shards`, whose lines are not checked.
+        own: The training pairs that this process reads: its shards, or all pairs if they are not
+            in shards.
         contexts: Dict with the contexts of each split that has contexts. Contexts may be empty.
         fingerprints: Dict with the `bytes` and the `sha256` of each file, by its dotted key, such
             as `data.train.source`. They show later whether a file has changed. All files of a
             pattern have one fingerprint.
 
     Raises:
-        ValueError: If a file is missing or malformed.
+        ValueError: If a file is missing or malformed, or there are fewer shards than processes.
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, processes: Processes | None = None) -> None:
         data.check_files()
         self.data = data
         self.pairs: dict[str, Any] = {
@@ -40,6 +44,12 @@ class Corpora:
             else read_pairs(section, split)
             for split, section in data.splits.items()
         }
+        self.own = self.pairs["train"]
+        if processes is not None and processes.count > 1 and isinstance(self.own, Shards):
+            try:
+                self.own = self.own.part(processes.count, processes.index)
+            except ValueError as error:
+                raise ValueError(f"data.train: {error}") from error
         self.contexts = {
             split: _lines(section.context)
             for split, section in data.splits.items()

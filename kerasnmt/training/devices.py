@@ -34,9 +34,13 @@ class Devices:
         """Context in which models are on one device of this process."""
         return nullcontext()
 
-    def share(self, batches: tf.data.Dataset) -> tf.data.Dataset:
-        """Return the part of all batches that this process needs, in the form for `fit`."""
+    def even(self, batches: tf.data.Dataset) -> tf.data.Dataset:
+        """Return the batches of this process, with the same number of rows for each device."""
         return batches
+
+    def share(self, batches: tf.data.Dataset) -> tf.data.Dataset:
+        """Return the part of the batches of all processes that this process needs, for `fit`."""
+        return self.even(batches)
 
 
 class MirroredDevices(Devices):
@@ -61,7 +65,7 @@ class MirroredDevices(Devices):
         """Context of the strategy."""
         return self.strategy.scope()
 
-    def share(self, batches: tf.data.Dataset) -> tf.data.Dataset:
+    def even(self, batches: tf.data.Dataset) -> tf.data.Dataset:
         """Return batches with the same number of rows for each device."""
         return split_evenly(batches, self.count)
 
@@ -105,6 +109,10 @@ class ParallelDevices(Devices):
     def alone(self) -> AbstractContextManager:
         """Context in which Keras distributes nothing."""
         return _distributed(None)
+
+    def even(self, batches: tf.data.Dataset) -> tf.data.Dataset:
+        """Return batches with the same number of rows for each device of this process."""
+        return split_evenly(batches, self.count // self.processes.count)
 
     def share(self, batches: tf.data.Dataset) -> tf.data.Dataset:
         """Return the rows of all batches that belong to the devices of this process."""

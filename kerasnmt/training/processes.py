@@ -130,6 +130,31 @@ class Processes:
         self._broadcast(pickle.dumps((result, None)))
         return result
 
+    def gather(self, make: Callable[[], Any]) -> list[Any]:
+        """Call a function in all processes, and return their results, in order.
+
+        All processes must call this method.
+
+        Args:
+            make: Function without arguments. Its result can be pickled.
+
+        Raises:
+            ValueError: In the other processes, if the function fails in one of them, where its own
+                error is raised.
+        """
+        if self.count == 1:
+            return [make()]
+        try:
+            message = pickle.dumps((make(), None))
+        except Exception as error:
+            self._exchange(pickle.dumps((None, str(error))))
+            raise
+        answers = [pickle.loads(answer) for answer in self._exchange(message)]
+        for index, (_, problem) in enumerate(answers):
+            if problem is not None:
+                raise ValueError(f"Process {index} has stopped: {problem}")
+        return [result for result, _ in answers]
+
     @contextmanager
     def computing(self) -> Iterator[None]:
         """Context of the computations that need all processes.
@@ -176,6 +201,17 @@ class Processes:
                 f"Expected the same {what} in all processes. Received: another one in process "
                 f"{int(np.argmin(equal))}."
             )
+
+    def _exchange(self, message: bytes) -> list[bytes]:
+        """Return the messages of all processes, in order. They are short."""
+        from jax.experimental.multihost_utils import process_allgather
+
+        sizes = process_allgather(np.int32(len(message)))
+        # JAX compiles for each width.
+        padded = np.zeros(1 << int(sizes.max()).bit_length(), "uint8")
+        padded[: len(message)] = np.frombuffer(message, "uint8")
+        rows = zip(process_allgather(padded), sizes, strict=True)
+        return [row[:size].astype("uint8").tobytes() for row, size in rows]
 
     def _broadcast(self, message: bytes) -> bytes:
         """Return the message of the first process."""

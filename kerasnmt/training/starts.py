@@ -9,7 +9,7 @@ from rich.console import Console
 from kerasnmt.data import Shards
 from kerasnmt.models import Seq2Seq, load_model
 from kerasnmt.text import Tokenizer
-from kerasnmt.training.batches import EpochStatistics, RecipeBatches
+from kerasnmt.training.batches import EpochStatistics
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
@@ -57,11 +57,13 @@ class NewStart:
         """Raise a `ValueError` if the model cannot have the first weights."""
 
     def check_data(self, corpora: Corpora) -> None:
-        """Raise a `ValueError` if a line of shards is malformed."""
-        pairs = corpora.pairs["train"]
-        if isinstance(pairs, Shards):
-            with working(self.console, f"checking {len(pairs.files):,} shards"):
-                len(pairs)  # reads and checks all lines
+        """Raise a `ValueError` if the data has changed."""
+
+    def check_lines(self, corpora: Corpora) -> None:
+        """Raise a `ValueError` if a line of this process' shards is malformed."""
+        if isinstance(corpora.own, Shards):
+            with working(self.console, f"checking {len(corpora.own.files):,} shards"):
+                len(corpora.own)  # reads and checks all lines
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers, in the order of the model's constructor."""
@@ -70,9 +72,9 @@ class NewStart:
                 self.recipe.tokenizer, corpora.pairs["train"], corpora.contexts.get("train")
             )
 
-    def statistics(self, batches: RecipeBatches) -> EpochStatistics:
-        """Return the statistics of an epoch of training."""
-        return batches.statistics(self.console)
+    def statistics(self, readers: int) -> EpochStatistics | None:
+        """Return the statistics of an epoch of training with this number of readers, if known."""
+        return None
 
     def write(
         self, corpora: Corpora, tokenizers: dict[str, Tokenizer], statistics: EpochStatistics
@@ -165,15 +167,20 @@ class ResumedStart(NewStart):
         """Raise a `ValueError` if the data has changed."""
         check_same_files(self.run, corpora)
 
+    def check_lines(self, corpora: Corpora) -> None:
+        """Check nothing, because unchanged data is checked."""
+
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers of the run."""
         return load_tokenizers(self.run.tokenizers)
 
-    def statistics(self, batches: RecipeBatches) -> EpochStatistics:
+    def statistics(self, readers: int) -> EpochStatistics | None:
         """Return the statistics that the run has stored, because counting may take long."""
         if self.run.epoch.exists():
-            return EpochStatistics(**self.run.read_json(self.run.epoch))
-        return super().statistics(batches)
+            stored = EpochStatistics(**self.run.read_json(self.run.epoch))
+            if stored.readers == readers:
+                return stored
+        return None
 
     def write(
         self, corpora: Corpora, tokenizers: dict[str, Tokenizer], statistics: EpochStatistics

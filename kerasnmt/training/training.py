@@ -13,7 +13,7 @@ from rich.console import Console
 from kerasnmt.backends import need_text_backend
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.preset_folders import preset_folder
-from kerasnmt.training.batches import RecipeBatches
+from kerasnmt.training.batches import RecipeBatches, ShardBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
 from kerasnmt.training.callbacks.training_progress import working
@@ -186,9 +186,10 @@ class Training:
         weights = self.processes.share(self.start.weights)
         keras.utils.set_random_seed(self.recipe.training.seed)
         with self.console.status("reading the data"):
-            self.corpora = Corpora(self.recipe.data)
+            self.corpora = Corpora(self.recipe.data, self.processes)
         self.processes.check_equal("data", self.corpora.fingerprints)
         self.processes.share(lambda: self.start.check_data(self.corpora))
+        self.processes.gather(lambda: self.start.check_lines(self.corpora))
         self.tokenizers = self.processes.share(lambda: self.start.tokenizers(self.corpora))
         with self.devices.scope(), precision(self.recipe.training.precision):
             make = get_model(self.recipe.model.name)
@@ -200,8 +201,9 @@ class Training:
             check_same_shapes(self.model, weights)
             with self.devices.scope():
                 self.model.set_weights(weights)
-        self.batches = RecipeBatches(self.recipe, self.corpora, self.model)
-        self.statistics = self.processes.share(lambda: self.start.statistics(self.batches))
+        self.batches = self._batches()
+        known = self.processes.share(lambda: self.start.statistics(self.batches.readers))
+        self.statistics = known or self.batches.statistics(self.console, self.processes)
         with self.recipe.named_in_errors():
             check_warmup(self.recipe, self.statistics.pairs)
         with self.console.status("counting the batches"):
@@ -242,6 +244,8 @@ class Training:
         )
         with self.devices.scope():
             place = self.start.restore(self.checkpoint, self.model)
+        # With another number of processes, an epoch of shards may have fewer batches.
+        place = place._replace(batch=min(place.batch, self.statistics.batches - 1))
         if place.epoch and self.processes.count > 1:
             history = self.processes.share(self.folder.history.read_bytes)
             self.folder.history.write_bytes(history)
@@ -328,9 +332,17 @@ class Training:
         losses = model.evaluate(batches, verbose=0, return_dict=True)
         return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}
 
+    def _batches(self) -> RecipeBatches:
+        """Return the batches: those of this process' shards, or of all data."""
+        common = self.recipe, self.corpora, self.model
+        if self.corpora.own is self.corpora.pairs["train"]:
+            return RecipeBatches(*common)
+        with self.recipe.named_in_errors():
+            return ShardBatches(*common, self.processes)
+
     def _fit(self, place: Place, epochs: int, callbacks: list[keras.callbacks.Callback]) -> None:
         """Call `fit` once, from a place to the end of an epoch."""
-        batches = self.devices.share(self.batches.rest(place, self.statistics.batches))
+        batches = self.batches.rest(place, self.statistics.batches, self.devices)
         with self.devices.scope():
             self.model.fit(
                 batches,

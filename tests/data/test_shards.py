@@ -226,3 +226,20 @@ def test_patterns(tmp_path):
     for files in (tmp_path / "*.txt", []):
         with pytest.raises(ValueError, match=r"at least one file\. Received: source='.*', which"):
             Shards(files)
+
+
+@pytest.mark.parametrize("names", [("part-*.tsv.gz",), ("part-*.en", "part-*.de")])
+def test_processes_share_the_shards(folder, names):
+    shards = Shards(*(folder / name for name in names))
+    parts = [shards.part(3, part) for part in range(3)]
+    assert [len(part.files) for part in parts] == [7, 7, 6]
+    assert sorted(file for part in parts for file in part.files) == shards.files
+    assert sum(map(len, parts)) == len(shards)
+    assert next(iter(parts[1])) == ("file1 line0", "zeile0 datei1")
+
+
+def test_more_processes_than_shards(shards):
+    with pytest.raises(ValueError, match=r"at least 21 shards, .* Received: 20\. Divide"):
+        shards.part(21, 0)
+    with pytest.raises(ValueError, match="part=2, parts=2"):
+        shards.part(2, 2)

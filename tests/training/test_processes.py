@@ -35,6 +35,8 @@ def fail():
     raise OSError("the disk is full")
 
 
+texts = ["a" * 5, "b" * 300]
+said["gathered"] = processes.gather(lambda: texts[processes.index]) == texts
 module._PIECE = 100  # so that a message has several pieces
 own = {"text": f"from {processes.index}", "array": np.arange(3, dtype="float64") / 7}
 shared = processes.share(lambda: own)
@@ -43,6 +45,7 @@ for name, call in {
     "failed": lambda: processes.share(fail),
     "differs": lambda: processes.check_equal("recipe", {"seed": 1 + processes.index}),
     "equals": lambda: processes.check_equal("recipe", {"seed": 1}),
+    "failed in one": lambda: processes.gather(fail if processes.index else dict),
 }.items():
     try:
         call()
@@ -98,6 +101,17 @@ def test_an_error_of_the_first_process_reaches_the_others(said):
 
 
 @needs_jax
+def test_what_the_processes_gather(said):
+    assert all(one["gathered"] for one in said)
+
+
+@needs_jax
+def test_an_error_of_one_process_reaches_the_others(said):
+    assert said[1]["failed in one"] == "OSError: the disk is full"
+    assert said[0]["failed in one"] == "ValueError: Process 1 has stopped: the disk is full"
+
+
+@needs_jax
 def test_different_values_are_refused(said):
     assert [one["equals"] for one in said] == [None, None]
     assert said[0]["differs"] == (
@@ -120,6 +134,7 @@ def test_one_process_shares_with_itself():
     processes, value = Processes(), object()
     assert (processes.count, processes.index, processes.is_first) == (1, 0, True)
     assert processes.share(lambda: value) is value
+    assert processes.gather(lambda: value) == [value]
     processes.check_equal("recipe", value)
     with pytest.raises(OSError, match="full"), processes.computing():
         raise OSError("full")

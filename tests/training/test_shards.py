@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import sys
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -12,7 +13,7 @@ import yaml
 from kerasnmt.cli.main import main
 from kerasnmt.data import Shards, builtin_corpus
 from kerasnmt.training import Recipe, RunFolder, TrainingProgress
-from kerasnmt.training.batches import RecipeBatches
+from kerasnmt.training.batches import RecipeBatches, ShardBatches
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.tokenizers import train_tokenizers
 
@@ -161,6 +162,17 @@ def test_a_pattern_without_files(folder, tmp_path, capsys):
         Corpora(
             Recipe.load(folder / "recipe.yaml", [f"data.train.pairs={tmp_path}/other-*.tsv"]).data
         )
+
+
+def test_what_several_processes_need(folder):
+    data = Recipe.load(folder / "recipe.yaml").data
+    with pytest.raises(ValueError, match=r"data\.train: Expected at least 6 shards"):
+        Corpora(data, SimpleNamespace(count=6, index=0))
+    corpora = Corpora(data, SimpleNamespace(count=4, index=1))
+    assert corpora.own.files == corpora.pairs["train"].files[1::4]
+    recipe = Recipe.load(folder / "recipe.yaml")  # with training.batch_size=6
+    with pytest.raises(ValueError, match=r"multiple of .* training\.batch_size=6, and 4 processes"):
+        ShardBatches(recipe, corpora, None, SimpleNamespace(count=4, index=1))
 
 
 def test_what_patterns_exclude(folder):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -160,3 +161,60 @@ def test_a_killed_process_ends_the_training_which_resumes(folder):
     assert "process 1 of 2 has ended by SIGKILL, and the others are killed" in error
     kerasnmt(folder, *words, "--resume")
     check_equal(folder, "killed", epochs=6)
+
+
+@pytest.fixture(scope="module")
+def shards(folder):
+    """A run of two processes that read their own shards; the shards have other sizes."""
+    lines = (folder / "train.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, part in enumerate((lines[:30], lines[30:40], lines[40:])):
+        (folder / f"shard-{number}.tsv").write_text("".join(part), encoding="utf-8")
+    kerasnmt(folder, *OF_SHARDS, "--output", "shards")
+    return RunFolder(folder / "shards")
+
+
+OF_SHARDS = (
+    *("launch", "-n", "2", "train", "recipe.yaml", "data.train.pairs=shard-*.tsv"),
+    *("training.batch_size=8", "training.epochs=3", "training.word_dropout=0.1"),
+)
+
+
+def test_processes_read_their_own_shards(shards):
+    epoch = json.loads(shards.epoch.read_text())
+    # The first process has 50 pairs, in 13 batches of 4; the other one has 10.
+    assert epoch | {"padding_share": None} == {
+        "pairs": 60,
+        "sentences": 60,
+        "batches": 13,
+        "padding_share": None,
+        "readers": 2,
+    }
+    losses = step_losses(shards)
+    assert len(losses) == 3 * 13 and np.isfinite(losses).all()
+    assert np.mean(losses[-5:]) < 0.85 * losses[0]
+
+
+@pytest.mark.thorough("trains again")
+def test_training_on_own_shards_is_resumed(folder, shards):
+    copy = RunFolder(shutil.copytree(shards.path, folder / "resumed"))
+    middle, end = sorted(copy.checkpoints.iterdir())
+    assert middle.stem == "epoch_0002_batch_00000012"
+    end.unlink()
+    copy.results.unlink()
+    kerasnmt(folder, *OF_SHARDS, "--output", "resumed", "--resume")
+    whole, resumed = (run.history.read_text().splitlines() for run in (shards, copy))
+    assert resumed[:2] == whole[:2] and len(resumed) == 3
+    for name in ("loss", "perplexity", "val_loss", "val_bleu"):
+        before, after = (json.loads(lines[2])[name] for lines in (whole, resumed))
+        assert after == pytest.approx(before, rel=1e-6), name
+
+
+@pytest.mark.thorough("trains again")
+def test_another_number_of_processes_counts_again(folder, shards):
+    copy = RunFolder(shutil.copytree(shards.path, folder / "alone"))
+    copy.results.unlink()
+    sorted(copy.checkpoints.iterdir())[-1].unlink()
+    done = kerasnmt(folder, *OF_SHARDS[3:], "--output", "alone", "--resume")
+    assert "60 of 60 pairs in 8 batches" in done.stderr
+    assert "resuming in epoch 3, after batch 7" in done.stderr
+    assert len(copy.history.read_text().splitlines()) == 3

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import keras
 
+from kerasnmt.training.callbacks.callback_group import CallbackGroup
 
-class Replayed(keras.callbacks.Callback):
+
+class Replayed(CallbackGroup):
     """Callback that replays the epochs before an interruption for a Keras callback.
 
     `keras.callbacks.EarlyStopping` and `ReduceLROnPlateau` count the epochs since the best one, and
@@ -32,39 +34,16 @@ class Replayed(keras.callbacks.Callback):
         *,
         learning_rate: float | None = None,
     ) -> None:
-        super().__init__()
-        self.callback = callback
+        super().__init__([callback])
         self.records = records
         self.learning_rate = learning_rate
-
-    def set_model(self, model: keras.Model) -> None:
-        """Pass the model to the callback."""
-        super().set_model(model)
-        self.callback.set_model(model)
-
-    def set_params(self, params: dict) -> None:
-        """Pass the parameters of training to the callback."""
-        super().set_params(params)
-        self.callback.set_params(params)
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Replay the earlier epochs."""
         if self.learning_rate is not None:
             self.model.optimizer.learning_rate = self.learning_rate
-        self.callback.on_train_begin(logs)
+        super().on_train_begin(logs)
         for record in self.records:
             epoch = record["epoch"] - 1
-            self.callback.on_epoch_begin(epoch)
-            self.callback.on_epoch_end(epoch, dict(record))
-
-    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Call the callback."""
-        self.callback.on_epoch_begin(epoch, logs)
-
-    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Call the callback."""
-        self.callback.on_epoch_end(epoch, logs)
-
-    def on_train_end(self, logs: dict | None = None) -> None:
-        """Call the callback."""
-        self.callback.on_train_end(logs)
+            self.on_epoch_begin(epoch)
+            self.on_epoch_end(epoch, dict(record))

@@ -1,0 +1,147 @@
+"""Processes that read their own data have batches of the same shapes, with all their pairs."""
+
+from collections import Counter
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kerasnmt.training import lockstep as module
+from kerasnmt.training.lockstep import lockstep
+
+ROWS = 2
+
+
+class Together:
+    """Processes in threads, which gather what `Processes` gathers."""
+
+    def __init__(self, count):
+        self.count = count
+        self.values = [None] * count
+        self.barrier = Barrier(count, timeout=60)
+
+    def one(self, index):
+        return One(self, index)
+
+
+class One:
+    """One of the processes."""
+
+    def __init__(self, together, index):
+        self.together, self.index, self.turns = together, index, 0
+
+    def gather(self, make):
+        self.together.values[self.index] = make()
+        self.together.barrier.wait()
+        values = list(self.together.values)
+        self.together.barrier.wait()
+        self.turns += 1
+        return values
+
+
+def batch(number, source, target):
+    """Return a batch whose ids are its number."""
+    inputs = {
+        "source_ids": np.full((ROWS, source), number, "int32"),
+        "target_ids": np.full((ROWS, target), number, "int32"),
+    }
+    return inputs, np.full((ROWS, target), number, "int32"), np.ones((ROWS, target), "float32")
+
+
+def dataset(batches):
+    ids = tf.TensorSpec((None, None), tf.int32)
+    structure = (
+        {"source_ids": ids, "target_ids": ids},
+        ids,
+        tf.TensorSpec((None, None), tf.float32),
+    )
+    return tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=structure)
+
+
+def run(data, seed=(1, 0)):
+    """Iterate in all processes at the same time, and return their batches and the processes."""
+    together = Together(len(data))
+    processes = [together.one(index) for index in range(len(data))]
+    found = [None] * len(data)
+
+    def iterate(index):
+        batches = lockstep(dataset(data[index]), processes[index], list(seed))
+        found[index] = list(batches)
+
+    threads = [Thread(target=iterate, args=[index]) for index in range(len(data))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found, processes
+
+
+def shapes(batches):
+    return [(*inputs["source_ids"].shape, targets.shape[1]) for inputs, targets, _ in batches]
+
+
+def numbers(batches):
+    """Return the numbers of the batches without those of padding, sorted."""
+    return sorted(int(targets[0, 0]) for _, targets, _ in batches if targets.any())
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Batches of three processes, of two shapes; the third has fewer."""
+    rng = np.random.default_rng(3)
+    sizes = [40, 40, 25]
+    return [
+        [batch(n + 1, *[(3, 4), (5, 2)][rng.integers(2)]) for n in range(size)] for size in sizes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("turn", "waiting"), [(64, 1000), (7, 1000), (1, 1000), (7, 10), (5, 1), (64, 1)]
+)
+def test_shapes_are_equal_and_each_batch_comes_once(monkeypatch, data, turn, waiting):
+    monkeypatch.setattr(module, "_TURN", turn)
+    monkeypatch.setattr(module, "_MOST_WAITING", waiting)
+    found, _ = run(data)
+    assert shapes(found[0]) == shapes(found[1]) == shapes(found[2])
+    for batches, own in zip(found, data, strict=True):
+        assert numbers(batches) == [n + 1 for n in range(len(own))]
+    if waiting == 1000:  # no batch of padding more than needed
+        counts = [Counter(shapes(own)) for own in data]
+        assert Counter(shapes(found[0])) == counts[0] | counts[1] | counts[2]
+
+
+def test_padding_has_no_weight(monkeypatch, data):
+    found, _ = run(data)
+    padding = [one for one in found[2] if not one[1].any()]
+    assert len(padding) == len(found[0]) - 25
+    for inputs, targets, weights in padding:
+        assert not weights.any() and not inputs["source_ids"].any()
+        assert targets.dtype == inputs["target_ids"].dtype == "int32"
+        assert weights.dtype == "float32"
+
+
+def test_the_order_depends_on_the_seed_alone(data):
+    orders = [shapes(run(data, seed)[0][0]) for seed in ((1, 0), (1, 0), (1, 1), (2, 0))]
+    assert orders[0] == orders[1]
+    assert orders[0] != orders[2] and orders[0] != orders[3]
+
+
+def test_few_batches_wait(monkeypatch):
+    """One process has only short sentences at first, the other only long ones."""
+    monkeypatch.setattr(module, "_TURN", 4)
+    monkeypatch.setattr(module, "_MOST_WAITING", 20)
+    short, long = ([batch(n + 1, *shape) for n in range(30)] for shape in ((3, 3), (9, 9)))
+    found, processes = run([short + long, long + short])
+    assert [numbers(batches) for batches in found] == [sorted([*range(1, 31)] * 2)] * 2
+    assert shapes(found[0]) == shapes(found[1])
+    # Up to 20 rows wait, and a turn adds 8: 14 batches of each side go out before others come.
+    assert len(found[0]) > 60
+    assert processes[0].turns == processes[1].turns
+
+
+def test_an_empty_part(data):
+    found, _ = run([data[0], []])
+    assert len(found[1]) == len(found[0]) == 40
+    assert not any(targets.any() for _, targets, _ in found[1])
+    assert run([[], []])[0] == [[], []]
