@@ -37,7 +37,8 @@ The peers use their default settings, and differ in these:
 
 - Batches: JoeyNMT does not batch pairs of similar lengths. The others do, kerasnmt with
   `few_shapes=False`, and Marian with `train_sampling_strategy="group_by_length"`, which is not its
-  default. eole leaves out pairs whose source is already in the batch.
+  default. eole leaves out pairs whose source is already in the batch, and makes the same batches in
+  each epoch, in another order.
 - Tokenization: OpenNMT-tf reads pieces that this script wrote. JoeyNMT encodes each batch. eole
   encodes an epoch when it begins, in one process instead of three, so that all CPU time counts. The
   clock of `steps` starts later. kerasnmt and Marian encode the corpus once.
