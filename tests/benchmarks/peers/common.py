@@ -1,6 +1,7 @@
 """Shared parts of the drivers: arguments, sizes, a clock, and the line of the answer.
 
-This module uses only the standard library, because each driver has its own environment.
+This module uses only the standard library and sacreBLEU, because each driver has its own
+environment.
 """
 
 import argparse
@@ -8,16 +9,29 @@ import json
 import os
 import resource
 import time
+from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
-UNITS = 256
+# All models
 DROPOUT = 0.2
 LABEL_SMOOTHING = 0.1
-LEARNING_RATE = 1e-3
 CLIP_NORM = 1.0
 BATCH_SIZE = 64
 MAX_LENGTH = 60
 LENGTH_PENALTY = 1.0
+# Recurrent models
+UNITS = 256
+LEARNING_RATE = 1e-3
+# Transformers, whose learning rate rises linearly, and then falls with the square root of the steps
+LAYERS = 4
+HEADS = 4
+WIDTH = 128
+HIDDEN_UNITS = 256
+ATTENTION_DROPOUT = 0.1
+MAX_LEARNING_RATE = 2e-3
+WARMUP_STEPS = 1000
+
 WARMUP_SENTENCES = 128
 
 
@@ -37,11 +51,37 @@ class Clock:
         self.cpu_seconds += time.process_time() - cpu_begin
 
 
+class Steps:
+    """Count of steps and of their target tokens, whose clock starts after the warm-up."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.warmup, self.last = arguments.warmup, arguments.warmup + arguments.steps
+        self.count = self.tokens = 0
+        self.clock = Clock()
+
+    @property
+    def done(self) -> bool:
+        return self.count == self.last
+
+    def begin(self, tokens: int) -> None:
+        """Count a step that begins."""
+        if self.count == self.warmup:
+            self.clock, self.tokens = Clock(), 0
+        self.count += 1
+        self.tokens += tokens
+
+    def result(self) -> dict:
+        """Stop the clock, and return the times."""
+        self.clock.stop()
+        return steps_result(self.clock, self.last - self.warmup, self.tokens)
+
+
 class Curve:
     """Curve of BLEU of the validation data during training, in a file of JSON lines."""
 
-    def __init__(self, path: Path, cpu_minutes: float) -> None:
-        self.path, self.cpu_minutes = path, cpu_minutes
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.path, self.cpu_minutes = arguments.run / "curve.jsonl", arguments.cpu_minutes
+        self.references = arguments.data / "validation.target"
         self.points = []
         self.clock = Clock()
 
@@ -49,15 +89,12 @@ class Curve:
     def done(self) -> bool:
         return self.clock.cpu_seconds >= 60 * self.cpu_minutes
 
-    def add(self, steps: int, translations: list[str], references: list[str]) -> None:
-        from sacrebleu.metrics import BLEU
-
-        bleu = BLEU(force=True).corpus_score(translations, [references]).score
+    def add(self, steps: int, translations: list[str]) -> None:
         point = {
             "steps": steps,
             "minutes": round(self.clock.seconds / 60, 3),
             "cpu_minutes": round(self.clock.cpu_seconds / 60, 3),
-            "val_bleu": round(bleu, 2),
+            "val_bleu": round(bleu(translations, self.references), 2),
         }
         self.points.append(json.dumps(point) + "\n")
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,11 +102,12 @@ class Curve:
 
 
 def arguments() -> argparse.Namespace:
-    """Return the arguments of a driver."""
+    """Return the arguments of a driver, with `data` and `run`, the folders of texts and a run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=("steps", "fit", "decode"))
+    parser.add_argument("--system", required=True, help="key of SYSTEMS in compare.py")
     parser.add_argument(
-        "--home", type=Path, required=True, help="folder for the files of compare.py"
+        "--results", type=Path, required=True, help="folder of compare.py for the corpus"
     )
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--warmup", type=int, default=10)
@@ -78,27 +116,38 @@ def arguments() -> argparse.Namespace:
         "--validate-every",
         type=int,
         default=454,
-        help="steps of fit between validations; an epoch has 454",
+        help="steps of fit between validations; an epoch of Multi30k has 454",
     )
     parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="batch size of decode")
     parser.add_argument("--sentences", type=int, default=1000, help="number of sentences of decode")
-    parser.add_argument(
-        "--system",
-        default="bahdanau_gru",
-        help="MODEL or MODEL-bfloat16, for the driver of kerasnmt",
-    )
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.data = arguments.results / "data"
+    run = f"{arguments.system}_steps" if arguments.mode == "steps" else arguments.system
+    arguments.run = arguments.results / "runs" / run  # `steps` keeps the model of `fit`
+    return arguments
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_texts(arguments: argparse.Namespace) -> list[str]:
+    return lines(arguments.data / "test.source")[: arguments.sentences]
 
 
 def warmup_texts(arguments: argparse.Namespace) -> list[str]:
     """Return texts to translate before the clock starts, because libraries compile each length."""
     count = max(4 * arguments.batch_size, WARMUP_SENTENCES)
-    return lines(arguments.home / "data" / "val.en")[:count]
+    return lines(arguments.data / "validation.source")[:count]
 
 
-def lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()
+def bleu(translations: list[str], references: Path) -> float:
+    """Return BLEU, with the tab-separated references in each line of a file."""
+    from sacrebleu.metrics import BLEU
+
+    rows = [line.split("\t") for line in lines(references)[: len(translations)]]
+    return BLEU(force=True).corpus_score(translations, [*zip_longest(*rows)]).score
 
 
 def steps_result(clock: Clock, steps: int, target_tokens: float) -> dict:
@@ -111,16 +160,35 @@ def steps_result(clock: Clock, steps: int, target_tokens: float) -> dict:
     }
 
 
-def decode_result(clock: Clock, times: list[float], translations: list[str], home: Path) -> dict:
-    from sacrebleu.metrics import BLEU
+def decode(arguments: argparse.Namespace, translate: Callable[[list[str]], list[str]]) -> dict:
+    """Return the times and BLEU of a search, after a warm-up.
 
-    references = lines(home / "data" / "test.de")[: len(translations)]
+    `translate` makes the batches. With a batch size of 1, it gets one text at a time.
+    """
+    texts = test_texts(arguments)
+    translate(warmup_texts(arguments))
+    translations, times = [], []
+    clock = Clock()
+    if arguments.batch_size == 1:
+        for text in texts:
+            begin = time.perf_counter()
+            translations += translate([text])
+            times.append(time.perf_counter() - begin)
+    else:
+        translations = translate(texts)
+    clock.stop()
+    return decode_result(clock, times, translations, arguments)
+
+
+def decode_result(
+    clock: Clock, times: list[float], translations: list[str], arguments: argparse.Namespace
+) -> dict:
     return {
         "seconds": clock.seconds,
         "cpu_seconds": clock.cpu_seconds,
         "median_ms": sorted(times)[len(times) // 2] * 1e3 if times else None,
         "words": sum(len(text.split()) for text in translations),
-        "bleu": BLEU(force=True).corpus_score(translations, [references]).score,
+        "bleu": bleu(translations, arguments.data / "test.target"),
     }
 
 

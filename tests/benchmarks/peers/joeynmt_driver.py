@@ -1,8 +1,6 @@
 """Driver of JoeyNMT for compare.py, which times JoeyNMT's data loaders, training and search."""
 
 import os
-import time
-from pathlib import Path
 
 import common
 import torch
@@ -11,15 +9,15 @@ from joeynmt.prediction import predict, prepare
 from joeynmt.training import TrainManager
 
 
-def configuration(home: Path) -> dict:
-    data = home / "data"
+def configuration(arguments) -> dict:
+    data = arguments.data
     tokenizer = {"model_file": str(data / "pieces.model"), "pretokenizer": "none"}
     side = {
         "max_length": common.MAX_LENGTH,
         "lowercase": False,
         "normalize": False,
         "level": "bpe",
-        "voc_file": str(data / "joeynmt.vocabulary"),
+        "voc_file": str(data / "pieces.vocabulary"),
         "tokenizer_type": "sentencepiece",
         "tokenizer_cfg": tokenizer,
     }
@@ -37,24 +35,25 @@ def configuration(home: Path) -> dict:
     return {
         "name": "joeynmt",
         "joeynmt_version": "2.3.0",
-        "model_dir": str(home / "runs" / "joeynmt"),
+        "model_dir": str(arguments.run),
         "use_cuda": False,
         "fp16": False,
         "random_seed": 42,
         "data": {
             "train": str(data / "train"),
-            "dev": str(data / "val"),
+            "dev": str(data / "validation"),
             "test": str(data / "test"),
             "dataset_type": "plain",
-            "src": side | {"lang": "en"},
-            "trg": side | {"lang": "de"},
+            "src": side | {"lang": "source"},
+            "trg": side | {"lang": "target"},
             "special_symbols": symbols,
         },
         "testing": {
             "n_best": 1,
-            "beam_size": 5,
+            "load_model": str(arguments.run / "latest.ckpt"),
+            "beam_size": arguments.beam_size,
             "beam_alpha": common.LENGTH_PENALTY,
-            "batch_size": common.BATCH_SIZE,
+            "batch_size": arguments.batch_size,
             "batch_type": "sentence",
             "max_output_length": common.MAX_LENGTH,
             "eval_metrics": ["bleu"],
@@ -101,10 +100,7 @@ def configuration(home: Path) -> dict:
 
 def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
-    if not fits:
-        config["model_dir"] += "_steps"  # keep the model of `fit`
-    run = Path(config["model_dir"])
-    run.mkdir(parents=True, exist_ok=True)
+    arguments.run.mkdir(parents=True, exist_ok=True)
     validate_every = arguments.validate_every if fits else 10**9
     config["training"] |= {"validation_freq": validate_every, "logging_freq": validate_every // 2}
     if not fits:
@@ -123,43 +119,32 @@ def train(arguments, config: dict) -> None:
         train_args=args.train,
         dev_args=set_validation_args(args.test),
     )
-    clock, counts = common.Clock(), {"steps": 0, "tokens": 0}
+    steps, curve = common.Steps(arguments), common.Curve(arguments)
     step, validate = trainer._train_step, trainer._validate
 
     def counted_step(batch):
-        nonlocal clock
-        if counts["steps"] == arguments.warmup and not fits:
-            clock, counts["tokens"] = common.Clock(), 0
-        counts["steps"] += 1
-        counts["tokens"] += int(batch.ntokens)
+        steps.begin(int(batch.ntokens))
         return step(batch)
 
     def timed_validation(data):
         curve.clock.stop()
         validate(data)
-        hypotheses = common.lines(run / f"{trainer.stats.steps}.hyps")
-        curve.add(trainer.stats.steps, hypotheses, common.lines(arguments.home / "data" / "val.de"))
+        hypotheses = common.lines(arguments.run / f"{trainer.stats.steps}.hyps")
+        curve.add(trainer.stats.steps, hypotheses)
         trainer.stats.is_max_update = curve.done
         curve.clock.resume()
 
-    trainer._train_step = counted_step
     if fits:
-        curve = common.Curve(run / "curve.jsonl", arguments.cpu_minutes)
         trainer._validate = timed_validation
     else:
+        trainer._train_step = counted_step
         trainer._save_checkpoint = lambda *args, **kwargs: None
     trainer.train_and_validate(train_data=train_data, valid_data=dev_data)
-    clock.stop()
-    result = {"parameters": sum(weight.numel() for weight in model.parameters())}
-    if not fits:
-        result |= common.steps_result(clock, arguments.steps, counts["tokens"])
-    common.answer(result)
+    result = {} if fits else steps.result()
+    common.answer({"parameters": sum(weight.numel() for weight in model.parameters())} | result)
 
 
 def decode(arguments, config: dict) -> None:
-    config["testing"]["load_model"] = str(Path(config["model_dir"]) / "latest.ckpt")
-    config["testing"]["beam_size"] = arguments.beam_size
-    config["testing"]["batch_size"] = arguments.batch_size
     args = parse_global_args(config, rank=0, mode="translate")
     model, _, _, data = prepare(args, rank=0, mode="translate")
 
@@ -180,26 +165,14 @@ def decode(arguments, config: dict) -> None:
             autocast=args.autocast,
         )[2]
 
-    texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
-    translate(common.warmup_texts(arguments))
-    translations, times = [], []
-    clock = common.Clock()
-    if arguments.batch_size == 1:
-        for text in texts:
-            begin = time.perf_counter()
-            translations += translate([text])
-            times.append(time.perf_counter() - begin)
-    else:
-        translations = translate(texts)
-    clock.stop()
-    common.answer(common.decode_result(clock, times, translations, arguments.home))
+    common.answer(common.decode(arguments, translate))
 
 
 def main() -> None:
     arguments = common.arguments()
     # One thread, because with two, the threads of OpenMP spin, which only costs CPU time.
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    config = configuration(arguments.home)
+    config = configuration(arguments)
     (decode if arguments.mode == "decode" else train)(arguments, config)
 
 

@@ -1,7 +1,9 @@
 """Driver of kerasnmt for compare.py."""
 
 import os
-import time
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -10,11 +12,24 @@ import keras
 
 from kerasnmt.data import batches, read_parallel
 from kerasnmt.models import in_float32
+from kerasnmt.serving import Translator, export_ctranslate2, load_ctranslate2
 from kerasnmt.text import SentencePieceTokenizer
-from kerasnmt.training import Adam
+from kerasnmt.training import Adam, InverseSquareRoot
 from kerasnmt.zoo import get_model
 
-OPTIONS = {"luong_general_gru": {"input_feeding": True, "encoder_units": 2 * common.UNITS}}
+RECURRENT = {"embedding_dim": common.UNITS, "units": common.UNITS}
+OPTIONS = {
+    "bahdanau_gru": RECURRENT,
+    "luong_general_gru": RECURRENT | {"input_feeding": True, "encoder_units": 2 * common.UNITS},
+    "transformer_tiny": {
+        "units": common.WIDTH,
+        "num_heads": common.HEADS,
+        "hidden_units": common.HIDDEN_UNITS,
+        "encoder_layers": common.LAYERS,
+        "decoder_layers": common.LAYERS,
+        "attention_dropout": common.ATTENTION_DROPOUT,
+    },
+}
 
 
 class Steps(keras.callbacks.Callback):
@@ -38,58 +53,34 @@ class Steps(keras.callbacks.Callback):
 class Validation(keras.callbacks.Callback):
     """Callback that translates the validation data after each epoch, and stops after some time."""
 
-    def __init__(self, curve: common.Curve, data) -> None:
+    def __init__(self, curve: common.Curve, sources: list[str]) -> None:
         super().__init__()
-        self.curve, self.data, self.steps = curve, data, 0
+        self.curve, self.sources, self.steps = curve, sources, 0
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         self.steps += 1
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         self.curve.clock.stop()
-        translations = self.model.translate(common.lines(self.data / "val.en"), beam_size=1)
-        self.curve.add(self.steps, translations, common.lines(self.data / "val.de"))
+        translations = self.model.translate(self.sources, beam_size=1)
+        self.curve.add(self.steps, translations)
         self.model.stop_training = self.curve.done
         self.curve.clock.resume()
 
 
-def main() -> None:
-    arguments = common.arguments()
-    data, run = arguments.home / "data", arguments.home / "runs" / arguments.system
+def train(arguments) -> dict:
+    data = arguments.data
     name, _, precision = arguments.system.partition("-")
-    if arguments.mode == "decode":
-        model = in_float32(keras.saving.load_model(run / "model.keras", compile=False))
-        options = {"beam_size": arguments.beam_size, "length_penalty": common.LENGTH_PENALTY}
-        options |= {"max_length": common.MAX_LENGTH}
-        size = arguments.batch_size
-        texts = common.lines(data / "test.en")[: arguments.sentences]
-        model.translate(common.warmup_texts(arguments), batch_size=size, **options)
-        translations, times = [], []
-        clock = common.Clock()
-        if size == 1:
-            for text in texts:
-                begin = time.perf_counter()
-                translations += model.translate([text], batch_size=1, **options)
-                times.append(time.perf_counter() - begin)
-        else:
-            translations = model.translate(texts, batch_size=size, **options)
-        clock.stop()
-        common.answer(common.decode_result(clock, times, translations, arguments.home))
-
     keras.config.set_dtype_policy(f"mixed_{precision}" if precision else "float32")
     keras.utils.set_random_seed(42)
-    pairs = read_parallel(data / "train.en", data / "train.de")
+    pairs = read_parallel(data / "train.source", data / "train.target")
     tokenizer = SentencePieceTokenizer.train(pairs, vocabulary_size=8000)
-    model = get_model(name)(
-        tokenizer,
-        embedding_dim=common.UNITS,
-        units=common.UNITS,
-        dropout=common.DROPOUT,
-        **OPTIONS.get(name, {}),
-    )
+    model = get_model(name)(tokenizer, dropout=common.DROPOUT, **OPTIONS[name])
+    rate = common.LEARNING_RATE
+    if name == "transformer_tiny":
+        rate = InverseSquareRoot(common.MAX_LEARNING_RATE, common.WARMUP_STEPS)
     model.compile(
-        Adam(common.LEARNING_RATE, global_clipnorm=common.CLIP_NORM),
-        label_smoothing=common.LABEL_SMOOTHING,
+        Adam(rate, global_clipnorm=common.CLIP_NORM), label_smoothing=common.LABEL_SMOOTHING
     )
     dataset = batches(
         pairs,
@@ -105,18 +96,43 @@ def main() -> None:
         steps = Steps(arguments.warmup, count - 1)
         model.fit(dataset.repeat().take(count), callbacks=[steps], verbose=0, shuffle=False)
         result = common.steps_result(steps.clock, arguments.steps, steps.tokens)
-        common.answer({"parameters": model.count_params()} | result)
-    curve = common.Curve(run / "curve.jsonl", arguments.cpu_minutes)
+        return {"parameters": model.count_params()} | result
+    curve = common.Curve(arguments)
     model.fit(
         dataset.repeat(),
         steps_per_epoch=arguments.validate_every,
         epochs=1000,
-        callbacks=[Validation(curve, data)],
+        callbacks=[Validation(curve, common.lines(data / "validation.source"))],
         verbose=0,
         shuffle=False,
     )
-    model.save(run / "model.keras")
-    common.answer({"parameters": model.count_params()})
+    model.save(arguments.run / "model.keras")
+    return {"parameters": model.count_params()}
+
+
+def translator(arguments) -> Callable[[list[str]], list[str]]:
+    """Return a function that translates with the model, or with its export for CTranslate2."""
+    run, _, weights = arguments.system.partition("-ctranslate2-")
+    path = arguments.results / "runs" / run / "model.keras"
+    model = in_float32(keras.saving.load_model(path, compile=False))
+    options = {
+        "beam_size": arguments.beam_size,
+        "length_penalty": common.LENGTH_PENALTY,
+        "max_length": common.MAX_LENGTH,
+    }
+    if not weights:
+        return lambda texts: model.translate(texts, batch_size=arguments.batch_size, **options)
+    with tempfile.TemporaryDirectory() as parent:
+        folder = export_ctranslate2(model, Path(parent, "1"), weights=weights, **options)
+        export = Translator(load_ctranslate2(folder))
+    return lambda texts: export.translate(texts, batch_size=arguments.batch_size)
+
+
+def main() -> None:
+    arguments = common.arguments()
+    if arguments.mode == "decode":
+        common.answer(common.decode(arguments, translator(arguments)))
+    common.answer(train(arguments))
 
 
 if __name__ == "__main__":

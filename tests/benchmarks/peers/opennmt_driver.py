@@ -16,13 +16,13 @@ import tensorflow as tf
 HERE = Path(__file__).parent
 
 
-def configuration(home: Path) -> dict:
-    data = home / "data"
+def configuration(arguments) -> dict:
+    data = arguments.data
     return {
-        "model_dir": str(home / "runs" / "opennmt"),
+        "model_dir": str(arguments.run),
         "data": {
-            "train_features_file": str(data / "train.pieces.en"),
-            "train_labels_file": str(data / "train.pieces.de"),
+            "train_features_file": str(data / "train.pieces.source"),
+            "train_labels_file": str(data / "train.pieces.target"),
             "source_vocabulary": str(data / "opennmt.vocabulary"),
             "target_vocabulary": str(data / "opennmt.vocabulary"),
             "source_sequence_controls": {"end": True},
@@ -40,7 +40,6 @@ def configuration(home: Path) -> dict:
             "batch_type": "examples",
             "batch_size": common.BATCH_SIZE,
             "length_bucket_width": 2,
-            "sample_buffer_size": 29000,
             "maximum_features_length": common.MAX_LENGTH,
             "maximum_labels_length": common.MAX_LENGTH,
             "save_summary_steps": 10**9,
@@ -59,10 +58,11 @@ def make_runner(config: dict) -> opennmt.Runner:
 class Translator:
     """Model that translates lines of text with the search of OpenNMT-tf, which is compiled once."""
 
-    def __init__(self, home: Path, model, config: dict) -> None:
+    def __init__(self, arguments, model, config: dict) -> None:
         self.model, self.config = model, config
-        self.pieces = sentencepiece.SentencePieceProcessor(model_file=f"{home}/data/pieces.model")
-        self.file = home / "runs" / f"opennmt_{os.getpid()}.txt"
+        pieces = str(arguments.data / "pieces.model")
+        self.pieces = sentencepiece.SentencePieceProcessor(model_file=pieces)
+        self.file = arguments.run / f"{os.getpid()}.txt"
         self.search = None
 
     def dataset(self, texts: list[str], batch_size: int) -> tf.data.Dataset:
@@ -101,25 +101,17 @@ def train(arguments, config: dict) -> None:
     fits = arguments.mode == "fit"
     if fits:
         config["train"]["save_checkpoints_steps"] = arguments.validate_every
-    else:
-        config["model_dir"] += "_steps"  # keep the model of `fit`
-    shutil.rmtree(config["model_dir"], ignore_errors=True)
+    shutil.rmtree(arguments.run, ignore_errors=True)
     runner = make_runner(config)
-    data = arguments.home / "data"
-    curve = common.Curve(arguments.home / "runs" / "opennmt_curve.jsonl", arguments.cpu_minutes)
-    clock, counts = common.Clock(), {"steps": 0, "tokens": 0}
+    steps, curve = common.Steps(arguments), common.Curve(arguments)
     group, save = opennmt.training._group_batches, opennmt.training.Trainer._save_checkpoint
     parameters, translator = 0, None
 
     def counted_batches(batches, size):
-        nonlocal clock
         for batch in group(batches, size):
-            if counts["steps"] == arguments.warmup and not fits:
-                clock, counts["tokens"] = common.Clock(), 0
-            if counts["steps"] == arguments.warmup + arguments.steps and not fits:
+            if steps.done:
                 return
-            counts["steps"] += 1
-            counts["tokens"] += int(tf.reduce_sum(batch[0][1]["length"]))
+            steps.begin(int(tf.reduce_sum(batch[0][1]["length"])))
             yield batch
 
     def saved(trainer, step, moving_average=None):
@@ -131,22 +123,19 @@ def train(arguments, config: dict) -> None:
         save(trainer, step, moving_average)
         if translator is None:
             trainer._model.params["beam_width"] = 1
-            translator = Translator(arguments.home, trainer._model, runner._finalize_config())
-        found = translator.translate(common.lines(data / "val.en"), common.BATCH_SIZE)
-        curve.add(int(step), found, common.lines(data / "val.de"))
+            translator = Translator(arguments, trainer._model, runner._finalize_config())
+        texts = common.lines(arguments.data / "validation.source")
+        curve.add(int(step), translator.translate(texts, common.BATCH_SIZE))
         if curve.done:
             raise TimeIsUpError
         curve.clock.resume()
 
-    opennmt.training._group_batches = counted_batches
+    if not fits:
+        opennmt.training._group_batches = counted_batches
     opennmt.training.Trainer._save_checkpoint = saved
     with contextlib.suppress(TimeIsUpError):
         runner.train()
-    clock.stop()
-    result = {"parameters": parameters}
-    if not fits:
-        result |= common.steps_result(clock, arguments.steps, counts["tokens"])
-    common.answer(result)
+    common.answer({"parameters": parameters} | ({} if fits else steps.result()))
 
 
 def decode(arguments, config: dict) -> None:
@@ -157,8 +146,8 @@ def decode(arguments, config: dict) -> None:
     checkpoint = opennmt.utils.checkpoint.Checkpoint.from_config(merged, model)
     if checkpoint.restore(weights_only=True) is None:
         raise SystemExit("OpenNMT-tf has no checkpoint. Run compare.py fit first.")
-    translator = Translator(arguments.home, model, merged)
-    texts = common.lines(arguments.home / "data" / "test.en")[: arguments.sentences]
+    translator = Translator(arguments, model, merged)
+    texts = common.test_texts(arguments)
     translator.translate(common.warmup_texts(arguments), arguments.batch_size)
     found, times = [], []
     if arguments.batch_size == 1:
@@ -173,12 +162,12 @@ def decode(arguments, config: dict) -> None:
         clock = common.Clock()
         translations = translator.translate(texts, arguments.batch_size)
     clock.stop()
-    common.answer(common.decode_result(clock, times, translations, arguments.home))
+    common.answer(common.decode_result(clock, times, translations, arguments))
 
 
 def main() -> None:
     arguments = common.arguments()
-    config = configuration(arguments.home)
+    config = configuration(arguments)
     (decode if arguments.mode == "decode" else train)(arguments, config)
 
 
