@@ -210,9 +210,18 @@ class ShardBatches(RecipeBatches):
         )
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
-        """Yield the batches of this process from a place on, without an end."""
-        epochs = chain.from_iterable(self._epoch(number, devices) for number in count(place.epoch))
-        yield from islice(epochs, place.batch, None)
+        """Yield the batches of this process from a place on, without an end.
+
+        The number of batches of `lockstep` may differ between epochs, because it depends on the
+        shapes: with `few_shapes=False`, with `subword_sampling`, or if many rows wait. Then the
+        last batches of an epoch are left out, or its first ones are repeated, so that `place` means
+        the same batch in interrupted training.
+        """
+        first = place.batch
+        for number in count(place.epoch):
+            again = chain.from_iterable(self._epoch(number, devices) for _ in count())
+            yield from islice(again, first, batches_per_epoch)
+            first = 0
 
     def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
         training = self.recipe.training
