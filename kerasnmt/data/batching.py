@@ -18,7 +18,7 @@ from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
 
 # Distance between the seeds of two trainings, so that no epochs of theirs have the same order.
-_SEEDS_APART = 1_000_003
+SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
     "Expected a tf.data.Dataset of (source, target) string scalars, as from read_parallel, tuples "
     "of str, two lists (sources, targets), an array [n, 2], a DataFrame, dicts, or a function that "
@@ -205,7 +205,7 @@ def batches(
     def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
         # This sets the seed of this function's graph only, so that global seeds have no effect.
         tf.compat.v1.set_random_seed(1)
-        return epoch(_SEEDS_APART * (seed or 0) + number)
+        return epoch(SEEDS_APART * (seed or 0) + number)
 
     if first_epoch is None:
         dataset = epoch(seed)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from kerasnmt.data import BatchStatistics, Shards, batches, word_dropout
 from kerasnmt.data.batch_statistics import statistics_of
+from kerasnmt.data.batching import SEEDS_APART
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.callbacks.checkpoint import Place
 from kerasnmt.training.callbacks.training_progress import counting
@@ -18,9 +19,6 @@ from kerasnmt.training.devices import Devices
 from kerasnmt.training.lockstep import Batch, lockstep
 from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
-
-# Epochs of shards have seeds that are far from those of other recipes.
-_SEEDS_APART = 1 << 20
 
 
 class EpochStatistics(NamedTuple):
@@ -172,9 +170,6 @@ class ShardBatches(RecipeBatches):
         corpora: Texts of the recipe, with the shards of this process.
         model: Model whose tokenizers turn the texts into ids.
         processes: The processes of the training.
-
-    Raises:
-        ValueError: If the processes cannot have equal parts of a batch.
     """
 
     def __init__(
@@ -183,12 +178,6 @@ class ShardBatches(RecipeBatches):
         super().__init__(recipe, corpora, model)
         self.processes = processes
         self.readers = processes.count
-        size = recipe.training.batch_size
-        if size is not None and size % self.readers:
-            raise ValueError(
-                "Expected training.batch_size to be a multiple of the number of processes. "
-                f"Received: training.batch_size={size}, and {self.readers} processes."
-            )
 
     def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
         """Return the statistics of an epoch of all processes."""
@@ -210,14 +199,23 @@ class ShardBatches(RecipeBatches):
         )
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
-        """Yield the batches of this process from a place on, without an end."""
-        epochs = chain.from_iterable(self._epoch(number, devices) for number in count(place.epoch))
-        yield from islice(epochs, place.batch, None)
+        """Yield the batches of this process from a place on, without an end.
+
+        The number of batches of `lockstep` may differ between epochs, because it depends on the
+        shapes: with `few_shapes=False`, with `subword_sampling`, or if many rows wait. Then the
+        last batches of an epoch are left out, or its first ones are repeated, so that `place` means
+        the same batch in interrupted training.
+        """
+        first = place.batch
+        for number in count(place.epoch):
+            again = chain.from_iterable(self._epoch(number, devices) for _ in count())
+            yield from islice(again, first, batches_per_epoch)
+            first = 0
 
     def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
         training = self.recipe.training
         batches = word_dropout(
-            self._training(seed=_SEEDS_APART * training.seed + number),
+            self._training(seed=SEEDS_APART * training.seed + number),
             training.word_dropout,
             seed=training.seed,
             first_batch=(number * self.readers + self.processes.index) << 32,

@@ -18,6 +18,7 @@ from kerasnmt.nearest_name import nearest_name, unknown_name_message
 from kerasnmt.preset_folders import preset_folder, shipped_presets
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.dotted import dotted
+from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 
@@ -55,6 +56,20 @@ def check_model(name: str, keywords: dict[str, Any]) -> None:
             raise ValueError(
                 f"Expected model.{key} to be at most {_LARGEST}. Received: model.{key}={value}"
             )
+
+
+def check_batch_size(recipe: Recipe, processes: Processes) -> None:
+    """Check that processes that read their own shards can have equal parts of a batch.
+
+    Raises:
+        ValueError: If `training.batch_size` is not a multiple of the number of processes.
+    """
+    size = recipe.training.batch_size
+    if recipe.data.train.streams and size is not None and size % processes.count:
+        raise ValueError(
+            "Expected training.batch_size to be a multiple of the number of processes. "
+            f"Received: training.batch_size={size}, and {processes.count} processes."
+        )
 
 
 def check_warmup(recipe: Recipe, pairs: int) -> None:

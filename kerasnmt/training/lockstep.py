@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from kerasnmt.training.processes import Processes
 
-# Number of batches that a process reads in a turn. They are also read ahead.
+# Number of batches that a process reads in a turn, and that are read ahead.
 _TURN = 64
-# Number of rows that may wait for other processes before a process stops to read.
+# Number of rows that may wait for other processes before a process stops reading.
 _MOST_WAITING = 1 << 18
 
 Batch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]

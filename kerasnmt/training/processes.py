@@ -169,7 +169,10 @@ class Processes:
 
         try:
             yield
-        except jax.errors.JaxRuntimeError as error:
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
+            # On CPUs it is a ValueError, such as "UNKNOWN: Gloo all-reduce failed".
+            if isinstance(error, ValueError) and "Gloo" not in str(error):
+                raise
             raise ChildProcessError(
                 "A computation of all processes has failed, probably because one of them has ended "
                 f"({str(error).splitlines()[0]:.200}). Resume the run with all processes."

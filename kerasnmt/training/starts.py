@@ -62,7 +62,8 @@ class NewStart:
     def check_lines(self, corpora: Corpora) -> None:
         """Raise a `ValueError` if a line of this process' shards is malformed."""
         if isinstance(corpora.own, Shards):
-            with working(self.console, f"checking {len(corpora.own.files):,} shards"):
+            shards = corpora.pairs["train"].files
+            with working(self.console, f"checking {len(shards):,} shards"):
                 len(corpora.own)  # reads and checks all lines
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
@@ -168,7 +169,7 @@ class ResumedStart(NewStart):
         check_same_files(self.run, corpora)
 
     def check_lines(self, corpora: Corpora) -> None:
-        """Check nothing, because unchanged data is checked."""
+        """Check nothing, because the run has checked the same lines."""
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
         """Return the tokenizers of the run."""

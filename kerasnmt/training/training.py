@@ -19,6 +19,7 @@ from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingCloc
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
     check_abilities,
+    check_batch_size,
     check_model,
     check_same_shapes,
     check_start,
@@ -176,6 +177,7 @@ class Training:
         """Read the data and create the model. Nothing is written."""
         with self.recipe.named_in_errors():
             check_model(self.recipe.model.name, self.recipe.model.keywords)
+            check_batch_size(self.recipe, self.processes)
             self.devices = training_devices(self.recipe.training.devices, self.processes)
         paths = {
             split: {name for name, value in pairs if isinstance(value, Path)}
@@ -337,8 +339,7 @@ class Training:
         common = self.recipe, self.corpora, self.model
         if self.corpora.own is self.corpora.pairs["train"]:
             return RecipeBatches(*common)
-        with self.recipe.named_in_errors():
-            return ShardBatches(*common, self.processes)
+        return ShardBatches(*common, self.processes)
 
     def _fit(self, place: Place, epochs: int, callbacks: list[keras.callbacks.Callback]) -> None:
         """Call `fit` once, from a place to the end of an epoch."""

@@ -1,13 +1,22 @@
 """Processes that read their own data have batches of the same shapes, with all their pairs."""
 
 from collections import Counter
-from threading import Barrier, Thread
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from threading import Barrier
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from rich.console import Console
 
+from kerasnmt.text import WordTokenizer
+from kerasnmt.training import Place, Recipe
 from kerasnmt.training import lockstep as module
+from kerasnmt.training.batches import ShardBatches
+from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.devices import Devices
 from kerasnmt.training.lockstep import lockstep
 
 ROWS = 2
@@ -30,6 +39,7 @@ class One:
 
     def __init__(self, together, index):
         self.together, self.index, self.turns = together, index, 0
+        self.count = together.count
 
     def gather(self, make):
         self.together.values[self.index] = make()
@@ -59,22 +69,21 @@ def dataset(batches):
     return tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=structure)
 
 
+def in_threads(function, count):
+    """Call `function(index)` for each process at the same time, and return the results."""
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(function, range(count)))
+
+
 def run(data, seed=(1, 0)):
     """Iterate in all processes at the same time, and return their batches and the processes."""
     together = Together(len(data))
     processes = [together.one(index) for index in range(len(data))]
-    found = [None] * len(data)
 
     def iterate(index):
-        batches = lockstep(dataset(data[index]), processes[index], list(seed))
-        found[index] = list(batches)
+        return list(lockstep(dataset(data[index]), processes[index], list(seed)))
 
-    threads = [Thread(target=iterate, args=[index]) for index in range(len(data))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found, processes
+    return in_threads(iterate, len(data)), processes
 
 
 def shapes(batches):
@@ -145,3 +154,40 @@ def test_an_empty_part(data):
     assert len(found[1]) == len(found[0]) == 40
     assert not any(targets.any() for _, targets, _ in found[1])
     assert run([[], []])[0] == [[], []]
+
+
+RECIPE = """
+model: {name: bahdanau_gru}
+tokenizer: {shared: {kind: words, vocabulary_size: 60}}
+data: {train: {pairs: shard-*.tsv}, validation: {builtin: 4}}
+training: {batch_size: 4, few_shapes: false, word_dropout: 0.1}
+"""
+
+
+def test_all_epochs_have_the_same_number_of_batches(tmp_path):
+    """Without few shapes, the shapes of an epoch depend on its order."""
+    (tmp_path / "recipe.yaml").write_text(RECIPE)
+    rng = np.random.default_rng(1)
+    for number in range(2):
+        sides = (rng.choice(["a", "b", "c"], rng.integers(1, 8)) for _ in range(400))
+        lines = (f"{' '.join(words)}\t{' '.join(words)}\n" for words in sides)
+        (tmp_path / f"shard-{number}.tsv").write_text("".join(lines))
+    recipe = Recipe.load(tmp_path / "recipe.yaml")
+    tokenizer = WordTokenizer.train(["a b c"])
+    model = SimpleNamespace(source_tokenizer=tokenizer, target_tokenizer=tokenizer, copies=False)
+    together = Together(2)
+
+    def read(index):
+        process = together.one(index)
+        batches = ShardBatches(recipe, Corpora(recipe.data, process), model, process)
+        size = batches.statistics(Console(quiet=True), process).batches
+        whole = list(islice(batches.rest(Place(), size, Devices()), 3 * size))
+        later = list(islice(batches.rest(Place(2, 5), size, Devices()), size - 5))
+        return size, whole, later
+
+    (size, *one), (_, *other) = in_threads(read, 2)
+    for mine, others in zip(one, other, strict=True):
+        assert shapes(mine) == shapes(others)
+    for whole, later in (one, other):
+        for left, right in zip(whole[2 * size + 5 :], later, strict=True):
+            np.testing.assert_array_equal(left[0]["source_ids"], right[0]["source_ids"])

@@ -14,6 +14,7 @@ from kerasnmt.training import Processes, join_processes
 
 SCRIPT = """
 import json
+import os
 import sys
 
 import numpy as np
@@ -52,7 +53,14 @@ for name, call in {
         said[name] = None
     except (OSError, ValueError) as error:
         said[name] = f"{type(error).__name__}: {error}"
-print(json.dumps(said))
+if processes.is_first:
+    try:
+        with processes.computing():
+            processes.gather(dict)  # while the other process ends
+    except ChildProcessError as error:
+        said["lost"] = str(error)
+print(json.dumps(said), flush=True)
+os._exit(0)  # JAX would wait for the other process
 """
 
 
@@ -109,6 +117,12 @@ def test_what_the_processes_gather(said):
 def test_an_error_of_one_process_reaches_the_others(said):
     assert said[1]["failed in one"] == "OSError: the disk is full"
     assert said[0]["failed in one"] == "ValueError: Process 1 has stopped: the disk is full"
+
+
+@needs_jax
+def test_a_process_that_has_ended_is_named_as_the_cause(said):
+    assert "one of them has ended" in said[0]["lost"]
+    assert "Resume the run with all processes." in said[0]["lost"]
 
 
 @needs_jax

@@ -13,7 +13,8 @@ import yaml
 from kerasnmt.cli.main import main
 from kerasnmt.data import Shards, builtin_corpus
 from kerasnmt.training import Recipe, RunFolder, TrainingProgress
-from kerasnmt.training.batches import RecipeBatches, ShardBatches
+from kerasnmt.training.batches import RecipeBatches
+from kerasnmt.training.checks import check_batch_size
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.tokenizers import train_tokenizers
 
@@ -172,7 +173,8 @@ def test_what_several_processes_need(folder):
     assert corpora.own.files == corpora.pairs["train"].files[1::4]
     recipe = Recipe.load(folder / "recipe.yaml")  # with training.batch_size=6
     with pytest.raises(ValueError, match=r"multiple of .* training\.batch_size=6, and 4 processes"):
-        ShardBatches(recipe, corpora, None, SimpleNamespace(count=4, index=1))
+        check_batch_size(recipe, SimpleNamespace(count=4))
+    check_batch_size(recipe, SimpleNamespace(count=3))
 
 
 def test_what_patterns_exclude(folder):
