@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,7 +60,6 @@ def test_all_processes_run_the_command_and_the_first_one_prints(capfd):
         ("killed,wait", 137, "process 0 of 2 has ended by SIGKILL, and the others are killed"),
         ("wait,2", 2, "process 1 of 2 has ended with exit code 2, and the others are killed"),
         ("wait,wait,killed", 137, "process 2 of 3 has ended by SIGKILL"),
-        ("1,2", 2, "process 1 of 2 has ended with exit code 2"),
     ],
 )
 def test_the_end_of_one_process_ends_the_others(capfd, ends, code, said):
@@ -67,6 +67,21 @@ def test_the_end_of_one_process_ends_the_others(capfd, ends, code, said):
     assert ended == code
     assert said in capfd.readouterr().err
     assert seconds < 60  # the others would wait 120 seconds
+
+
+@pytest.mark.parametrize(
+    ("codes", "first"),
+    [
+        ([1, 2], (1, 2)),
+        ([-signal.SIGABRT, None, -signal.SIGKILL, 2], (2, -signal.SIGKILL)),
+        ([None, 1, -signal.SIGABRT], (1, 1)),
+        ([0, 0], (0, 0)),
+    ],
+)
+def test_a_process_that_only_lost_another_is_not_the_first(tmp_path, codes, first):
+    group = module._Group(len(codes), tmp_path)
+    group.processes = [SimpleNamespace(poll=lambda code=code: code) for code in codes]
+    assert group.first_end() == first
 
 
 def test_the_last_lines_of_a_process_that_fails_are_shown(capfd):
