@@ -123,6 +123,7 @@ class RecipeBatches:
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
 
     def _training(self, **options: Any) -> tf.data.Dataset:
+        """Return the training batches that this process reads."""
         training = self.recipe.training
         streams = isinstance(self.corpora.own, Shards)
         options["cache"] = training.cache and not streams
@@ -133,7 +134,7 @@ class RecipeBatches:
         return self._batches("train", self.corpora.own, self.readers, **options)
 
     def _batches(self, split: str, pairs: Any, parts: int = 1, **options: Any) -> tf.data.Dataset:
-        """Return batches, or this part of each batch."""
+        """Return batches of pairs, with the sizes of the recipe divided by `parts`."""
         training = self.recipe.training
         try:
             return batches(

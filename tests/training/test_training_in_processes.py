@@ -37,6 +37,10 @@ training:
   seed: 3
 search: {max_length: 8}
 """
+OF_SHARDS = (
+    *("launch", "-n", "2", "train", "recipe.yaml", "data.train.pairs=shard-*.tsv"),
+    *("training.batch_size=8", "training.epochs=3", "training.word_dropout=0.1"),
+)
 WORDS = {"one": "eins", "two": "zwei", "three": "drei", "four": "vier", "five": "fünf"}
 
 
@@ -171,12 +175,6 @@ def shards(folder):
         (folder / f"shard-{number}.tsv").write_text("".join(part), encoding="utf-8")
     kerasnmt(folder, *OF_SHARDS, "--output", "shards")
     return RunFolder(folder / "shards")
-
-
-OF_SHARDS = (
-    *("launch", "-n", "2", "train", "recipe.yaml", "data.train.pairs=shard-*.tsv"),
-    *("training.batch_size=8", "training.epochs=3", "training.word_dropout=0.1"),
-)
 
 
 def test_processes_read_their_own_shards(shards):

@@ -192,6 +192,14 @@ def decode_result(
     }
 
 
+def main(
+    train: Callable[[argparse.Namespace], dict], decode: Callable[[argparse.Namespace], dict]
+) -> None:
+    """Run a mode of a driver, `steps` and `fit` by `train`, and print its answer."""
+    given = arguments()
+    answer((decode if given.mode == "decode" else train)(given))
+
+
 def answer(result: dict) -> None:
     """Print the line that compare.py reads."""
     result["peak_rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

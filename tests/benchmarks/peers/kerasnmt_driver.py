@@ -128,12 +128,9 @@ def translator(arguments) -> Callable[[list[str]], list[str]]:
     return lambda texts: export.translate(texts, batch_size=arguments.batch_size)
 
 
-def main() -> None:
-    arguments = common.arguments()
-    if arguments.mode == "decode":
-        common.answer(common.decode(arguments, translator(arguments)))
-    common.answer(train(arguments))
+def decode(arguments) -> dict:
+    return common.decode(arguments, translator(arguments))
 
 
 if __name__ == "__main__":
-    main()
+    common.main(train, decode)

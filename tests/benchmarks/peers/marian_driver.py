@@ -134,10 +134,5 @@ def decode(arguments) -> dict:
     return common.decode(arguments, translate)
 
 
-def main() -> None:
-    arguments = common.arguments()
-    common.answer((decode if arguments.mode == "decode" else train)(arguments))
-
-
 if __name__ == "__main__":
-    main()
+    common.main(train, decode)
