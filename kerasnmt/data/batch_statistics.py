@@ -21,6 +21,8 @@ class BatchStatistics:
         target_padding: Fraction of the target positions that are padding, from 0 to 1. It affects
             the training time most.
         shapes: Number of batches of each shape `(batch, source_length, target_length)`.
+        lengths: For `source` and `target`, the numbers of sentences with 0, 1, 2, … tokens,
+            including the end token.
     """
 
     batches: int
@@ -30,6 +32,7 @@ class BatchStatistics:
     source_padding: float
     target_padding: float
     shapes: dict[tuple[int, int, int], int]
+    lengths: dict[str, list[int]]
 
     @property
     def padding_share(self) -> float:
@@ -60,25 +63,32 @@ def statistics_of(
 ) -> BatchStatistics:
     """Return the statistics of batches of arrays; see `describe_batches`."""
     shapes: Counter[tuple[int, int, int]] = Counter()
-    sentences = source_tokens = target_tokens = 0
+    lengths: dict[str, Counter[int]] = {"source": Counter(), "target": Counter()}
     for inputs, targets, _ in batches:
         source = inputs["source_ids"]
         shapes[(*source.shape, targets.shape[1])] += 1
-        sentences += int((targets != 0).any(axis=1).sum())
-        source_tokens += int((source != 0).sum())
-        target_tokens += int((targets != 0).sum())
+        real = (targets != 0).any(axis=1)  # without rows of padding
+        for side, ids in (("source", source), ("target", targets)):
+            lengths[side].update((ids[real] != 0).sum(axis=1).tolist())
     if not shapes:
         raise ValueError(
             "Expected at least one batch. Received: an empty dataset. All pairs were dropped, "
             "because they are longer than max_length or empty on one side."
         )
     sizes = list(shapes.items())
+    source_tokens, target_tokens = (
+        sum(length * count for length, count in counts.items()) for counts in lengths.values()
+    )
     return BatchStatistics(
         batches=shapes.total(),
-        sentences=sentences,
+        sentences=lengths["source"].total(),
         source_tokens=source_tokens,
         target_tokens=target_tokens,
         source_padding=1 - source_tokens / sum(b * s * count for (b, s, _), count in sizes),
         target_padding=1 - target_tokens / sum(b * t * count for (b, _, t), count in sizes),
         shapes=dict(sorted(sizes)),
+        lengths={
+            side: [counts[length] for length in range(max(counts) + 1)]
+            for side, counts in lengths.items()
+        },
     )

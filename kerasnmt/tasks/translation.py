@@ -140,7 +140,9 @@ class TranslationTask(SearchTask):
     def source_lengths(self) -> Callable[[tf.Tensor], tf.Tensor]:
         """Function that counts the tokens of each whole text, including the end token."""
 
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        @tf.function(
+            input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False
+        )
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
             return self.codec.source_lengths(text)
 

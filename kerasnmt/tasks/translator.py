@@ -308,8 +308,8 @@ class Translator:
         check_same_length("targets", given["target"], "sources", len(given["text"]))
         return given
 
-    def _function(self, name: str, fields: Iterable[str]) -> Callable:
-        """Return the function of a signature, and cache it."""
+    def _check_request(self, name: str, fields: Iterable[str]) -> None:
+        """Check that the model reads these fields, and has a function of this name."""
         if {*fields} - {"prefix", "target"} != {*self.fields}:
             raise ValueError(
                 f"Expected a request with {' and '.join(self.fields)}, which this model reads. "
@@ -317,6 +317,9 @@ class Translator:
             )
         if name not in self._served.signatures:
             raise ValueError(_MISSING[name])
+
+    def _function(self, name: str) -> Callable:
+        """Return the function of a signature, and cache it."""
         if name not in self._functions:
             self._functions[name] = self._served.function(name)
         return self._functions[name]
@@ -344,10 +347,11 @@ class Translator:
         """
         if batch_size < 1:
             raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
-        function = self._function(name, given)
+        self._check_request(name, given)
         lengths = [sum(map(len, row)) for row in zip(*given.values(), strict=True)]
         if not lengths:
             return []
+        function = self._function(name)
         if first_number is not None and "text" in given:
             self._warn_of_cuts(given["text"], first_number)
         answers: list = [None] * len(lengths)

@@ -1,7 +1,7 @@
 """Batches of a recipe's data."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, count, islice
+from itertools import chain, count, islice, zip_longest
 from typing import Any, NamedTuple
 
 import keras
@@ -29,6 +29,7 @@ class EpochStatistics(NamedTuple):
         sentences: Number of pairs that are not dropped.
         batches: Number of batches.
         padding_share: Fraction of the positions of both sides that are padding, from 0 to 1.
+        lengths: For `source` and `target`, the numbers of sentences with 0, 1, 2, … tokens.
         readers: Number of processes that read their own shards, or 1 if each process reads all
             data. The number of batches depends on it.
     """
@@ -37,6 +38,7 @@ class EpochStatistics(NamedTuple):
     sentences: int
     batches: int
     padding_share: float
+    lengths: dict[str, list[int]]
     readers: int = 1
 
 
@@ -89,7 +91,9 @@ class RecipeBatches:
             batches = self.training().as_numpy_iterator()
             counted = counting(console, "counting the batches", batches, pairs)
             found = self._statistics(counted, "train")
-            return EpochStatistics(pairs, found.sentences, found.batches, found.padding_share)
+            return EpochStatistics(
+                pairs, found.sentences, found.batches, found.padding_share, found.lengths
+            )
 
         return processes.share(first)
 
@@ -191,11 +195,16 @@ class ShardBatches(RecipeBatches):
             rows * (source + target) * count
             for (rows, source, target), count in found.shapes.items()
         )
+        lengths = {
+            side: [*map(sum, zip_longest(*(one.lengths[side] for one in everyone), fillvalue=0))]
+            for side in found.lengths
+        }
         return EpochStatistics(
             pairs,
             sum(one.sentences for one in everyone),
             found.batches,
             1 - tokens / positions,
+            lengths,
             self.readers,
         )
 

@@ -31,8 +31,6 @@ from kerasnmt.training.run_folder import RunFolder
 
 # Number of sentences that are translated for TensorBoard after each epoch.
 _SAMPLES = 8
-# Number of batches whose lengths TensorBoard shows, which is a bounded part of a large corpus.
-_LENGTHS = 10_000
 # Name in the logs for each value of `training.monitor`, and whether it should rise or fall.
 _MONITORED = {
     "bleu": ("val_bleu", "max"),
@@ -48,6 +46,7 @@ class RunCallbacks:
     Args:
         run: Folder of the run.
         batches: Batches of the recipe, for the model.
+        lengths: Numbers of sentences of each length, for `LengthHistograms`.
         validation: Batches of the validation data.
         checkpoint: Callback that saves the state of training.
         history: Callback that writes the logs of all epochs.
@@ -60,6 +59,7 @@ class RunCallbacks:
         self,
         run: RunFolder,
         batches: RecipeBatches,
+        lengths: dict[str, list[int]],
         validation: tf.data.Dataset,
         checkpoint: Checkpoint,
         history: EpochHistory,
@@ -69,6 +69,7 @@ class RunCallbacks:
     ) -> None:
         self.run = run
         self.batches = batches
+        self.lengths = lengths
         self.validation = validation
         self.checkpoint = checkpoint
         self.history = history
@@ -137,7 +138,7 @@ class RunCallbacks:
         if self.processes.is_first:
             evaluation = self._on_one_device(self._evaluation())
             descriptions = [
-                LengthHistograms(self.run.logs, self.batches.training().take(_LENGTHS)),
+                LengthHistograms(self.run.logs, self.lengths),
                 self.hyperparameters,
             ]
         if self.recipe.training.moving_average:

@@ -255,6 +255,7 @@ class Training:
         self.callbacks = RunCallbacks(
             self.folder,
             self.batches,
+            self.statistics.lengths,
             self.validation,
             self.checkpoint,
             self.history,

@@ -1,3 +1,4 @@
+import gc
 import os
 import subprocess
 import sys
@@ -46,6 +47,21 @@ def test_packages_are_hidden_only_while_tensorflow_is_loaded(monkeypatch):
     import wave
 
     assert wave.open
+
+
+def test_the_first_import_is_excluded_from_garbage_collection(monkeypatch):
+    before = gc.get_freeze_count()
+    with quiet._kept_until_exit():  # TensorFlow is imported
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == before
+    monkeypatch.delitem(sys.modules, "tensorflow")
+    try:
+        with pytest.raises(KeyError), quiet._kept_until_exit():
+            assert not gc.isenabled()
+            raise KeyError
+        assert gc.isenabled() and gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()
 
 
 def test_the_environment_decides_on_onednn(monkeypatch):

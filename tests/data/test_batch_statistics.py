@@ -20,6 +20,19 @@ def test_the_counts_by_hand():
     assert statistics.target_padding == pytest.approx(16 / 34)
     assert statistics.padding_share == pytest.approx(30 / 68)
     assert statistics.shapes == {(1, 8, 8): 1, (1, 10, 10): 1, (2, 8, 8): 1}
+    assert statistics.lengths == {
+        "source": [0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1],
+        "target": [0, 0, 2, 0, 0, 0, 1, 0, 1],
+    }
+
+
+def test_rows_of_padding_are_not_counted():
+    dataset = batches([("a", "b"), ("ab", "a")], LETTERS, batch_size=3, fill=True)
+    statistics = describe_batches(dataset)
+    assert statistics.shapes == {(3, 8, 8): 1}
+    assert statistics.sentences == 2
+    assert statistics.source_tokens == 5 and statistics.target_tokens == 4
+    assert statistics.lengths == {"source": [0, 0, 1, 1], "target": [0, 0, 2]}
 
 
 def test_no_batch_is_refused():

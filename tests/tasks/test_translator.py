@@ -235,14 +235,26 @@ VERBS = {
 }
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_what_holds_no_texts_is_refused_before_a_graph_is_made(
-    unasked_model, monkeypatch, no_texts, verb
-):
+@pytest.fixture
+def no_graph(monkeypatch):
+    """Raise an error if a graph is made."""
+
     def function(task, name):
         raise AssertionError(f"the graph of {name} is asked for")
 
     monkeypatch.setattr(Task, "function", function)
+
+
+@pytest.mark.usefixtures("no_graph")
+def test_no_texts_need_no_graph(unasked_model):
+    assert unasked_model.translate([]) == []
+    with pytest.raises(AssertionError, match="is asked for"):
+        unasked_model.translate(["a dog"])
+
+
+@pytest.mark.usefixtures("no_graph")
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_holds_no_texts_is_refused_before_a_graph_is_made(unasked_model, no_texts, verb):
     ask, name = VERBS[verb]
     values, message = no_texts
     one_text = verb == "attention" and isinstance(values, str)

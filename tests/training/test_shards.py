@@ -106,6 +106,7 @@ def test_the_run_stores_what_takes_long(trainings):
         epoch = json.loads(run.epoch.read_text())
         assert epoch["pairs"] == epoch["sentences"] == PAIRS
         assert 10 <= epoch["batches"] < 30 and 0 < epoch["padding_share"] < 0.5
+        assert [sum(counts) for counts in epoch["lengths"].values()] == [PAIRS, PAIRS]
         recipe = Recipe.load(run.recipe)
         assert recipe.data.train.pairs.name == "corpus-*.tsv.gz"
 
