@@ -104,6 +104,12 @@ SYSTEMS = {
     "eole_transformer": "eole, Transformer",
     "marian": "Hugging Face, Marian",
 }
+# Color of a system and of its counterparts in the picture, by the beginnings of their names
+COLORS = {
+    "C0": ("bahdanau", "joeynmt"),
+    "C1": ("luong", "opennmt", "eole_gru"),
+    "C2": ("transformer", "eole_transformer", "marian"),
+}
 SIDES = ("source", "target")
 MULTI30K = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
 
@@ -262,25 +268,39 @@ def fit(arguments: argparse.Namespace) -> Iterator[dict]:
 
     with ThreadPoolExecutor(len(free)) as pool:
         results = dict(zip(arguments.systems, pool.map(run, arguments.systems), strict=True))
-    curves = {}
-    for system, label in SYSTEMS.items():
-        path = arguments.results / "runs" / system / "curve.jsonl"
-        if path.exists():
-            curves[label] = [json.loads(line) for line in path.read_text().splitlines()]
-        if system in results:
-            yield {"system": label} | results[system] | curves[label][-1]
+    curves = read_curves(arguments.results)
+    for system, result in results.items():
+        yield {"system": SYSTEMS[system]} | result | curves[system][-1]
     draw(curves, arguments.results / "curves.png")
 
 
+def read_curves(results: Path) -> dict[str, list[dict]]:
+    """Return the curves of all systems that were trained, by the names of the systems."""
+    paths = {system: results / "runs" / system / "curve.jsonl" for system in SYSTEMS}
+    return {
+        system: [json.loads(line) for line in path.read_text().splitlines()]
+        for system, path in paths.items()
+        if path.exists()
+    }
+
+
 def draw(curves: dict[str, list[dict]], path: Path) -> None:
-    """Plot BLEU of the validation data against the CPU time of training, one line per system."""
+    """Plot BLEU of the validation data against the CPU time of training, one line per system.
+
+    A system has the color of its counterparts. Systems of kerasnmt have solid lines.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    for label, points in curves.items():
+    styles = {None: "-", "joeynmt": "--", "opennmt": ":", "eole": "--", "marian": ":"}
+    for system, points in curves.items():
         minutes, bleu = ([point[key] for point in points] for key in ("cpu_minutes", "val_bleu"))
-        axes.plot(minutes, bleu, marker="o", markersize=3, label=label)
+        (color,) = (color for color, names in COLORS.items() if system.startswith(names))
+        style = "-." if "-" in system else styles[peer_of(system)]
+        axes.plot(
+            minutes, bleu, style, color=color, marker="o", markersize=3, label=SYSTEMS[system]
+        )
     axes.set_xlabel("CPU minutes of training")
     axes.set_ylabel("BLEU, validation data, greedy")
     axes.set_ylim(bottom=0)
