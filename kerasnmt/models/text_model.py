@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import keras
 
@@ -105,6 +105,18 @@ class TextModel(Composite, keras.Model):
                 f"{self.takes_requests}, which takes text."
             )
         return super().predict(x, *args, **kwargs)
+
+    def quantize(self, *args: Any, **kwargs) -> NoReturn:
+        """Refuse to quantize the model in place, because several layers need float weights.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(
+            f"{self.name} cannot be quantized in place, because several of its layers need float "
+            'weights. Call model.export(directory, weights="int8") or '
+            'model.save_to_preset(folder, weights="int8"), which store int8 weights.'
+        )
 
     def _translator(self, **options) -> Any:
         """Return a `kerasnmt.tasks.Translator`, which is created once for the same options."""

@@ -264,3 +264,10 @@ def test_the_summary_lists_the_layers_within_others(model):
     (attention,) = (line for line in lines if line.startswith("decoder/cell/attention "))
     count = model.decoder.cell.attention.count_params()
     assert attention.split() == ["decoder/cell/attention", "BahdanauAttention", f"{count:,}"]
+
+
+def test_quantization_in_place_is_refused(model, batch):
+    before = model(batch[0])
+    with pytest.raises(NotImplementedError, match=r'model.export\(directory, weights="int8"\)'):
+        model.quantize("int8")
+    np.testing.assert_array_equal(model(batch[0]), before)
