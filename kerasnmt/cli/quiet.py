@@ -14,7 +14,7 @@ def load_tensorflow() -> None:
     A command calls this function before it imports modules that need TensorFlow.
     """
     # If Keras finds these packages, it imports them for its own plots and for tables.
-    with without_talk(), _hidden("matplotlib", "pandas"), _kept_until_exit():
+    with without_talk(), _hidden("matplotlib", "pandas"), _uncollected():
         import tensorflow as tf
         import tensorflow_text  # noqa: F401
 
@@ -46,24 +46,21 @@ def _hidden(*packages: str) -> Iterator[None]:
 
 
 @contextmanager
-def _kept_until_exit() -> Iterator[None]:
+def _uncollected() -> Iterator[None]:
     """Exclude the objects of modules from garbage collection, if TensorFlow is not imported yet.
 
     Garbage collection would search these objects for unreachable cycles again and again: during the
-    import, later, and at the exit of the process. That takes a quarter of the time until the first
-    translation, and a second at the exit.
+    import, later, and at the exit of the process. `tests/benchmarks/startup.py` measures the start.
     """
     if "tensorflow" in sys.modules:
         yield
         return
-    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        if enabled:
-            gc.enable()
+        gc.enable()
 
 
 @contextmanager

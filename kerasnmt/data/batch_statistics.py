@@ -88,7 +88,7 @@ def statistics_of(
         target_padding=1 - target_tokens / sum(b * t * count for (b, _, t), count in sizes),
         shapes=dict(sorted(sizes)),
         lengths={
-            side: [counts[length] for length in range(max(counts) + 1)]
+            side: [counts[length] for length in range(max(counts, default=-1) + 1)]
             for side, counts in lengths.items()
         },
     )

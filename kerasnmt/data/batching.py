@@ -17,8 +17,8 @@ from kerasnmt.text.rows import rows
 from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
 
-# AutoGraph would take half a second to convert these functions, which have no Python loops.
-_as_it_is = tf.autograph.experimental.do_not_convert
+# AutoGraph takes long to convert functions, and none of these has a condition or a loop on tensors.
+_without_autograph = tf.autograph.experimental.do_not_convert
 # Distance between the seeds of two trainings, so that no epochs of theirs have the same order.
 SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
@@ -170,7 +170,7 @@ def batches(
         max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
     )
 
-    @_as_it_is
+    @_without_autograph
     def ids_of(chunks: tf.data.Dataset) -> tf.data.Dataset:
         ids = chunks.map(to_ids, tf.data.AUTOTUNE).unbatch()
         return ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain ones
@@ -180,7 +180,7 @@ def batches(
         if cache:
             all_ids = all_ids.cache()
 
-    @_as_it_is
+    @_without_autograph
     def epoch(seed: int | tf.Tensor | None) -> tf.data.Dataset:
         def shuffled(dataset: tf.data.Dataset, buffer: int) -> tf.data.Dataset:
             again = first_epoch is None
@@ -206,7 +206,7 @@ def batches(
             windows = shuffled(windows, buckets.mixed)
         return windows
 
-    @_as_it_is
+    @_without_autograph
     def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
         # This sets the seed of this function's graph only, so that global seeds have no effect.
         tf.compat.v1.set_random_seed(1)

@@ -40,9 +40,10 @@ class Tokenizer(tf.Module):
     - `_tokenize_with_words`: Turns text into ids and words, if models can copy its unknown words.
 
     The constructor passes the entries and counts to the base class. `_tokenize` and `_detokenize`
-    run in graphs, so they use only operations of TensorFlow. The constructor creates constants and
-    tables within `tf.init_scope()` and stores them in attributes, so that an export finds them. The
-    tutorial `09_own_tokenizer.py` shows a tokenizer of bytes:
+    run in graphs, so they use only operations of TensorFlow. A method with a condition or a loop on
+    tensors needs `@tf.function`. The constructor creates constants and tables within
+    `tf.init_scope()` and stores them in attributes, so that an export finds them. The tutorial
+    `09_own_tokenizer.py` shows a tokenizer of bytes:
 
     ```python
     @keras.saving.register_keras_serializable("your_package")

@@ -29,17 +29,18 @@ class EpochStatistics(NamedTuple):
         sentences: Number of pairs that are not dropped.
         batches: Number of batches.
         padding_share: Fraction of the positions of both sides that are padding, from 0 to 1.
-        lengths: For `source` and `target`, the numbers of sentences with 0, 1, 2, … tokens.
         readers: Number of processes that read their own shards, or 1 if each process reads all
             data. The number of batches depends on it.
+        lengths: Numbers of sentences of each length; see `BatchStatistics`. It is empty in runs of
+            earlier versions.
     """
 
     pairs: int
     sentences: int
     batches: int
     padding_share: float
-    lengths: dict[str, list[int]]
     readers: int = 1
+    lengths: dict[str, list[int]] = {}  # noqa: RUF012
 
 
 class RecipeBatches:
@@ -92,7 +93,11 @@ class RecipeBatches:
             counted = counting(console, "counting the batches", batches, pairs)
             found = self._statistics(counted, "train")
             return EpochStatistics(
-                pairs, found.sentences, found.batches, found.padding_share, found.lengths
+                pairs,
+                found.sentences,
+                found.batches,
+                found.padding_share,
+                lengths=found.lengths,
             )
 
         return processes.share(first)
@@ -204,8 +209,8 @@ class ShardBatches(RecipeBatches):
             sum(one.sentences for one in everyone),
             found.batches,
             1 - tokens / positions,
-            lengths,
             self.readers,
+            lengths,
         )
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:

@@ -178,10 +178,9 @@ class ResumedStart(NewStart):
     def statistics(self, readers: int) -> EpochStatistics | None:
         """Return the statistics that the run has stored, because counting may take long."""
         if self.run.epoch.exists():
-            stored = self.run.read_json(self.run.epoch)
-            # Earlier versions have not stored the lengths.
-            if stored.get("readers") == readers and "lengths" in stored:
-                return EpochStatistics(**stored)
+            stored = EpochStatistics(**self.run.read_json(self.run.epoch))
+            if stored.readers == readers:
+                return stored
         return None
 
     def write(

@@ -51,17 +51,31 @@ def test_packages_are_hidden_only_while_tensorflow_is_loaded(monkeypatch):
 
 def test_the_first_import_is_excluded_from_garbage_collection(monkeypatch):
     before = gc.get_freeze_count()
-    with quiet._kept_until_exit():  # TensorFlow is imported
+    with quiet._uncollected():  # TensorFlow is imported
         assert gc.isenabled()
     assert gc.get_freeze_count() == before
     monkeypatch.delitem(sys.modules, "tensorflow")
     try:
-        with pytest.raises(KeyError), quiet._kept_until_exit():
+        with pytest.raises(KeyError), quiet._uncollected():
             assert not gc.isenabled()
             raise KeyError
         assert gc.isenabled() and gc.get_freeze_count() > before
     finally:
         gc.unfreeze()
+
+
+def test_tensorflow_is_loaded_without_garbage_collection():
+    program = """
+import gc, sys
+from kerasnmt.cli.quiet import load_tensorflow
+load_tensorflow()
+modules = sys.modules["tensorflow"], sys.modules["keras"]
+print(gc.isenabled(), any(one is module for one in gc.get_objects() for module in modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "True False\n", done.stderr
 
 
 def test_the_environment_decides_on_onednn(monkeypatch):

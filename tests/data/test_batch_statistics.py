@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 import tensorflow as tf
 
 from kerasnmt.data import batches, describe_batches
+from kerasnmt.data.batch_statistics import statistics_of
 from kerasnmt.text import CharacterTokenizer
 
 LETTERS = CharacterTokenizer("ab")
@@ -33,6 +35,13 @@ def test_rows_of_padding_are_not_counted():
     assert statistics.sentences == 2
     assert statistics.source_tokens == 5 and statistics.target_tokens == 4
     assert statistics.lengths == {"source": [0, 0, 1, 1], "target": [0, 0, 2]}
+
+
+def test_batches_of_padding_alone():
+    zeros = np.zeros((2, 8), "int32")
+    statistics = statistics_of([({"source_ids": zeros}, zeros, zeros)])
+    assert statistics.batches == 1 and statistics.sentences == 0
+    assert statistics.lengths == {"source": [], "target": []}
 
 
 def test_no_batch_is_refused():

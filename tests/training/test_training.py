@@ -345,6 +345,7 @@ def test_tensorboard(finished):
     for name in ("loss", "perplexity", "bleu", "chrf"):
         assert validation[f"epoch_{name}"] == epochs
     assert tensors("attention") == {f"attention/{number}": epochs for number in (1, 2, 3, 4)}
+    assert tensors("data") == {"length/source": {0}, "length/target": {0}}
     # TensorBoard shows groups by their names: the curves come before the scores of the end.
     assert {"results/bleu", "results/chrf", "results/perplexity"} <= tensors("").keys()
 

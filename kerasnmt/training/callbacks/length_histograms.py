@@ -44,10 +44,11 @@ class LengthHistograms(keras.callbacks.Callback):
         with writer.as_default(step=0):
             for side, counts in lengths.items():
                 bars = [(n - 0.5, n + 0.5, count) for n, count in enumerate(counts)]
-                shortest = next(n for n, count in enumerate(counts) if count)
-                tf.summary.write(
-                    f"length/{side}",
-                    tf.constant(bars[shortest:], tf.float64),
-                    metadata=create_summary_metadata(display_name=None, description=None),
-                )
+                shortest = next((n for n, count in enumerate(counts) if count), None)
+                if shortest is not None:
+                    tf.summary.write(
+                        f"length/{side}",
+                        tf.constant(bars[shortest:], tf.float64),
+                        metadata=create_summary_metadata(display_name=None, description=None),
+                    )
         writer.close()

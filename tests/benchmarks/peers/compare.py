@@ -287,7 +287,8 @@ def read_curves(results: Path) -> dict[str, list[dict]]:
 def draw(curves: dict[str, list[dict]], path: Path) -> None:
     """Plot BLEU of the validation data against the CPU time of training, one line per system.
 
-    A system has the color of its counterparts. Systems of kerasnmt have solid lines.
+    A system has the color of its counterparts. Systems of kerasnmt have solid lines, and
+    those in half precision have lines of dashes and dots.
     """
     from matplotlib.figure import Figure
 

@@ -49,6 +49,11 @@ def test_sentences_of_one_length(events, tmp_path, tokenizer):
     assert bars == [[2.5, 3.5, 3.0]]
 
 
+def test_a_side_without_sentences_has_no_bars(events, tmp_path):
+    begin(tmp_path, {"source": [0, 0, 3], "target": []})
+    assert events(tmp_path / "data").keys() == {"length/source"}
+
+
 def test_many_lengths_fall_into_their_own_bars(events, tmp_path):
     lengths = np.arange(2, 101)
     ids = np.tril(np.full((99, 100), 4), 1)
