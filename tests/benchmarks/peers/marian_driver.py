@@ -1,6 +1,7 @@
 """Driver of Hugging Face's Marian for compare.py, which times its trainer and search."""
 
 import common
+import numpy as np
 from transformers import (
     DataCollatorForSeq2Seq,
     MarianConfig,
@@ -66,7 +67,8 @@ def train(arguments) -> dict:
             return found
 
     def add_to_curve(found) -> dict:
-        translations = tokenizer.batch_decode(found.predictions, skip_special_tokens=True)
+        ids = np.where(found.predictions >= 0, found.predictions, tokenizer.pad_token_id)
+        translations = tokenizer.batch_decode(ids, skip_special_tokens=True)
         curve.add(trainer.state.global_step, translations)
         return {}
 
