@@ -1,7 +1,6 @@
 """Driver of Hugging Face's Marian for compare.py, which times its trainer and search."""
 
 import common
-import numpy as np
 from transformers import (
     DataCollatorForSeq2Seq,
     MarianConfig,
@@ -44,6 +43,26 @@ def dataset(arguments, tokenizer: MarianTokenizer, split: str) -> list[dict]:
     return [{"input_ids": source, "labels": target} for source, target in rows]
 
 
+def translate(
+    model: MarianMTModel, tokenizer: MarianTokenizer, texts: list[str], batch_size: int, **options
+) -> list[str]:
+    """Translate texts in batches of similar lengths."""
+    order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+    translations = {}
+    for begin in range(0, len(order), batch_size):
+        numbers = order[begin : begin + batch_size]
+        batch = [texts[number] for number in numbers]
+        found = model.generate(
+            **tokenizer(batch, return_tensors="pt", padding=True),
+            length_penalty=common.LENGTH_PENALTY,
+            max_length=common.MAX_LENGTH,
+            **options,
+        )
+        best = tokenizer.batch_decode(found, skip_special_tokens=True)
+        translations |= zip(numbers, best, strict=True)
+    return [translations[number] for number in range(len(texts))]
+
+
 def train(arguments) -> dict:
     set_seed(42)
     steps, curve = common.Steps(arguments), common.Curve(arguments)
@@ -59,18 +78,16 @@ def train(arguments) -> dict:
             steps.begin(int(inputs["labels"].ne(-100).sum()))
             return super().training_step(model, inputs, *args, **kwargs)
 
-        def evaluate(self, *args, **kwargs):
+        def evaluate(self, *args, **kwargs) -> dict:
+            # The evaluation of the base class would translate in another order.
             curve.clock.stop()
-            found = super().evaluate(*args, **kwargs)
+            model.eval()
+            texts = common.lines(arguments.data / "validation.source")
+            translations = translate(model, tokenizer, texts, common.BATCH_SIZE, num_beams=1)
+            curve.add(self.state.global_step, translations)
             self.control.should_training_stop = curve.done
             curve.clock.resume()
-            return found
-
-    def add_to_curve(found) -> dict:
-        ids = np.where(found.predictions >= 0, found.predictions, tokenizer.pad_token_id)
-        translations = tokenizer.batch_decode(ids, skip_special_tokens=True)
-        curve.add(trainer.state.global_step, translations)
-        return {}
+            return {}
 
     trainer = Trainer(
         model=model,
@@ -78,7 +95,6 @@ def train(arguments) -> dict:
             output_dir=str(arguments.run),
             use_cpu=True,
             per_device_train_batch_size=common.BATCH_SIZE,
-            per_device_eval_batch_size=common.BATCH_SIZE,
             train_sampling_strategy="group_by_length",
             learning_rate=common.MAX_LEARNING_RATE,
             lr_scheduler_type="inverse_sqrt",
@@ -88,9 +104,6 @@ def train(arguments) -> dict:
             max_steps=10**9 if fits else arguments.warmup + arguments.steps,
             eval_strategy="steps" if fits else "no",
             eval_steps=arguments.validate_every,
-            predict_with_generate=True,
-            generation_max_length=common.MAX_LENGTH,
-            generation_num_beams=1,
             save_strategy="no",
             report_to="none",
             disable_tqdm=True,
@@ -103,7 +116,6 @@ def train(arguments) -> dict:
         ],
         eval_dataset=dataset(arguments, tokenizer, "validation"),
         processing_class=tokenizer,
-        compute_metrics=add_to_curve,
     )
     trainer.train()
     result = {"parameters": model.num_parameters(only_trainable=True)}
@@ -116,24 +128,12 @@ def train(arguments) -> dict:
 def decode(arguments) -> dict:
     model = MarianMTModel.from_pretrained(arguments.run)
     tokenizer = MarianTokenizer.from_pretrained(arguments.run)
-
-    def translate(texts: list[str]) -> list[str]:
-        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
-        translations = {}
-        for begin in range(0, len(order), arguments.batch_size):
-            numbers = order[begin : begin + arguments.batch_size]
-            batch = [texts[number] for number in numbers]
-            found = model.generate(
-                **tokenizer(batch, return_tensors="pt", padding=True),
-                num_beams=arguments.beam_size,
-                length_penalty=common.LENGTH_PENALTY,
-                max_length=common.MAX_LENGTH,
-            )
-            best = tokenizer.batch_decode(found, skip_special_tokens=True)
-            translations |= zip(numbers, best, strict=True)
-        return [translations[number] for number in range(len(texts))]
-
-    return common.decode(arguments, translate)
+    return common.decode(
+        arguments,
+        lambda texts: translate(
+            model, tokenizer, texts, arguments.batch_size, num_beams=arguments.beam_size
+        ),
+    )
 
 
 if __name__ == "__main__":
