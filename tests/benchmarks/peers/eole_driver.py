@@ -4,6 +4,7 @@ from typing import Any
 
 import common
 import eole.trainer
+import torch
 from eole import train_single
 from eole.config.run import PredictConfig, TrainConfig
 from eole.inference_engine import InferenceEnginePY
@@ -144,6 +145,14 @@ def decode(arguments) -> dict:
             max_length=common.MAX_LENGTH,
         )
     )
+
+    if arguments.system == "eole_transformer":
+        # eole 0.6.4 does not load shared embeddings, and adds biases that it has not trained.
+        model = engine.predictor.model
+        model.tgt_emb.embeddings.weight = model.src_emb.embeddings.weight
+        model.generator.weight = model.src_emb.embeddings.weight
+        for layer in model.encoder.transformer_layers:
+            torch.nn.init.zeros_(layer.self_attn.final_linear.bias)
 
     def translate(texts: list[str]) -> list[str]:
         return [best for best, *_ in engine.infer_list(texts)[2]]
