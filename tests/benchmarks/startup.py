@@ -7,7 +7,7 @@ step of training is done. They take turns, `--rounds` times. Prints medians: the
 the first line or step, the wall seconds until the end of the process, and its CPU seconds. The demo
 is killed after the first step. Nothing else should run on the machine.
 
-`PYTHONPATH=OTHER python tests/benchmarks/startup.py` measures another checkout of the project.
+It measures the package in the current folder, so `cd` into another checkout to compare with it.
 """
 
 import argparse

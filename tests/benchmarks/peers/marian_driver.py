@@ -85,6 +85,7 @@ def train(arguments) -> dict:
             texts = common.lines(arguments.data / "validation.source")
             translations = translate(model, tokenizer, texts, common.BATCH_SIZE, num_beams=1)
             curve.add(self.state.global_step, translations)
+            self.control.should_evaluate = False  # not again at the end of the epoch
             self.control.should_training_stop = curve.done
             curve.clock.resume()
             return {}
