@@ -1,9 +1,23 @@
 """Words of tokens, for alignments between words."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 
 _NO_TEXT = ("", "<s>", "</s>")
 _KINDS = ("sentencepiece", "words", "characters")
+
+# A character of a script that is written without spaces between words, as a class of characters in
+# the regular expressions of Python and TensorFlow: Thai, Lao, Tibetan, Burmese, Khmer, and from
+# CJK radicals to Han, with kana and ideographic punctuation; wide and half-width forms.
+UNSPACED = (
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u312f\u31a0-\u4dbf\u4e00-\u9fff"
+    "\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff9f\U00020000-\U0003ffff]"
+)
+# A sentence in such a script that was split into words has spaces between its characters. These
+# replacements, one after the other, leave only such characters and the spaces between them.
+LEAVE_UNSPACED = ((f"[^▁{UNSPACED[1:]}", " "), ("▁* +▁*( +▁*)*|^▁+|▁+$", ""), ("▁+", "▁"))
+LONGEST_MEAN_WORD = 5
 
 
 def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
@@ -13,8 +27,15 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
     belongs to the word around it, and an unknown word is a word. If a dictionary has turned one
     token into several words, the token belongs to the first of them.
 
+    In a script without spaces between words, such as Chinese, Japanese or Thai, each piece or
+    character is a word. A token without such characters is also separated from its neighbors
+    there. Combining characters belong to the word before them. If a sentence was split into words,
+    so that it has spaces between its characters and at most five characters between two spaces on
+    average, its words are those between spaces.
+
     ```python
     word_indices(["▁Two", "▁dog", "s", ".", "</s>"], "sentencepiece")  # [0, 1, 1, 1, -1]
+    word_indices(["▁犬", "が", "寝る", "。", "</s>"], "sentencepiece")  # [0, 1, 2, 3, -1]
     ```
 
     Args:
@@ -30,7 +51,9 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
     """
     if kind not in _KINDS:
         raise ValueError(f"Expected kind to be one of {_KINDS}. Received: kind={kind!r}.")
+    by_spaces = kind == "words" or _has_spaces("".join(tokens))
     indices, word, at_boundary = [], -1, True
+    before = ""  # the last character of the word so far
     for token in tokens:
         if token in _NO_TEXT:
             indices.append(-1)
@@ -43,9 +66,20 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
             at_boundary = True
             indices.append(-1)
             continue
+        if not by_spaces and re.search(UNSPACED, text[0] + before):
+            at_boundary |= not unicodedata.category(text[0]).startswith("M")
         word += at_boundary
-        at_boundary = False
+        at_boundary, before = False, text[-1]
         indices.append(word)
         if kind == "words":  # with a dictionary, a token can have several words
             word += len(text.split()) - 1
     return indices
+
+
+def _has_spaces(text: str) -> bool:
+    """Return whether spaces separate the words of a text, where "▁" stands for a space."""
+    for pattern, replacement in LEAVE_UNSPACED:
+        text = re.sub(pattern, replacement, text)
+    spaces = text.count("▁")
+    letters = len(text) - spaces
+    return letters == 0 or 0 < spaces >= letters / LONGEST_MEAN_WORD - 1
