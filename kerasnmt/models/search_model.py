@@ -54,8 +54,9 @@ class SearchModel(keras.Model):
             `Hypotheses` with ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
             records. A model that copies returns extended ids. The records are a dict of `weights`,
             `[batch, n_best, max_length, source_length]`, and, for a pointer-generator,
-            `generate_probability`, `[batch, n_best, max_length]`. They are empty if `with_records`
-            is False or the model has no attention. With `with_tree`, a pair of the `Hypotheses` and
+            `generate_probability`, `[batch, n_best, max_length]`, and, if its pointer is separate,
+            `pointer_weights`, with the shape of `weights`. They are empty if `with_records` is
+            False or the model has no attention. With `with_tree`, a pair of the `Hypotheses` and
             the `kerasnmt.decoding.SearchTree`.
 
         Raises:
@@ -147,8 +148,9 @@ class SearchModel(keras.Model):
 
         Returns:
             Records, a dict of `weights`, float32 `[batch, target_length, source_length]`, and, for
-            a pointer-generator, `generate_probability`, float32 `[batch, target_length]`. Row t
-            belongs to token t of the targets, whose last token is the end token.
+            a pointer-generator, `generate_probability`, float32 `[batch, target_length]`, and, if
+            its pointer is separate, `pointer_weights`, with the shape of `weights`. Row t belongs
+            to token t of the targets, whose last token is the end token.
 
         Raises:
             ValueError: If the model has no attention.

@@ -35,6 +35,8 @@ class SentenceAttention(NamedTuple):
             `[target_length]`, or None if the model does not copy from a context.
         kinds: Kinds of the tokens of source and target; see `by_words`. None for a kind that is not
             known, and for the regions of an image.
+        pointer_weights: Weights with which the model copies from the source, float32
+            `[target_length, source_length]`, or None if these are `weights`.
     """
 
     source_tokens: list[str]
@@ -45,6 +47,7 @@ class SentenceAttention(NamedTuple):
     context_weights: np.ndarray | None = None
     context_probability: np.ndarray | None = None
     kinds: tuple[str | None, str | None] = (None, None)
+    pointer_weights: np.ndarray | None = None
 
     @classmethod
     def of_batch(
@@ -68,6 +71,9 @@ class SentenceAttention(NamedTuple):
             attended = cls(source, target, weights[: len(target), : len(source)], kinds=kinds)
             known = [name for name in _PROBABILITIES if name in outputs]
             more: dict[str, Any] = {name: outputs[name][row, : len(target)] for name in known}
+            if "pointer_weights" in outputs:
+                pointed = outputs["pointer_weights"][row]
+                more["pointer_weights"] = pointed[: len(target), : len(source)]
             attended = attended._replace(**more)
             if "context_tokens" in outputs:
                 context = _tokens(outputs["context_tokens"][row])
@@ -178,6 +184,9 @@ class SentenceAttention(NamedTuple):
             return (means @ weights @ words.T).astype("float32")
 
         attended = SentenceAttention(source, target, between(self.weights, source_words))
+        if self.pointer_weights is not None:
+            pointed = between(self.pointer_weights, source_words)
+            attended = attended._replace(pointer_weights=pointed)
         for name in _PROBABILITIES:
             if (probability := getattr(self, name)) is not None:
                 merged: dict[str, Any] = {name: (means @ probability).astype("float32")}

@@ -37,7 +37,8 @@ class TranslationTask(SearchTask):
       weights are padded with 0. A model without attention does not have this step.
 
         - A pointer-generator also returns `generate_probability`, float32
-          `[batch, target_length]`.
+          `[batch, target_length]`. If its pointer is separate (`own_pointer=True`), it returns
+          `pointer_weights` too, with the shape of `weights`: it copies with these.
         - A model that reads a context also returns `context_tokens`, string
           `[batch, context_length]`, and `context_weights`, float32
           `[batch, target_length, context_length]`.
