@@ -42,6 +42,15 @@ def evaluate(
             "sacreBLEU's paired bootstrap tests whether the difference is significant.",
         ),
     ] = None,
+    tokenize: Annotated[
+        str | None,
+        typer.Option(
+            "--tokenize",
+            metavar="NAME",
+            help="Tokenizer of sacreBLEU for BLEU, such as 13a, intl, zh, ja-mecab, char or "
+            "flores200. By default, it suits the script of the references.",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -51,10 +60,11 @@ def evaluate(
     have p, the probability of a difference at least this large between equal systems.
     """
     load_tensorflow()
-    from kerasnmt.training import compared_scores, translation_scores
+    from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
     sources, references = _sentences(source, reference, pairs, context)
     contexts = read_contexts(context, len(sources))
+    tokenize = bleu_tokenizer(references, tokenize)
     console = progress_console()
     with console.status("loading the model"):
         translators = [load_translator(model, beam_size, others=with_run, search=search)]
@@ -67,7 +77,7 @@ def evaluate(
         for translator in translators
     ]
     score = translation_scores if baseline is None else compared_scores
-    results = {**score(*translations, references), "sentences": len(sources)}
+    results = {**score(*translations, references, tokenize=tokenize), "sentences": len(sources)}
     if as_json:
         print(json.dumps(results))
         return

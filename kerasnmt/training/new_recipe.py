@@ -212,12 +212,12 @@ def _count(files: PairFiles) -> int:
     return sum(1 for _ in files.lines())
 
 
-def _supports(texts: Sequence[str], size: int) -> bool:
-    """Return whether a SentencePiece vocabulary of this size can be trained on the texts."""
+def _supports(texts: Sequence[str], size: int, coverage: float) -> bool:
+    """Return whether such a SentencePiece vocabulary can be trained on the texts."""
     from kerasnmt.text import SentencePieceTokenizer
 
     try:
-        SentencePieceTokenizer.train(texts, size)
+        SentencePieceTokenizer.train(texts, size, character_coverage=coverage)
     except ValueError:
         return False
     return True

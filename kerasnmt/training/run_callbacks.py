@@ -86,6 +86,7 @@ class RunCallbacks:
         return TranslationQuality(
             *texts(corpora.pairs["validation"]),
             contexts=corpora.contexts.get("validation"),
+            tokenize=self.recipe.training.bleu_tokenizer,
             **self.recipe.search.greedy_options,
         )
 

@@ -51,9 +51,9 @@ def train_tokenizers(
             "source": source.concatenate(read),
         }
     tokenizers = {}
-    for name, options in section.chosen.items():
+    for name, chosen in section.chosen.items():
         try:
-            tokenizers[name] = _KINDS[options.kind].train(sides[name], options.vocabulary_size)
+            tokenizers[name] = _KINDS[chosen.kind].train(sides[name], **chosen.options)
         except ValueError as error:
             raise ValueError(f"tokenizer.{name}: {error}") from error
     return tokenizers

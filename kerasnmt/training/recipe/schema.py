@@ -68,11 +68,26 @@ class _Tokenizer(_Section):
         "it is a maximum, and null keeps all. SentencePiece needs a number that the text supports.",
     )
 
+    character_coverage: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="Share of the text's characters that SentencePiece covers; the rarest ones "
+        "become unknown. 0.9995 suits scripts with thousands of characters.",
+    )
+
     @model_validator(mode="after")
-    def _pieces_need_a_size(self) -> Self:
+    def _options_of_pieces(self) -> Self:
         if self.kind == "sentencepiece" and self.vocabulary_size is None:
             raise ValueError("should have vocabulary_size, such as 8000, with kind: sentencepiece")
+        if self.kind != "sentencepiece" and self.character_coverage != 1:
+            raise ValueError("should have kind: sentencepiece with character_coverage")
         return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Keywords of the tokenizer's `train`, without defaults."""
+        return self.model_dump(exclude={"kind"}, exclude_defaults=True)
 
 
 class _Tokenizers(_Section):
@@ -272,6 +287,11 @@ class _Training(_Section):
         "bleu",
         description="Score of the validation data that chooses the best model; exact is the "
         "percentage of exact matches, for tasks with one right answer, such as pronunciation.",
+    )
+    bleu_tokenizer: str | None = Field(
+        None,
+        description="Tokenizer of sacreBLEU, such as 13a, intl, zh, ja-mecab, char or flores200; "
+        "null to choose it from the script of the validation data. The run keeps the choice.",
     )
     early_stopping: _Count | None = Field(
         None,
