@@ -30,6 +30,31 @@ def as_texts(name: str, values: Any) -> list[str]:
     return [*map(str, texts)]  # an array has items of the type np.str_
 
 
+def as_weights(name: str, values: Any) -> np.ndarray:
+    """Return the weights of an argument.
+
+    Args:
+        name: Name of the argument, for the error.
+        values: List, array, tensor, pandas Series, generator or another iterable of numbers, or of
+            rows with one number.
+
+    Returns:
+        Float32 `[rows]`.
+
+    Raises:
+        ValueError: If the value is not a column of numbers, or a number is negative or not finite.
+    """
+    weights = as_list(name, values, "weights")
+    for number, weight in enumerate(weights, start=1):
+        one = np.asarray(weight)
+        if one.dtype.kind not in "biuf" or one.size != 1 or not 0 <= one < np.inf:
+            raise ValueError(
+                "Expected a finite weight of at least 0 for each sentence. Received: "
+                f"{name} whose item {number} is {_shown(weight)}."
+            )
+    return np.asarray(weights, "float32").reshape(-1)
+
+
 def as_list(name: str, values: Any, content: str) -> list[Any]:
     """Return the rows of an argument.
 

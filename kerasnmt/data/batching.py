@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasnmt.columns import as_texts
+from kerasnmt.columns import as_texts, as_weights
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets, growing_widths
 from kerasnmt.data.filling import Filling
@@ -35,6 +35,7 @@ def batches(
     *,
     alignments: Sequence[Iterable[tuple[int, int]]] | None = None,
     contexts: tf.data.Dataset | Iterable[str] | None = None,
+    sample_weight: tf.data.Dataset | Iterable[float] | None = None,
     tokens_per_batch: int = 4096,
     batch_size: int | None = None,
     max_length: int = 100,
@@ -83,7 +84,8 @@ def batches(
             such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a pandas
             DataFrame; an iterable of dicts; a function that returns one of these, which is called
             in each epoch, and whose pairs are read one by one; or `Shards`, which are read in
-            another order in each epoch, without `alignments`, `contexts` and `cache`.
+            another order in each epoch, without `alignments`, `contexts`, `sample_weight` and
+            `cache`.
         source_tokenizer: Tokenizer of the sources.
         target_tokenizer: Tokenizer of the targets, or None for `source_tokenizer`.
         alignments: Links (source word, target word) of each pair, for guided attention. Words are
@@ -92,6 +94,9 @@ def batches(
         contexts: Context of each pair, for models that read a context, in the order of the pairs: a
             dataset of string scalars, or a list, an array or another iterable of `str`. A context
             may be empty. It is padded to its own width.
+        sample_weight: Weight of each pair in the loss and the metrics, in the order of the pairs: a
+            dataset of scalars, or a list, an array or another iterable of numbers, at least 0. None
+            for weights of 1.
         tokens_per_batch: Maximum number of positions of the longest side of a batch. It determines
             the number of sentences, which is at least 1.
         batch_size: Number of sentences of a batch, instead of `tokens_per_batch`.
@@ -129,7 +134,8 @@ def batches(
           token, and `target_ids`, int32 `[batch, target_length]`, which start with the start token.
         - `targets`, int32 `[batch, target_length]`, are `target_ids` shifted by one position, and
           end with the end token.
-        - `sample_weight`, float32 `[batch, target_length]`, is 1 for tokens and 0 for padding.
+        - `sample_weight`, float32 `[batch, target_length]`, is 1, or the weight of the pair, for
+          tokens, and 0 for padding.
 
         Some options add entries to `inputs`:
 
@@ -142,12 +148,15 @@ def batches(
           `extended_vocabulary`, `extended_context_ids`.
 
     Raises:
-        ValueError: If `pairs` are not pairs of strings, the number of `alignments` or `contexts`
-            differs from the number of pairs, a size is out of range, `extended_vocabulary` is used
-            with two tokenizers, or `subword_sampling` or `Shards` with an option that they exclude.
+        ValueError: If `pairs` are not pairs of strings, the number of `alignments`, `contexts` or
+            weights differs from the number of pairs, a weight is negative or not finite, a size is
+            out of range, `extended_vocabulary` is used with two tokenizers, or `subword_sampling`
+            or `Shards` with an option that they exclude.
     """
     if isinstance(pairs, Shards):
-        _check_only_pairs(alignments=alignments, contexts=contexts, cache=cache)
+        _check_only_pairs(
+            alignments=alignments, contexts=contexts, sample_weight=sample_weight, cache=cache
+        )
     else:
         pairs = _as_dataset(pairs, source_key, target_key)
     check_size("tokens_per_batch", tokens_per_batch)
@@ -176,7 +185,8 @@ def batches(
         return ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain ones
 
     if not isinstance(pairs, Shards):
-        all_ids = ids_of(_examples(pairs, alignments, contexts).batch(1024))
+        examples = _examples(pairs, alignments, contexts, sample_weight)
+        all_ids = ids_of(examples.batch(1024))
         if cache:
             all_ids = all_ids.cache()
 
@@ -234,13 +244,16 @@ def _examples(
     pairs: tf.data.Dataset,
     alignments: Sequence[Iterable[tuple[int, int]]] | None,
     contexts: tf.data.Dataset | Iterable[str] | None,
+    sample_weight: tf.data.Dataset | Iterable[float] | None,
 ) -> tf.data.Dataset:
-    """Return a dataset of dicts with a pair, its links and its context."""
+    """Return a dataset of dicts with a pair, its links, its context and its weight."""
     examples = {"pair": pairs}
     if alignments is not None:
         examples["links"] = _links(pairs, alignments)
     if contexts is not None:
         examples["context"] = _contexts(pairs, contexts)
+    if sample_weight is not None:
+        examples["weight"] = _weights(pairs, sample_weight)
     return tf.data.Dataset.zip(examples)
 
 
@@ -260,6 +273,8 @@ def _to_ids(
     pair = {name: with_end(tf.ragged.boolean_mask(one, kept)) for name, one in ids.items()}
     if "links" in example:
         pair["links"] = tf.ragged.boolean_mask(example["links"], kept)
+    if "weight" in example:
+        pair["weight"] = tf.boolean_mask(example["weight"], kept)
     return pair
 
 
@@ -278,8 +293,11 @@ def _for_fit(
 ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
     """Return inputs, targets and sample weights."""
     targets = pair.pop("targets")
+    weights = tf.cast(targets != 0, tf.float32)
+    if "weight" in pair:
+        weights *= pair.pop("weight")[:, None]
     inputs = pair | {"target_ids": decoder_inputs(targets, vocabulary_size)}
-    return inputs, targets, tf.cast(targets != 0, tf.float32)
+    return inputs, targets, weights
 
 
 def _check_one_tokenizer(source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> None:
@@ -296,16 +314,30 @@ def _links(
     pairs: tf.data.Dataset, alignments: Sequence[Iterable[tuple[int, int]]]
 ) -> tf.data.Dataset:
     """Return a dataset of the links of each pair, int32 `[links, 2]`."""
-    count = int(pairs.cardinality())
-    if count != len(alignments):
-        raise ValueError(
-            "Expected as many alignments as pairs. "
-            f"Received: {len(alignments)} alignments, {count if count >= 0 else 'unknown'} pairs. "
-            "If the number of pairs is unknown, as in a filtered dataset, pass the pairs as a list."
-        )
+    _check_count("alignments", len(alignments), pairs)
     links = [[(int(one), int(other)) for one, other in some] for some in alignments]
     links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
     return tf.data.Dataset.from_tensor_slices(links)
+
+
+def _weights(pairs: tf.data.Dataset, weights: tf.data.Dataset | Iterable[float]) -> tf.data.Dataset:
+    """Return a dataset of the weight of each pair, float32 scalars."""
+    if isinstance(weights, tf.data.Dataset):
+        weights = weights.as_numpy_iterator()
+    weights = as_weights("sample_weight", weights)
+    _check_count("weights", len(weights), pairs)
+    return tf.data.Dataset.from_tensor_slices(weights)
+
+
+def _check_count(name: str, count: int, pairs: tf.data.Dataset) -> None:
+    """Check that a column has as many rows as there are pairs."""
+    expected = int(pairs.cardinality())
+    if count != expected:
+        raise ValueError(
+            f"Expected as many {name} as pairs. "
+            f"Received: {count} {name}, {expected if expected >= 0 else 'unknown'} pairs. "
+            "If the number of pairs is unknown, as in a filtered dataset, pass the pairs as a list."
+        )
 
 
 def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str]) -> tf.data.Dataset:

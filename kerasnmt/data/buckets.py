@@ -52,8 +52,8 @@ class Buckets:
 
         Args:
             pairs: Dataset of dicts of int32 `[length]`, with `source_ids` and `targets`, and
-                optionally `extended_source_ids`, `context_ids`, `extended_context_ids` and
-                `alignments`, `[target_length, source_length]`.
+                optionally `extended_source_ids`, `context_ids`, `extended_context_ids`,
+                `alignments`, `[target_length, source_length]`, and `weight`, a scalar.
 
         Returns:
             A dataset of the same dicts, where each tensor has a first axis of rows.
@@ -112,6 +112,7 @@ def _shapes(names: Iterable[str], source: Any, target: Any, context: Any) -> dic
         "alignments": [target, source],
         "context_ids": [context],
         "extended_context_ids": [context],
+        "weight": [],
     }
     return {name: shapes[name] for name in names}
 

@@ -23,7 +23,7 @@ class Filling:
         self.rows = tf.constant(rows)
 
     def fill(self, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """Pad all tensors of a batch, `[rows, width]` or `[rows, width, width]`."""
+        """Pad all tensors of a batch, `[rows]`, `[rows, width]` or `[rows, width, width]`."""
         places = {
             name: tf.searchsorted(self.widths, tf.shape(tensor)[1:])
             for name, tensor in batch.items()

@@ -621,6 +621,58 @@ def test_contexts_that_do_not_fit():
 
 
 @pytest.mark.parametrize(
+    "options", [{"few_shapes": False}, {"fill": True, "cache": True, "first_epoch": 1}], ids=str
+)
+def test_weights_stay_with_their_pairs(options):
+    pairs = [*dict.fromkeys(PAIRS[:200]), ("a" * 50, "1"), ("", "2")]  # two of them are dropped
+    weight_of = {pair: number / 8 for number, pair in enumerate(pairs)}
+    dataset = batches(
+        pairs, LETTERS, DIGITS, sample_weight=weight_of.values(), max_length=45, seed=3, **options
+    )
+    found = {}
+    for batch in dataset:
+        targets, weights = batch[1].numpy(), batch[2].numpy()
+        for pair, target, row in zip(text_of([batch]), targets, weights, strict=True):
+            found.setdefault(pair, row.max())
+            np.testing.assert_array_equal(row, weight_of.get(pair, 0) * (target != PAD_ID))
+        if len(found.keys() - {("", "")}) == len(pairs) - 2:  # with `first_epoch`, epochs go on
+            break
+    assert {pair: weight_of.get(pair, 0) for pair in found} == found
+
+
+def test_weights_by_hand(holding):
+    weights = holding([0.5, 3.0, 0.25])
+    ((_, _, found),) = batches(
+        [("abc", "10"), ("", "1"), ("b", "2")],
+        *(LETTERS, DIGITS),
+        sample_weight=weights,
+        shuffle=False,
+        max_length=4,
+    )
+    np.testing.assert_array_equal(found, [[0.5, 0.5, 0.5, 0], [0.25, 0.25, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], r"Expected as many weights as pairs\. Received: 1 weights, 2 pairs\."),
+        (tf.data.Dataset.range(3), r"Received: 3 weights, 2 pairs\."),
+        ([1.0, -0.5], r"finite weight of at least 0 .* sample_weight whose item 2 is -0\.5\."),
+        ([float("nan"), 1], r"sample_weight whose item 1 is nan\."),
+        ([1, float("inf")], r"sample_weight whose item 2 is inf\."),
+        (["1", "2"], r"sample_weight whose item 1 is '1'\."),
+        ([[1, 2], [3, 4]], r"sample_weight whose item 1 is \[1, 2\]\."),
+        (0.5, r"Expected a list of weights\. Received: sample_weight=0\.5, of type float\."),
+        ("12", r"Expected a list of weights\. Received: sample_weight='12', one string\."),
+    ],
+    ids=str,
+)
+def test_weights_that_do_not_fit(weights, message):
+    with pytest.raises(ValueError, match=message):
+        batches([("a", "1"), ("b", "2")], LETTERS, DIGITS, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
     "few_shapes",
     [pytest.param(True, marks=pytest.mark.thorough("pads whole batches of many shapes")), False],
 )
