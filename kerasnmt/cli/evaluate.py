@@ -8,7 +8,15 @@ import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
-from kerasnmt.cli.options import BeamSize, Context, Model, SearchOptions, WithRuns
+from kerasnmt.cli.options import (
+    BeamSize,
+    Columns,
+    Context,
+    Model,
+    SearchOptions,
+    WithRuns,
+    two_columns,
+)
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
@@ -16,7 +24,7 @@ from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 def evaluate(
     model: Model,
     source: Annotated[
-        Path | None, typer.Option("--source", help="File of sources; plain or .gz.")
+        Path | None, typer.Option("--source", help="File of sources, plain or compressed.")
     ] = None,
     reference: Annotated[
         Path | None, typer.Option("--reference", help="File of their translations.")
@@ -25,10 +33,12 @@ def evaluate(
         Path | None,
         typer.Option(
             "--pairs",
-            help="Instead of both, a file with a source, a tab and a translation per line. "
+            help="Instead of both, a file with a source, a tab and a translation per line, or "
+            ".csv or .jsonl with --columns. "
             "Consecutive lines with the same source are references of one sentence.",
         ),
     ] = None,
+    columns: Columns = None,
     context: Context = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
@@ -62,7 +72,7 @@ def evaluate(
     load_tensorflow()
     from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
-    sources, references = _sentences(source, reference, pairs, context)
+    sources, references = _sentences(source, reference, pairs, context, columns)
     contexts = read_contexts(context, len(sources))
     tokenize = bleu_tokenizer(references, tokenize)
     console = progress_console()
@@ -99,16 +109,23 @@ def evaluate(
 
 
 def _sentences(
-    source: Path | None, reference: Path | None, pairs: Path | None, context: Path | None
+    source: Path | None,
+    reference: Path | None,
+    pairs: Path | None,
+    context: Path | None,
+    columns: str | None,
 ) -> tuple[list[str], list[Any]]:
     """Return the sources, and one or several references of each source."""
     from kerasnmt.data import read_parallel, read_tsv
     from kerasnmt.training import grouped, texts
 
+    chosen = two_columns(columns)
     if pairs is None:
+        if chosen is not None:
+            raise ValueError("Expected --pairs FILE with --columns.")
         if source is None or reference is None:
             raise ValueError("Expected --source FILE with --reference FILE, or --pairs FILE.")
         return texts(read_parallel(source, reference))
     if any(file is not None for file in (source, reference, context)):
         raise ValueError("Expected --pairs FILE without --source, --reference and --context.")
-    return grouped(texts(read_tsv(pairs)))
+    return grouped(texts(read_tsv(pairs, chosen)))

@@ -44,7 +44,7 @@ def read_contexts(path: Path | None, number: int) -> list[str] | None:
     """Read the contexts of a number of texts.
 
     Args:
-        path: File with a context per line, plain or .gz, or None.
+        path: File with a context per line, plain or compressed, or None.
         number: Number of texts.
 
     Returns:

@@ -89,7 +89,7 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
         sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
         return tf.data.Dataset.from_tensor_slices(sides)
     if section.pairs:
-        return read_tsv(section.pairs)
+        return read_tsv(section.pairs, section.columns)
     return read_parallel(section.source, section.target)
 
 
@@ -116,7 +116,9 @@ def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[st
 
 
 def _shards(section: Any) -> Shards:
-    return Shards(section.pairs) if section.pairs else Shards(section.source, section.target)
+    if section.pairs:
+        return Shards(section.pairs, columns=section.columns)
+    return Shards(section.source, section.target)
 
 
 def _lines(path: Any) -> list[str]:

@@ -59,6 +59,12 @@ def test_pairs(kerasnmt, export_folder, files, tmp_path):
     (tmp_path / "rows.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in rows))
     done = kerasnmt("evaluate", export_folder, "--pairs", tmp_path / "rows.tsv")
     assert done == kerasnmt("evaluate", export_folder, *options(files))
+    wide = "".join(f"{n}\t{other}\t{one}\n" for n, (one, other) in enumerate(rows))
+    (tmp_path / "wide.tsv").write_text(wide)
+    chosen = kerasnmt(
+        "evaluate", export_folder, "--pairs", tmp_path / "wide.tsv", "--columns", "3,2"
+    )
+    assert chosen == done
     twice = "".join(2 * f"{one}\t{other}\n" for one, other in rows)
     (tmp_path / "rows.tsv").write_text(twice)
     found = json.loads(

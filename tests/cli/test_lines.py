@@ -25,7 +25,7 @@ def standard_input(monkeypatch):
         (b"a\nb", [["a", "b"]]),
         ("\ufeffa\n\ufeffb".encode(), [["a", "\ufeffb"]]),
         (b"a\r\n\r\nb c \r\n", [["a", ""], ["b c "]]),
-        ("a\u2028b\x0bc\x85d\re\nf".encode(), [["a\u2028b\x0bc\x85d\re", "f"]]),
+        ("a\u2028b\x0bc\x85d\re\nf".encode(), [["a\u2028b\x0bc\x85d e", "f"]]),
     ],
 )
 def test_lines(tmp_path, standard_input, data, chunks):

@@ -237,7 +237,7 @@ class Proposal:
             sizes |= {"embedding_dim": 256 if has_many_tokens else 128, "dropout": dropout}
         return sizes
 
-    def to_yaml(self, train: Mapping[str, str], validation: Mapping[str, str]) -> str:
+    def to_yaml(self, train: Mapping[str, Any], validation: Mapping[str, Any]) -> str:
         """Return the recipe as YAML, with a comment for each value.
 
         Args:
@@ -299,7 +299,7 @@ class Proposal:
         return entries
 
     def _data(
-        self, train: Mapping[str, str], validation: Mapping[str, str]
+        self, train: Mapping[str, Any], validation: Mapping[str, Any]
     ) -> list[tuple[str, dict[str, Any]]]:
         return [
             ("Training pairs. Paths are relative to the folder of this file.", {"train": train}),
@@ -387,5 +387,11 @@ def _written(values: Mapping[str, Any], indent: str) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield f"{indent}{key}:"
             yield from _written(value, f"{indent}  ")
+        elif isinstance(value, list):
+            yield f"{indent}{key}: [{', '.join(map(_scalar, value))}]"
         else:
-            yield f"{indent}{key}: {as_yaml(value) if isinstance(value, str) else value}"
+            yield f"{indent}{key}: {_scalar(value)}"
+
+
+def _scalar(value: Any) -> str:
+    return as_yaml(value) if isinstance(value, str) else str(value)

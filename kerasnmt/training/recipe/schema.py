@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from kerasnmt.data.patterns import is_pattern, matching_files
+from kerasnmt.data.tables import check_columns
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.text.translation_options import TranslationOptions
 from kerasnmt.training.recipe.messages import first_problem
@@ -121,7 +122,8 @@ class _Pairs(_Section):
 
     source: _File | None = Field(
         None,
-        description="File of source sentences, one in each line, or a pattern; plain or .gz.",
+        description="File of source sentences, one in each line, or a pattern; plain or compressed "
+        "with gzip, bzip2 or xz.",
     )
     target: _File | None = Field(
         None, description="File of the translations, line by line, or a pattern."
@@ -129,19 +131,39 @@ class _Pairs(_Section):
     pairs: _File | None = Field(
         None,
         description="File with a source, a tab and a target in each line, or a pattern, such as "
-        "corpus-*.tsv.gz; plain or .gz. Training pairs of a pattern are not kept in memory.",
+        "corpus-*.tsv.gz. Training pairs of a pattern are not kept in memory. See columns for "
+        ".csv and .jsonl.",
+    )
+    columns: list[Any] | None = Field(
+        None,
+        description="Columns of the source and the target in the files of pairs, such as [1, 3] "
+        "or, by the names of a heading row or the keys of .jsonl, [english, german].",
     )
     builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
     context: _File | None = Field(
-        None, description="File of contexts, line by line, for models that read them; plain or .gz."
+        None, description="File of contexts, line by line, for models that read them."
     )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         forms = ({"source", "target"}, {"pairs"}, {"builtin"})
-        if self.model_dump(exclude_none=True).keys() - {"alignments", "context"} not in forms:
+        further = {"alignments", "context", "columns", "weight", "weights"}
+        if self.model_dump(exclude_none=True).keys() - further not in forms:
             raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
+        if self.columns is not None and not self.pairs:
+            raise ValueError("should have pairs with columns")
         return self
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_are_two(cls, value: list[Any] | None) -> list[Any] | None:
+        try:
+            check_columns(value)
+        except ValueError:
+            value = []
+        if value is not None and len(value) != 2:
+            raise ValueError("should be two numbers, counted from 1, or two names")
+        return value
 
 
 class _TrainingPairs(_Pairs):
@@ -149,7 +171,7 @@ class _TrainingPairs(_Pairs):
 
     alignments: _File | None = Field(
         None,
-        description="File of word alignments, `0-0 1-2`, for guided attention; plain or .gz.",
+        description="File of word alignments, `0-0 1-2`, for guided attention.",
     )
 
     @model_validator(mode="after")
@@ -433,7 +455,8 @@ class Recipe(_Section):
         model: `name` of the model, and `keywords` of its constructor.
         tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
         data: `train`, `validation` and optionally `test`, each with `source` and `target`, `pairs`
-            or `builtin`; `train` optionally has `alignments`. Also `max_length`.
+            with optional `columns`, or `builtin`; `train` optionally has `alignments`. Also
+            `max_length`.
         training: Batches, optimizer and schedule.
         search: Options of translation. The validation after each epoch uses greedy search.
     """

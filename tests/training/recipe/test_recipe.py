@@ -320,7 +320,7 @@ class TestValues:
             (
                 "data.validation",
                 "",
-                "a mapping with the keys source, target, pairs, builtin, context. "
+                "a mapping with the keys source, target, pairs, columns, builtin, context. "
                 "Received: data.validation=None",
             ),
             ("training.epochs", "ten", "a valid integer. Received: training.epochs='ten'"),
