@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 _NO_TEXT = ("", "<s>", "</s>")
-_KINDS = ("sentencepiece", "words", "characters")
+_KINDS = ("sentencepiece", "words", "words_and_punctuation", "characters")
+JOINER = "￭"  # U+FFED, at the side of a token of `PunctuationTokenizer` without a space
 
 
 def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
@@ -19,7 +20,8 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
 
     Args:
         tokens: Tokens of one sentence from `Tokenizer.tokens`, with "▁" for a space.
-        kind: Kind of the tokens: `"sentencepiece"`, `"words"` or `"characters"`.
+        kind: Kind of the tokens: `"sentencepiece"`, `"words"`, `"words_and_punctuation"` or
+            `"characters"`.
 
     Returns:
         The index of each token's word, counted from 0, or -1 for padding, start, end and single
@@ -30,6 +32,8 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
     """
     if kind not in _KINDS:
         raise ValueError(f"Expected kind to be one of {_KINDS}. Received: kind={kind!r}.")
+    if kind == "words_and_punctuation":
+        tokens, kind = _with_spaces(tokens), "sentencepiece"
     indices, word, at_boundary = [], -1, True
     for token in tokens:
         if token in _NO_TEXT:
@@ -49,3 +53,16 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
         if kind == "words":  # with a dictionary, a token can have several words
             word += len(text.split()) - 1
     return indices
+
+
+def _with_spaces(tokens: Sequence[str]) -> list[str]:
+    """Return tokens with a "▁" for each space instead of joiners where there is none."""
+    joins, spaced = True, []
+    for token in tokens:
+        if token in _NO_TEXT:
+            spaced.append(token)
+            continue
+        text = token.strip(JOINER)
+        spaced.append(text if joins or token.startswith(JOINER) else f"▁{text}")
+        joins = token.endswith(JOINER)
+    return spaced
