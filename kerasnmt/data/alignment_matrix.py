@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from kerasnmt.text import Tokenizer
-from kerasnmt.text.word_indices import LEAVE_UNSPACED, LONGEST_MEAN_WORD, UNSPACED
+from kerasnmt.text.word_indices import JOINER, LEAVE_UNSPACED, LONGEST_MEAN_WORD, UNSPACED
 
 # Characters that Python's `str.strip` removes, and "▁", which stands for a space.
 _BARE = r"[▁\p{Z}\s\x{85}\x{1c}-\x{1f}\x{0b}]*"
@@ -46,6 +46,11 @@ def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
     tokens = tokenizer.tokens(ids[:-1])
     if tokenizer.kind == "words":
         words = tf.range(tf.size(tokens))
+    elif tokenizer.kind == "words_and_punctuation":
+        neighbors = tf.strings.join([tokens[:-1], tokens[1:]], "\t")
+        joined = tf.strings.regex_full_match(neighbors, f"(?s).*({JOINER}\t|\t{JOINER}).*")
+        starts = tf.concat([tf.fill([tf.minimum(tf.size(tokens), 1)], True), ~joined], axis=0)
+        words = tf.cumsum(tf.cast(starts, tf.int32)) - 1
     else:
         bare = tf.strings.regex_full_match(tokens, _BARE)
         begins = tf.strings.regex_full_match(tokens, "▁.*")

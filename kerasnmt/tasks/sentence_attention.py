@@ -169,9 +169,9 @@ class SentenceAttention(NamedTuple):
         target word. A single space belongs to the next word. End tokens stay.
 
         Args:
-            source_kind: Kind of the tokens of source and context: `"sentencepiece"`, `"words"` or
-                `"characters"`.
-            target_kind: Kind of the tokens of the translation, one of the same three.
+            source_kind: Kind of the tokens of source and context; see
+                `kerasnmt.text.word_indices`.
+            target_kind: Kind of the tokens of the translation.
 
         Returns:
             The attention between words.
@@ -199,6 +199,8 @@ class SentenceAttention(NamedTuple):
         return attended
 
 
+# Marks of spaces, or of missing spaces, that are not a part of a word.
+_MARKS = {"words": "", "words_and_punctuation": "￭"}
 _SIDES = ("source", "target")
 # Attributes with a probability for each target token.
 _PROBABILITIES = ("generate_probability", "context_probability")
@@ -237,7 +239,8 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
     for token, index in zip(tokens, indices, strict=True):
         if index == -1 or index != before:
             words.append("")
-        words[-1] += token if kind == "words" else token.replace("▁", "")
+        mark = _MARKS.get(kind, "▁")
+        words[-1] += token.replace(mark, "") if mark else token
         of_token.append(len(words) - 1)
         before = index
     return words, of_token

@@ -315,13 +315,14 @@ def _check_replacement(
             f"Received: replace_unknown=True with {model.name}, {why}."
         )
     kinds = [model.source_tokenizer.kind, model.target_tokenizer.kind]
-    if replace_unknown and kinds not in (["words"] * 2, ["characters"] * 2):
+    of_words = all(kind in ("words", "words_and_punctuation") for kind in kinds)
+    if replace_unknown and not of_words and kinds != ["characters"] * 2:
         raise ValueError(
             "Expected words on both sides, or characters on both sides, to replace unknown "
             "tokens. Received: replace_unknown=True with "
             f"{kinds[0]} and {kinds[1]}."
         )
-    if dictionary and not (replace_unknown and kinds == ["words"] * 2):
+    if dictionary and not (replace_unknown and of_words):
         raise ValueError(
             "Expected replace_unknown=True, and tokens that are words, for a dictionary. "
             f"Received: replace_unknown={replace_unknown} with {kinds[0]} and {kinds[1]}."

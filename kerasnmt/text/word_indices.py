@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 
 _NO_TEXT = ("", "<s>", "</s>")
-_KINDS = ("sentencepiece", "words", "characters")
+_KINDS = ("sentencepiece", "words", "words_and_punctuation", "characters")
+JOINER = "￭"  # U+FFED, at the side of a token of `PunctuationTokenizer` without a space
 
 # A character of a script that is written without spaces between words, as a class of characters in
 # the regular expressions of Python and TensorFlow: Thai, Lao, Tibetan, Burmese, Khmer, and from
@@ -40,7 +41,8 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
 
     Args:
         tokens: Tokens of one sentence from `Tokenizer.tokens`, with "▁" for a space.
-        kind: Kind of the tokens: `"sentencepiece"`, `"words"` or `"characters"`.
+        kind: Kind of the tokens: `"sentencepiece"`, `"words"`, `"words_and_punctuation"` or
+            `"characters"`.
 
     Returns:
         The index of each token's word, counted from 0, or -1 for padding, start, end and single
@@ -51,7 +53,9 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
     """
     if kind not in _KINDS:
         raise ValueError(f"Expected kind to be one of {_KINDS}. Received: kind={kind!r}.")
-    by_spaces = kind == "words" or _has_spaces("".join(tokens))
+    by_spaces = kind.startswith("words") or _has_spaces("".join(tokens))
+    if kind == "words_and_punctuation":
+        tokens, kind = _with_spaces(tokens), "sentencepiece"
     indices, word, at_boundary = [], -1, True
     before = ""  # the last character of the word so far
     for token in tokens:
@@ -83,3 +87,16 @@ def _has_spaces(text: str) -> bool:
     spaces = text.count("▁")
     letters = len(text) - spaces
     return letters == 0 or 0 < spaces >= letters / LONGEST_MEAN_WORD - 1
+
+
+def _with_spaces(tokens: Sequence[str]) -> list[str]:
+    """Return tokens with a "▁" for each space instead of joiners where there is none."""
+    joins, spaced = True, []
+    for token in tokens:
+        if token in _NO_TEXT:
+            spaced.append(token)
+            continue
+        text = token.strip(JOINER)
+        spaced.append(text if joins or token.startswith(JOINER) else f"▁{text}")
+        joins = token.endswith(JOINER)
+    return spaced

@@ -10,12 +10,23 @@ import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data import Shards
-from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, Tokenizer, WordTokenizer
+from kerasnmt.text import (
+    CharacterTokenizer,
+    PunctuationTokenizer,
+    SentencePieceTokenizer,
+    Tokenizer,
+    WordTokenizer,
+)
 from kerasnmt.training.run_folder import RunFolder
 
 _KINDS = {
     tokenizer.kind: tokenizer
-    for tokenizer in (CharacterTokenizer, SentencePieceTokenizer, WordTokenizer)
+    for tokenizer in (
+        CharacterTokenizer,
+        PunctuationTokenizer,
+        SentencePieceTokenizer,
+        WordTokenizer,
+    )
 }
 
 

@@ -13,6 +13,16 @@ from kerasnmt.text import word_indices
         ("sentencepiece", ["<s>", "▁a", "</s>", "b"], [-1, 0, -1, 0]),
         ("words", ["Two", "<unk>", ".", "</s>", ""], [0, 1, 2, -1, -1]),
         ("characters", [*"a▁bc", "▁", "▁", "<unk>", "\t", "d"], [0, -1, 1, 1, -1, -1, 2, -1, 3]),
+        (
+            "words_and_punctuation",
+            ["(￭", "Oslo", "￭)", "￭,", "is", "</s>", ""],
+            [0, 0, 0, 0, 1, -1, -1],
+        ),
+        (
+            "words_and_punctuation",
+            ["￭.", "<unk>", "a￭", "</s>", "￭b", "<unk>"],
+            [0, 1, 2, -1, 2, 3],
+        ),
         ("words", [], []),
         # Scripts without spaces: pieces are words, and combining characters are not.
         ("sentencepiece", ["▁犬", "が", "寝る", "。", "</s>"], [0, 1, 2, 3, -1]),

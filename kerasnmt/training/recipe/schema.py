@@ -60,7 +60,9 @@ class _Model(_Section):
 class _Tokenizer(_Section):
     """Tokenizer that is trained on the training data."""
 
-    kind: Literal["sentencepiece", "words", "characters"] = Field(description="Kind of tokens.")
+    kind: Literal["sentencepiece", "words", "words_and_punctuation", "characters"] = Field(
+        description="Kind of tokens; words_and_punctuation is for words of plain text."
+    )
     vocabulary_size: int | None = Field(
         None,
         gt=4,

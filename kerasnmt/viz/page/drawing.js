@@ -44,7 +44,8 @@
       }
     });
     for (const unit of found) {
-      if (whole && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
+      if (whole && side.kind === "words_and_punctuation") unit.text = unit.text.replaceAll("￭", "");
+      else if (whole && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
       unit.text = unit.isEnd ? "end" : ["", "▁", " "].includes(unit.text) ? "␣" : unit.text;
     }
     return found;
@@ -56,7 +57,8 @@
     return 2 * count(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g) > count(/\p{L}/gu);
   }
   const merges = (sentence) =>
-    [...sentence.sources, sentence.target].some((side) => side.kind === "sentencepiece");
+    [...sentence.sources, sentence.target].some((side) =>
+      ["sentencepiece", "words_and_punctuation"].includes(side.kind));
 
   // The weights between units: summed over the tokens of a source word, averaged over those of a
   // target word.

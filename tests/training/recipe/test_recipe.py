@@ -261,7 +261,8 @@ class TestUnknownKeys:
                 "known: search.beam_size, search.length_penalty, search.length_normalization, "
                 "search.coverage_penalty, search.min_length, search.max_length, "
                 "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
-                "search.samples, search.temperature, search.top_k, search.top_p, search.seed, "
+                "search.allow_unknown, search.samples, search.temperature, search.top_k, "
+                "search.top_p, search.seed, "
                 "search.replace_unknown, search.dictionary",
             ),
         ],
@@ -303,7 +304,8 @@ class TestValues:
             (
                 "tokenizer.shared.kind",
                 "bpe",
-                "'sentencepiece', 'words' or 'characters'. Received: tokenizer.shared.kind='bpe'",
+                "'sentencepiece', 'words', 'words_and_punctuation' or 'characters'. Received: "
+                "tokenizer.shared.kind='bpe'",
             ),
             (
                 "tokenizer.shared.vocabulary_size",
