@@ -263,7 +263,7 @@ class EncoderDecoder(SearchModel):
         By default, the loss is the mean cross-entropy of the real target tokens of a batch. The
         loss of an epoch, or of validation data, is the mean over all its real tokens, however they
         are batched. Added losses, such as the loss of guided attention, are averaged over the
-        batches.
+        batches, without sample weights.
 
         Args:
             optimizer: See `keras.Model.compile`.
@@ -341,24 +341,35 @@ class EncoderDecoder(SearchModel):
         if data is None:
             state, data = state[:-1], state[-1]
         if not self.r_drop:
-            return super().train_step(*state, self._with_targets(data, self._needs_logits))
-        twice = keras.tree.map_structure(lambda tensor: ops.concatenate([tensor, tensor]), data)
-        return super().train_step(*state, self._with_targets(twice, needs_logits=True))
+            return super().train_step(*state, self._prepared(data, self._needs_logits))
+        inputs, targets, weights = self._prepared(data, needs_logits=True)
+        twice = keras.tree.map_structure(
+            lambda tensor: ops.concatenate([tensor, tensor]), (inputs, targets, weights)
+        )
+        return super().train_step(*state, twice)
 
     def test_step(self, *state: Any, data: Any = None) -> Any:
         """Measure the loss and the metrics of a batch; see `keras.Model.test_step`."""
         if data is None:
             state, data = state[:-1], state[-1]
-        return super().test_step(*state, self._with_targets(data, self._needs_logits))
+        return super().test_step(*state, self._prepared(data, self._needs_logits))
 
-    def _with_targets(self, data: Any, needs_logits: bool) -> tuple:
-        """Return a batch whose inputs contain its targets, unless the logits are needed."""
+    def _prepared(self, data: Any, needs_logits: bool) -> tuple:
+        """Return the inputs, the targets, and the weights of all target tokens of a batch.
+
+        The inputs contain the targets, unless the logits are needed.
+        """
         inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
-        if isinstance(inputs, Mapping) and targets is not None:
+        if targets is None:
+            raise ValueError(
+                "Expected targets, as in the (inputs, targets) of a dataset or in y. Received: "
+                "inputs alone."
+            )
+        if isinstance(inputs, Mapping):
             inputs = {name: value for name, value in inputs.items() if name != "targets"}
             if not needs_logits:
                 inputs["targets"] = targets
-        return keras.utils.pack_x_y_sample_weight(inputs, targets, weights)
+        return inputs, targets, token_weights(targets, weights)
 
     def compute_loss(
         self,
@@ -374,7 +385,8 @@ class EncoderDecoder(SearchModel):
             x: Inputs of `call`.
             y: Targets, int32 `[batch, target_length]`, padded with 0.
             y_pred: Outputs of `call`, or their `TokenProbability`.
-            sample_weight: Float `[batch, target_length]`, or None. Padding never counts.
+            sample_weight: Float `[batch, target_length]`, `[batch]` or `[batch, 1]`, or None.
+                Padding never counts.
             training: Whether this is a training batch. With R-Drop, its second half repeats the
                 first half.
         """
@@ -415,7 +427,12 @@ class EncoderDecoder(SearchModel):
     def fit(
         self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
     ) -> keras.callbacks.History:
-        """Train; see `keras.Model.fit`. Arrays of ids are checked first; datasets are not."""
+        """Train; see `keras.Model.fit`. Arrays of ids are checked first; datasets are not.
+
+        `sample_weight` has a weight for each token, `[batch, target_length]`, or for each sentence,
+        `[batch]` or `[batch, 1]`, also in datasets. There is no `class_weight`.
+        """
+        _refuse_class_weight(kwargs.get("class_weight"))
         self._check_arrays(x, y)
         if isinstance(validation_data, tuple):
             self._check_arrays(*validation_data[:2])
@@ -425,6 +442,18 @@ class EncoderDecoder(SearchModel):
         """Measure loss and metrics; see `keras.Model.evaluate`. Arrays are checked as in `fit`."""
         self._check_arrays(x, y)
         return super().evaluate(x, y, *args, **kwargs)
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """Train on one batch; see `keras.Model.train_on_batch`. The weights are those of `fit`."""
+        _refuse_class_weight(class_weight)
+        return super().train_on_batch(x, y, sample_weight, return_dict=return_dict)
 
     def _check_arrays(self, x: Any, y: Any) -> None:
         """Check ids in arrays. `call` cannot check them, because it gets tensors of a graph."""
@@ -444,6 +473,8 @@ class EncoderDecoder(SearchModel):
         is_dict = isinstance(inputs, Mapping)
         if not is_dict or any(name not in inputs for name in names):
             given = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
+            if isinstance(inputs, list | tuple) and not inputs:
+                given = f"{inputs}, which is empty"
             raise ValueError(
                 f"Expected a dict with {', '.join(names)} as inputs. Received: {given}. "
                 f"kerasnmt.data.{self.makes_batches} makes batches of such inputs."
@@ -518,6 +549,16 @@ class EncoderDecoder(SearchModel):
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
             for path, kind, count in rows:
                 print_fn(f"{path:{widths[0]}}  {kind:{widths[1]}}  {count:>{widths[2]}}")
+
+
+def _refuse_class_weight(class_weight: Any) -> None:
+    """Refuse Keras's weights of classes, which take one class for each row, not for each token."""
+    if class_weight is not None:
+        raise ValueError(
+            "Expected no class_weight, which Keras applies to one class of each row. Received: "
+            f"class_weight={class_weight!r:.60}. Weight target ids with sample_weight=table[y], "
+            "where table is an array with the weight of each id."
+        )
 
 
 def _layers_within(layer: keras.layers.Layer) -> Iterator[tuple[str, keras.layers.Layer]]:

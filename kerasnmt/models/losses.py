@@ -12,12 +12,27 @@ def token_weights(targets: Any, sample_weight: Any = None) -> Any:
 
     Args:
         targets: Int32 `[batch, target_length]`, padded with 0.
-        sample_weight: Float `[batch, target_length]`, or None for weights of 1.
+        sample_weight: Weights of the tokens, float `[batch, target_length]`, or of the sentences,
+            `[batch]` or `[batch, 1]`. None for weights of 1.
+
+    Raises:
+        ValueError: If the weights have another shape.
     """
     weight = ops.cast(ops.not_equal(targets, PAD_ID), "float32")
-    if sample_weight is not None:
-        weight = weight * ops.cast(sample_weight, "float32")
-    return weight
+    if sample_weight is None:
+        return weight
+    sample_weight = ops.convert_to_tensor(sample_weight, "float32")
+    if len(sample_weight.shape) == 1:
+        sample_weight = ops.expand_dims(sample_weight, 1)
+    rows, width = (*sample_weight.shape, None, None)[:2]
+    of_sentences_or_tokens = width in (1, None) or weight.shape[1] in (width, None)
+    of_all_rows = rows is None or weight.shape[0] in (rows, None)
+    if len(sample_weight.shape) != 2 or not (of_all_rows and of_sentences_or_tokens):
+        raise ValueError(
+            "Expected a sample_weight of shape [batch], [batch, 1] or [batch, target_length], here "
+            f"{list(weight.shape)}. Received: the shape {list(sample_weight.shape)}."
+        )
+    return weight * sample_weight
 
 
 def cross_entropy(

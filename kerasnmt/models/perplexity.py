@@ -31,4 +31,4 @@ class Perplexity(keras.metrics.Metric):
 
     def result(self) -> Any:
         """Return the perplexity, or 1 if there were no tokens."""
-        return ops.exp(self.total / ops.maximum(self.tokens, 1.0))
+        return ops.exp(ops.divide_no_nan(self.total, self.tokens))

@@ -6,8 +6,13 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.models import Perplexity
-from kerasnmt.models.losses import guided_attention_loss
-from kerasnmt.zoo import bahdanau_gru
+from kerasnmt.models.losses import guided_attention_loss, token_weights
+from kerasnmt.zoo import (
+    bahdanau_gru,
+    memory_network,
+    pointer_generator_gru,
+    show_attend_tell_lstm,
+)
 
 
 def log_softmax(logits):
@@ -316,3 +321,125 @@ def test_metrics_have_one_loss(make_model, batch):
     model.compile("sgd", loss=with_own, run_eagerly=True)
     assert [metric.name for metric in model.metrics] == ["loss", "perplexity"]
     assert all(metric is not model.word_loss for metric in model.metrics)
+
+
+SENTENCE_WEIGHTS = np.array([0.5, 0.0, 0.25], "float32")
+
+
+def sentence_weights(batch):
+    """A batch whose targets are as wide as it has rows, and the weights of its tokens."""
+    inputs, targets, _ = batch
+    inputs, targets = {**inputs, "target_ids": inputs["target_ids"][:, :3]}, targets[:, :3]
+    return inputs, targets, SENTENCE_WEIGHTS[:, None] * (targets != 0)
+
+
+def test_token_weights_by_hand():
+    targets = np.array([[5, 3, 0], [4, 6, 3], [3, 0, 0]])
+    expected = [[0.5, 0.5, 0], [2, 2, 2], [3, 0, 0]]
+    for weights in ([0.5, 2, 3], [[0.5], [2], [3]], [[0.5, 0.5, 9], [2, 2, 2], [3, 9, 9]]):
+        np.testing.assert_array_equal(token_weights(targets, weights), expected)
+    for weights in (1.0, [[1.0, 2.0]], np.ones([3, 2]), np.ones([2, 3]), np.ones([3, 3, 1])):
+        with pytest.raises(ValueError, match=r"shape \[batch\], \[batch, 1\] or .* Received: the"):
+            token_weights(targets, weights)
+
+
+@pytest.mark.parametrize("options", ["own loss", "r_drop", "Keras loss", "pointer-generator"])
+def test_weights_of_sentences_are_weights_of_their_tokens(make_model, batch, options):
+    """Weights `[batch]` belong to sentences, also if the targets are as wide as the batch."""
+    inputs, targets, weights = sentence_weights(batch)
+    model = make_model()
+    compiled = {
+        "r_drop": {"r_drop": 2.0},
+        "Keras loss": {"loss": keras.losses.SparseCategoricalCrossentropy(from_logits=True)},
+    }.get(options, {})
+    if options == "pointer-generator":
+        model = pointer_generator_gru(13, embedding_dim=6, units=5, dropout=0.0)
+    model.compile(
+        *(keras.optimizers.SGD(0.0),),
+        weighted_metrics=None if model.copies else ["sparse_categorical_accuracy"],
+        run_eagerly=True,
+        **compiled,
+    )
+    expected = model.evaluate(inputs, targets, sample_weight=weights, verbose=0, return_dict=True)
+    assert not model.copies or "generate_probability" in expected
+    if not compiled:
+        log = np.array(model.token_log_probability(inputs, targets))
+        perplexity = np.exp(-(weights * log).sum() / weights.sum())
+        np.testing.assert_allclose(expected["perplexity"], perplexity, rtol=1e-5)
+    for given in (SENTENCE_WEIGHTS, SENTENCE_WEIGHTS[:, None]):
+        dataset = tf.data.Dataset.from_tensor_slices((inputs, targets, given)).batch(3)
+        history = model.fit(inputs, targets, sample_weight=given, shuffle=False, verbose=0).history
+        for found in (
+            {name: values[0] for name, values in history.items()},
+            model.evaluate(inputs, targets, sample_weight=given, verbose=0, return_dict=True),
+            model.evaluate(dataset, verbose=0, return_dict=True),
+            model.train_on_batch(inputs, targets, given, return_dict=True),
+            model.test_on_batch(inputs, targets, given, return_dict=True),
+        ):
+            assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 2.0])
+def test_a_batch_without_weights(make_model, batch, r_drop):
+    """Padding does not count, also in weighted metrics."""
+    inputs, targets, weights = batch
+    model = make_model()
+    model.compile(
+        keras.optimizers.SGD(0.0),
+        r_drop=r_drop,
+        weighted_metrics=["sparse_categorical_accuracy"],
+        run_eagerly=True,
+    )
+    expected = model.evaluate(inputs, targets, sample_weight=weights, verbose=0)
+    dataset = tf.data.Dataset.from_tensors((inputs, targets))
+    for found in (
+        model.train_on_batch(inputs, targets),
+        model.test_on_batch(inputs, targets),
+        [values[0] for values in model.fit(dataset, verbose=0).history.values()],
+        [*model.train_step((inputs, targets)).values()],
+    ):
+        np.testing.assert_allclose(sorted(map(float, found)), sorted(expected), rtol=1e-5)
+
+
+def test_what_training_refuses(make_model, batch):
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile("sgd", run_eagerly=True)
+    for train in (model.fit, model.train_on_batch):
+        with pytest.raises(ValueError, match=r"Expected no class_weight.*sample_weight=table\[y\]"):
+            train(inputs, targets, class_weight={4: 2.0})
+    with pytest.raises(ValueError, match=r"Expected targets.*Received: inputs alone"):
+        model.train_on_batch(inputs)
+
+
+def test_weights_of_captions_and_answers():
+    captions = show_attend_tell_lstm(13, embedding_dim=6, units=5, image_size=32)
+    answers = memory_network(9, embedding_dim=6)
+    caption_inputs = {
+        "images": np.random.default_rng(0).integers(0, 255, [3, 32, 32, 3]).astype("uint8"),
+        "target_ids": np.array([[2, 5, 7], [2, 0, 0], [2, 9, 0]], "int32"),
+    }
+    captioned = np.array([[5, 7, 3], [3, 0, 0], [9, 3, 0]], "int32")
+    story = {"story_ids": np.ones([3, 2, 2], "int32"), "question_ids": np.array([[4], [5], [6]])}
+    for model, inputs, targets in (
+        (captions, caption_inputs, captioned),
+        (answers, story, np.array([4, 5, 8], "int32")),
+    ):
+        model.compile("sgd", run_eagerly=True)
+        one = {name: value[[0, 2]] for name, value in inputs.items()}
+        repeated = {name: np.concatenate([value, value[:1]]) for name, value in one.items()}
+        wanted = model.test_on_batch(repeated, targets[[0, 2, 0]], return_dict=True)
+        for weights in (np.array([2.0, 0, 1], "float32"), np.array([[2.0], [0], [1]], "float32")):
+            found = model.test_on_batch(inputs, targets, weights, return_dict=True)
+            if model is captions:  # the loss of its attention has no weights
+                found, wanted = ({"perplexity": one["perplexity"]} for one in (found, wanted))
+            assert found == pytest.approx(wanted, rel=1e-4)
+
+
+def test_perplexity_of_small_weights():
+    """A sum of weights below 1 does not change the mean."""
+    metric = Perplexity()
+    metric.update_state(np.log([[0.5, 0.125]]).astype("float32"), np.array([[0.1, 0.1]], "float32"))
+    assert float(metric.result()) == pytest.approx(4.0)
+    metric.reset_state()
+    assert float(metric.result()) == 1.0
