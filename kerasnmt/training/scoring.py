@@ -114,8 +114,10 @@ def compared_scores(
 
         - `bleu`, `chrf` and `exact` of the system.
         - `baseline_bleu`, `baseline_chrf` and `baseline_exact`.
-        - `bleu_p_value` and `chrf_p_value`, the probability that equal systems differ at least this
-          much, or 1 for equal scores.
+        - `bleu_p_value` and `chrf_p_value`, the share of samples whose absolute difference exceeds
+          the mean of all samples by more than the difference of the scores, or 1 for equal scores.
+          SacreBLEU computes it in the direction of the difference (one-sided). It does not say
+          before the test which system is better, so double it for a two-sided test.
         - `bleu_signature` and `chrf_signature`, with the number of samples and the seed.
 
     Raises:

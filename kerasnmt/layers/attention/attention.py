@@ -83,7 +83,7 @@ class Attention(Composite, keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        if not isinstance(score, str | keras.layers.Layer):
+        if not isinstance(score, str | Score):
             raise ValueError(
                 "Expected a score or its name. Received: "
                 f"score={score!r:.60}. Queries and values go into the call: "
@@ -217,6 +217,7 @@ class Attention(Composite, keras.layers.Layer):
         mask = memory_mask
         if mask is not None and len(query.shape) == 3:
             mask = ops.expand_dims(mask, 1)
+        mask = _both(mask, self.score.reachable(keys))
         if self.coverage is None:
             scores = self.score(query, keys)
         else:
@@ -225,8 +226,7 @@ class Attention(Composite, keras.layers.Layer):
             weights = masked_softmax(scores, mask)
         else:
             inside, factor = self.window(query, keys, memory_mask, position)
-            mask = inside if mask is None else ops.logical_and(mask, inside)
-            weights = masked_softmax(scores, mask) * factor
+            weights = masked_softmax(scores, _both(mask, inside)) * factor
         return weighted_sum(weights, values), weights
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
@@ -272,6 +272,13 @@ class Attention(Composite, keras.layers.Layer):
         if self._score_name is not None:
             config["score"] = self._score_name
         return config
+
+
+def _both(mask: Any, other: Any) -> Any:
+    """Return the positions of two boolean masks. None stands for all positions."""
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return ops.logical_and(mask, other)
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

@@ -65,6 +65,17 @@ class Score(keras.layers.Layer):
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method `call(query, keys)`.")
 
+    def reachable(self, keys: Any) -> Any:
+        """Return the positions that can get attention. By default, these are all positions.
+
+        Args:
+            keys: Keys from `project`, `[batch, source_length, key_units]`.
+
+        Returns:
+            Boolean `[source_length]`, or None for all positions.
+        """
+        return None
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class DotScore(Score):
@@ -260,11 +271,15 @@ class LocationScore(Score):
 
         Returns:
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Positions from `max_length` on have the score of the last row; see `reachable`.
         """
         positions = ops.arange(ops.shape(keys)[1])
         scores = ops.cast(on_rows(self.query_projection, query), "float32")
-        scores = ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
-        return ops.where(positions < self.max_length, scores, -1e9)
+        return ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
+
+    def reachable(self, keys: Any) -> Any:
+        """Return the positions below `max_length`; see `Score`."""
+        return ops.arange(ops.shape(keys)[1]) < self.max_length
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

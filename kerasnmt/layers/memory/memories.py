@@ -57,7 +57,7 @@ class SentenceAges(keras.layers.Layer):
         steps = ops.cast(sentence_mask, "int32")
         if training and self.random_noise:
             drawn = keras.random.uniform(ops.shape(sentence_mask), seed=self.seed_generator)
-            steps = steps * ops.where(drawn < self.random_noise, 2, 1)
+            steps = steps * (1 + ops.cast(drawn < self.random_noise, "int32"))
         ages = ops.flip(ops.cumsum(ops.flip(steps, axis=1), axis=1), axis=1) - 1
         return ops.clip(ages, 0, self.max_sentences - 1)
 

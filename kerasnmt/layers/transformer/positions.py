@@ -1,6 +1,5 @@
 """Position encodings and position embeddings of words."""
 
-import math
 from typing import Any
 
 import keras
@@ -42,9 +41,8 @@ class SinusoidalPositions(keras.layers.Layer):
             position = ops.arange(ops.shape(words)[1])
         places = ops.arange(units)
         lengths = 10000.0 ** (-2.0 / units * ops.cast(places // 2, "float32"))
-        # A cosine is a sine that began a quarter of a turn earlier.
-        begins = math.pi / 2 * ops.cast(places % 2, "float32")
-        waves = ops.sin(ops.cast(position, "float32")[..., None] * lengths + begins)
+        angles = ops.cast(position, "float32")[..., None] * lengths
+        waves = ops.where(places % 2 == 0, ops.sin(angles), ops.cos(angles))
         return words + ops.cast(waves, words.dtype)
 
     def check_length(self, length: int) -> None:
