@@ -304,7 +304,8 @@ class TestValues:
             (
                 "tokenizer.shared.kind",
                 "bpe",
-                "'sentencepiece', 'words', 'words_and_punctuation' or 'characters'. Received: tokenizer.shared.kind='bpe'",
+                "'sentencepiece', 'words', 'words_and_punctuation' or 'characters'. "
+                "Received: tokenizer.shared.kind='bpe'",
             ),
             (
                 "tokenizer.shared.vocabulary_size",
