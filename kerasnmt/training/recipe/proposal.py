@@ -4,7 +4,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 from unicodedata import category
 
@@ -20,6 +20,8 @@ _MANY_CHARACTERS, _COVERAGE = 1_000, 0.9995
 _LONGEST_WORD, _LONGEST_UNSPACED_WORD = 20, 8
 _MOST_WORDS = 20_000
 _MOST_CHARACTERS = 4_000
+# Share of the words of the targets that are neither known nor copied, for a model that copies.
+_LOST_WORDS = 0.05
 _FEWEST_EPOCHS, _MOST_EPOCHS = 3, 60
 _MOST_LENGTH = 400
 
@@ -96,12 +98,21 @@ class Side:
             _IDEOGRAPHS_PER_PIECE if self.is_ideographic else _CHARACTERS_PER_PIECE
         )
 
+    @property
+    def has_punctuation(self) -> bool:
+        """Whether words have punctuation at their side, as in plain text."""
+        marked = sum(count for word, count in self.words.items() if word != _bare(word))
+        return marked > 0.02 * self.words.total()
+
     def length(self, kind: str) -> int:
         """Return a number of tokens that hardly any text exceeds, including the end token."""
         count = {
             "characters": len,
             "words": lambda text: len(text.split()),
             "sentencepiece": lambda text: len(text) * 2 // (3 if self.is_ideographic else 6),
+            "words_and_punctuation": lambda text: sum(
+                1 + len(word) - len(_bare(word)) for word in text.split()
+            ),
         }[kind]
         lengths = sorted(map(count, self.texts))
         return lengths[math.ceil(0.99 * len(lengths)) - 1] + 1
@@ -150,13 +161,32 @@ class Proposal:
         if self.copies:
             if source.is_unspaced and target.is_unspaced:
                 return {"shared": ChosenTokenizer("characters")}
-            counts = source.words + target.words
-            repeated = sum(count > 1 for count in counts.values())
-            words = min(max(repeated, 1) + 4, _MOST_WORDS)
-            return {"shared": ChosenTokenizer("words", words)}
+            plain = source.has_punctuation or target.has_punctuation
+            kind = "words_and_punctuation" if plain else "words"
+            return {"shared": ChosenTokenizer(kind, self._words(_bare if plain else str))}
         if source.is_text and target.is_text and (pieces := self._pieces(source, target)):
             return {"shared": pieces}
         return {"source": self._tokenizer(source), "target": self._tokenizer(target)}
+
+    def _words(self, token: Callable[[str], str]) -> int:
+        """Return the size of a vocabulary of frequent words, for a model that copies the others.
+
+        The model learns to copy only words that are unknown in training. So the vocabulary is the
+        smallest with which few words of the targets are neither known nor in their source.
+        """
+        pairs = [
+            ([*map(token, source.split())], [*map(token, target.split())])
+            for source, target in zip(self.source.texts, self.target.texts, strict=True)
+        ]
+        counts = Counter(word for pair in pairs for text in pair for word in text)
+        lost = Counter(word for source, target in pairs for word in {*target} - {*source})
+        known, most = 0, _LOST_WORDS * sum(len({*target}) for _, target in pairs)
+        for word in sorted(counts, key=lambda word: (-counts[word], word)):
+            if lost.total() <= most or counts[word] == 1 or known == _MOST_WORDS - 4:
+                break
+            known += 1
+            del lost[word]
+        return max(known, 1) + 4
 
     def _tokenizer(self, side: Side) -> ChosenTokenizer:
         """Choose the tokenizer of one side."""
@@ -286,7 +316,10 @@ class Proposal:
         for name, (kind, size, coverage) in self.tokenizers.items():
             comment = _KINDS[kind]
             if self.copies:
-                comment += " The model copies other words from the source."
+                comment += (
+                    " The model copies other words from the source, and learns it from those of "
+                    "the training data: a smaller vocabulary copies more names."
+                )
             elif kind == "sentencepiece" and size is not None:
                 comment += f" Try {size // 2} too; a larger vocabulary needs more text."
                 if coverage is not None:
@@ -362,6 +395,7 @@ class Proposal:
 _KINDS = {
     "sentencepiece": "SentencePiece pieces: frequent words are one piece, rare words several.",
     "words": "Words between spaces. Separate punctuation by spaces too.",
+    "words_and_punctuation": "Words, and the punctuation at their sides.",
     "characters": "Single characters.",
 }
 
@@ -374,6 +408,13 @@ def _characters_for(counts: Counter[str], coverage: float) -> int:
             break
         wanted, characters = wanted - count, characters + 1
     return characters
+
+
+@cache
+def _bare(word: str) -> str:
+    """Return a word without the signs at its sides, if it has other characters."""
+    inside = [i for i, sign in enumerate(word) if category(sign)[0] not in "PS"]
+    return word[inside[0] : inside[-1] + 1] if inside else word
 
 
 def _comment(text: str, indent: str) -> list[str]:

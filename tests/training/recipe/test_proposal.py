@@ -137,6 +137,17 @@ def test_a_model_that_copies_shares_words_that_recur():
     proposal = propose(["a b b rare"], ["a b c"], 2_000, copies=True)
     assert proposal.tokenizers == {"shared": ChosenTokenizer("words", 6)}
     assert propose(["rare"] * 2, ["b c", "d e"], 1, copies=True).tokenizers["shared"][1] == 5
+    # 40 names are copied, and 10 words are translated: only the words belong to the vocabulary.
+    sources = [f"w{i % 10} n{i % 40}" for i in range(400)]
+    targets = [f"v{i % 10} n{i % 40}" for i in range(400)]
+    chosen = propose(sources, targets, 2_000, copies=True).tokenizers["shared"]
+    assert chosen == ChosenTokenizer("words", 13)  # the tenth word is 5% of the targets
+    plain = [f"({text})." for text in targets]
+    chosen = propose(sources, plain, 2_000, copies=True).tokenizers["shared"]
+    assert chosen == ChosenTokenizer("words_and_punctuation", 13)
+    assert Side(plain, 1).length("words_and_punctuation") == 6
+    hindi = Side(["नमस्ते दुनिया"], 1)  # vowels are no punctuation
+    assert not hindi.has_punctuation
     spelled = propose(WORDS, WORDS, 2_000, copies=True)
     assert spelled.tokenizers == {"shared": ChosenTokenizer("characters")}
 

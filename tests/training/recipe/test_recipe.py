@@ -81,6 +81,7 @@ class TestLoad:
             "accumulate_batches": 1,
             "precision": "float32",
             "monitor": "bleu",
+            "bleu_tokenizer": None,
             "early_stopping": None,
             "moving_average": None,
             "average_epochs": None,
