@@ -204,12 +204,15 @@ def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:
 def _best(
     translator: Any, request: dict[str, list], options: dict, scores: bool, alignments: bool
 ) -> Iterator[str]:
-    best = translator.ask(request, **options)
+    if alignments:
+        texts, contexts = request["text"], request.get("context")
+        best = translator.best_as_a_whole(texts, contexts=contexts, **options)
+    else:
+        best = translator.ask(request, **options)
     columns: list[Iterable[str]] = [[answer for answer, _ in best]]
     if scores:
         columns.append([f"{score:.6f}" for _, score in best])
     if alignments:
-        texts, contexts = request["text"], request.get("context")
         attention = translator.attention(texts, contexts=contexts, **options)
         columns.append(
             _pharaoh(text, translation, attended, translator.description)

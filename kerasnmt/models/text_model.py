@@ -70,6 +70,8 @@ class TextModel(Composite, keras.Model):
         All keys of `about` are optional:
 
         - `task`, `description`, `attribution` and `score` are texts.
+        - `good_for` and `not_for` are texts. `demonstration` says whether the model only shows what
+          an architecture learns, and is of no other use.
         - `evaluation` is the command that measures the score.
         - `license` is an identifier such as "cc-by-4.0".
         - `languages` are codes such as `["en", "fr"]`. Two languages are source and target.

@@ -29,6 +29,7 @@ _FIXED = {
     "no_repeat_ngram": 0,
     "samples": 0,
     "replace_unknown": False,
+    "split_sentences": False,
 }
 
 
