@@ -255,7 +255,7 @@ class Training:
         self.callbacks = RunCallbacks(
             self.folder,
             self.batches,
-            self.statistics.lengths,
+            self.statistics,
             self.validation,
             self.checkpoint,
             self.history,
