@@ -92,17 +92,17 @@ def evaluate(
         print(json.dumps(results))
         return
     for name, label in (("bleu", "BLEU"), ("chrf", "chrF")):
-        columns = [label, f"{results[name]:.2f}"]
+        cells = [label, f"{results[name]:.2f}"]
         if baseline is not None:
-            columns += [
+            cells += [
                 f"baseline {results[f'baseline_{name}']:.2f}",
                 f"p = {results[f'{name}_p_value']:.4f}",
             ]
-        print(*columns, results[f"{name}_signature"], sep="  ")
-    columns = [f"exact  {results['exact']:.2f}%"]
+        print(*cells, results[f"{name}_signature"], sep="  ")
+    cells = [f"exact  {results['exact']:.2f}%"]
     if baseline is not None:
-        columns.append(f"baseline {results['baseline_exact']:.2f}%")
-    print(*columns, sep="  ")
+        cells.append(f"baseline {results['baseline_exact']:.2f}%")
+    print(*cells, sep="  ")
     several = sum(map(len, references)) if pairs else len(sources)
     more = f" with {several:,} references" if several > len(sources) else ""
     print(f"on {len(sources):,} sentences{more}")

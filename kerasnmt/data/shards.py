@@ -139,7 +139,7 @@ class Shards:
     def _pairs(self, files: Sequence[str]) -> Iterator[tuple[bytes, ...]]:
         """Return the pairs of a shard."""
         if len(files) == 1:
-            return table_rows(*files, self.columns)
+            return table_rows(files[0], self.columns)
         return parallel_lines(*files)
 
     def _chunks(self, files: tf.Tensor) -> tf.data.Dataset:

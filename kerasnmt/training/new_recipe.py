@@ -45,7 +45,7 @@ class PairFiles:
     def __str__(self) -> str:
         return " and ".join(map(str, self.paths.values()))
 
-    def lines(self) -> Iterator[tuple[bytes, ...]]:
+    def lines(self) -> Iterator[Any]:
         """Yield the pairs, and check them.
 
         Raises:
@@ -62,7 +62,7 @@ class PairFiles:
             ending = "tsv" if key == "pairs" else f"{key}.txt"
             compressed = ".gz" if path.suffix in COMPRESSED else ""
             parts[key] = recipe.with_name(f"{recipe.stem}.{split}.{ending}{compressed}")
-        return type(self)(**parts)
+        return type(self)(None, **parts)
 
     def keys(self, folder: Path) -> dict[str, Any]:
         """Return the keys and values of a recipe in a folder."""

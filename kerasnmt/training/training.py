@@ -258,7 +258,7 @@ class Training:
         self.callbacks = RunCallbacks(
             self.folder,
             self.batches,
-            self.statistics.lengths,
+            self.statistics,
             self.validation,
             self.checkpoint,
             self.history,

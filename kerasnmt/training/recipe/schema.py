@@ -176,6 +176,28 @@ class _TrainingPairs(_Pairs):
         description="File of word alignments, `0-0 1-2`, for guided attention.",
     )
 
+    weight: Any = Field(
+        None,
+        description="Column of pairs with the weight of each pair in the loss, a number of at "
+        "least 0; with columns.",
+    )
+    weights: _File | None = Field(
+        None, description="File of weights of the pairs in the loss, line by line."
+    )
+
+    @model_validator(mode="after")
+    def _weights_have_one_form(self) -> Self:
+        if self.weight is not None and self.weights:
+            raise ValueError("should have either weight or weights")
+        if self.weight is not None:
+            try:
+                check_columns([*(self.columns or [None]), self.weight])
+            except ValueError:
+                raise ValueError(
+                    "should have weight, a column of pairs, by number or by name like columns"
+                ) from None
+        return self
+
     @model_validator(mode="after")
     def _not_of_the_builtin_corpus(self) -> Self:
         if self.builtin and self.alignments:
@@ -184,10 +206,11 @@ class _TrainingPairs(_Pairs):
 
     @model_validator(mode="after")
     def _patterns_are_of_pairs_only(self) -> Self:
-        if self.streams and (self.context or self.alignments):
+        weighted = self.weight is not None or self.weights
+        if self.streams and (self.context or self.alignments or weighted):
             raise ValueError(
-                "should have no context and no alignments with a pattern, because its pairs are "
-                "read in another order in each epoch"
+                "should have no context, alignments and weights with a pattern, because its pairs "
+                "are read in another order in each epoch"
             )
         return self
 
