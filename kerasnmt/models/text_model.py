@@ -65,7 +65,7 @@ class TextModel(Composite, keras.Model):
 
         By default, a preset is smaller than the file of `save`, because it has no optimizer state,
         and its weights are not float32. It has checksums, and a card for readers and model hubs.
-        See `kerasnmt.models.Preset` for its files.
+        See `kerasnmt.models.Preset` for its files. Parts that are frozen stay frozen.
 
         All keys of `about` are optional:
 
