@@ -15,7 +15,7 @@ from kerasnmt.layers.attention.scores import (
     ScaledDotScore,
     Score,
 )
-from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.composite import NON_TRAINABLE, Composite, build_once
 from kerasnmt.layers.products import products
 from kerasnmt.nearest_name import unknown_name_message
 
@@ -129,6 +129,7 @@ class Attention(Composite, keras.layers.Layer):
         self._query_units = query_shape[-1]
         if isinstance(self.score, str):
             self.score = _SCORES[self.score](self._query_units, self.dtype_policy.name)
+            self.score.trainable = self.trainable
         if keys_shape is None:
             keys_shape = self.project(keras.KerasTensor(values_shape)).shape
         build_once(self.score, query_shape, keys_shape)
@@ -267,9 +268,12 @@ class Attention(Composite, keras.layers.Layer):
         }
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments."""
+        """Return the constructor's arguments.
+
+        A score that was given by name remains a name, unless it is frozen alone.
+        """
         config = super().get_config()
-        if self._score_name is not None:
+        if self._score_name is not None and NON_TRAINABLE not in config:
             config["score"] = self._score_name
         return config
 

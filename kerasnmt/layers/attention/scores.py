@@ -5,10 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.products import on_rows
 
 
-class Score(keras.layers.Layer):
+class Score(Composite, keras.layers.Layer):
     """Base class of scores, which measure how well a query matches each source position.
 
     Your own score needs only `call`:
@@ -182,10 +183,6 @@ class GeneralScore(DotScore):
         """Turn a memory `[batch, source_length, memory_units]` into the keys W h_i."""
         return self.memory_projection(memory) * self.units**-0.5
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CosineScore(DotScore):
@@ -222,10 +219,6 @@ class CosineScore(DotScore):
     def call(self, query: Any, keys: Any) -> Any:
         """Score a query against every key; see `DotScore` for the shapes."""
         return super().call(_unit(query), keys) * ops.cast(self.gain, "float32")
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "sharpness": self.sharpness}
 
 
 def _unit(vectors: Any) -> Any:
@@ -280,10 +273,6 @@ class LocationScore(Score):
     def reachable(self, keys: Any) -> Any:
         """Return the positions below `max_length`; see `Score`."""
         return ops.arange(ops.shape(keys)[1]) < self.max_length
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "max_length": self.max_length}
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -350,7 +339,3 @@ class AdditiveScore(Score):
         hidden = ops.cast(hidden, "float32")
         energy = ops.cast(self.energy, "float32")
         return on_rows(lambda rows: ops.squeeze(ops.matmul(rows, energy), -1), hidden)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
