@@ -110,6 +110,13 @@ class TestLoad:
         assert "vocabulary_size" not in recipe.to_yaml()
         assert Recipe.from_dict(yaml.safe_load(recipe.to_yaml())) == recipe
 
+    def test_character_coverage_is_for_pieces(self, folder):
+        section = "tokenizer.shared={kind: %s, vocabulary_size: 50, character_coverage: 0.99}"
+        options = load(section % "sentencepiece").tokenizer.shared.options
+        assert options == {"vocabulary_size": 50, "character_coverage": 0.99}
+        message = "'tokenizer.shared' should have kind: sentencepiece with character_coverage"
+        assert message in problem(section % "words")
+
     def test_pieces_need_a_size(self, folder):
         message = "'tokenizer.shared' should have vocabulary_size, such as 8000, with kind"
         with pytest.raises(ValueError, match=message):
