@@ -163,7 +163,7 @@ class _Beam:
         ids, records = _trace_back(last["made"], best, last["time"])
         absent = ranks == IMPOSSIBLE
         lengths = ops.where(absent, 0, reorder(last["lengths"], best))
-        written = ops.arange(self.options.max_length) < lengths[..., None]
+        written = ops.arange(self.options.max_length, dtype="int32") < lengths[..., None]
         return Hypotheses(ops.where(written, ids, self.pad_id), ranks, clear(records, absent))
 
     def tree(self, last: dict[str, Any]) -> SearchTree | None:

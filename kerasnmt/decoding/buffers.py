@@ -29,7 +29,9 @@ def write(buffers: Any, values: Any, time: Any) -> Any:
 
     # `ops.scatter_update` of TensorFlow fails on an empty batch.
     def write_one(buffer: Any, value: Any) -> Any:
-        here = ops.reshape(ops.arange(buffer.shape[0]) == time, (-1, *[1] * len(value.shape)))
+        here = ops.reshape(
+            ops.arange(buffer.shape[0], dtype="int32") == time, (-1, *[1] * len(value.shape))
+        )
         return ops.where(here, ops.expand_dims(value, 0), buffer)
 
     return tree.map_structure(write_one, buffers, values)

@@ -59,7 +59,7 @@ def constrained(
         if never_ids:
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
             # `ops.where` on the log-probabilities gives the same search, but is slower.
-            found = found + ops.where(never, IMPOSSIBLE, 0.0)
+            found = found + IMPOSSIBLE * ops.cast(never, found.dtype)
         time: Any = carried.get("time")
         following = {} if time is None else {"time": time + 1}
         if options.min_length > 1:

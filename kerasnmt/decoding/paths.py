@@ -95,7 +95,7 @@ def follow_paths(
     sequences, records = batch_major(last["made"])
     absent = last["scores"] <= IMPOSSIBLE / 2
     lengths = ops.where(absent, 0, last["lengths"])
-    kept = ops.arange(options.max_length) < lengths[..., None]
+    kept = ops.arange(options.max_length, dtype="int32") < lengths[..., None]
     divisor = length_penalty(last["lengths"], options.length_penalty, options.length_normalization)
     scores = ops.where(absent, IMPOSSIBLE, last["scores"] / divisor)
     return Hypotheses(ops.where(kept, sequences, pad_id), scores, clear(records, absent))

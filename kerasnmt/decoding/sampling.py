@@ -95,7 +95,7 @@ def sample(
     )
     ids, scores, records = found
     equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)
-    order = ops.arange(options.samples)
+    order = ops.arange(options.samples, dtype="int32")
     drawn_before = ops.any(ops.logical_and(equal, order[:, None] > order), axis=-1)
     scores, best = ops.top_k(ops.where(drawn_before, IMPOSSIBLE, scores), n_best)
     ids, records = reorder((ids, records), ops.cast(best, "int32"))

@@ -266,13 +266,13 @@ class LocationScore(Score):
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
             Positions from `max_length` on have the score of the last row; see `reachable`.
         """
-        positions = ops.arange(ops.shape(keys)[1])
+        positions = ops.arange(ops.shape(keys)[1], dtype="int32")
         scores = ops.cast(on_rows(self.query_projection, query), "float32")
         return ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
 
     def reachable(self, keys: Any) -> Any:
         """Return the positions below `max_length`; see `Score`."""
-        return ops.arange(ops.shape(keys)[1]) < self.max_length
+        return ops.arange(ops.shape(keys)[1], dtype="int32") < self.max_length
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

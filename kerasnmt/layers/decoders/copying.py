@@ -36,7 +36,7 @@ class SourceWords(NamedTuple):
     def of(cls, source_ids: Any) -> Self:
         """Create the words from extended ids, int32 `[batch, source_length]`."""
         equal = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
-        positions = ops.arange(ops.shape(source_ids)[1])
+        positions = ops.arange(ops.shape(source_ids)[1], dtype="int32")
         earlier = positions[None, :] < positions[:, None]
         again = ops.any(ops.logical_and(equal, earlier), axis=-1)
         numbers = ops.cumsum(ops.cast(again, "int32"), axis=1)

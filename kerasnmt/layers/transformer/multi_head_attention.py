@@ -259,7 +259,7 @@ class MultiHeadSelfAttention(_MultiHead):
         keys, values = ops.transpose(keys, (0, 2, 3, 1)), ops.swapaxes(values, 1, 2)
         mask = None if mask is None else mask[:, None, None, :]
         if self.causal:
-            positions = ops.arange(ops.shape(words)[1])
+            positions = ops.arange(ops.shape(words)[1], dtype="int32")
             earlier = positions <= positions[:, None]
             mask = earlier if mask is None else ops.logical_and(mask, earlier)
         return self._attend(query, keys, values, mask, training)

@@ -40,8 +40,8 @@ class SinusoidalPositions(Composite, keras.layers.Layer):
                 f"Received: units={units}"
             )
         if position is None:
-            position = ops.arange(ops.shape(words)[1])
-        places = ops.arange(units)
+            position = ops.arange(ops.shape(words)[1], dtype="int32")
+        places = ops.arange(units, dtype="int32")
         lengths = 10000.0 ** (-2.0 / units * ops.cast(places // 2, "float32"))
         angles = ops.cast(position, "float32")[..., None] * lengths
         waves = ops.where(places % 2 == 0, ops.sin(angles), ops.cos(angles))
@@ -92,7 +92,7 @@ class LearnedPositions(Composite, keras.layers.Layer):
         length = ops.shape(words)[1]
         if isinstance(length, int):
             self.check_length(length)
-        position = ops.arange(length)
+        position = ops.arange(length, dtype="int32")
         return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
 
     def check_length(self, length: int) -> None:
