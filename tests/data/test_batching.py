@@ -722,3 +722,17 @@ def test_an_extended_vocabulary_is_of_one_tokenizer():
         batches(dataset_of(PAIRS[:2]), LETTERS, DIGITS, extended_vocabulary=True)
     inputs, *_ = batches(PAIRS[:2], LETTERS, LETTERS, extended_vocabulary=True).element_spec
     assert "extended_source_ids" in inputs
+
+
+@pytest.mark.parametrize(
+    ("tokenizers", "message"),
+    [
+        (((LETTERS, DIGITS),), r"as source_tokenizer\. Received: \(<CharacterTokenizer.* two arg"),
+        ((None,), r"as source_tokenizer\. Received: None\."),
+        ((LETTERS, "digits"), r"as target_tokenizer\. Received: 'digits'\."),
+    ],
+    ids=str,
+)
+def test_what_is_no_tokenizer_is_refused(tokenizers, message):
+    with pytest.raises(ValueError, match=message):
+        batches(PAIRS[:2], *tokenizers)
