@@ -15,7 +15,7 @@ def as_texts(name: str, values: Any) -> list[str]:
         values: List, tuple, array, tensor, pandas Series, generator or another iterable of strings.
 
     Returns:
-        A list of `str`.
+        A list of `str`. Half of a surrogate pair, which UTF-8 cannot encode, becomes U+FFFD.
 
     Raises:
         ValueError: If the value is a single string, or contains something other than text.
@@ -27,7 +27,15 @@ def as_texts(name: str, values: Any) -> list[str]:
                 f"Expected a list of texts. Received: {name} whose item {number} is "
                 f"{_shown(text)}, of type {type(text).__name__}."
             )
-    return [*map(str, texts)]  # an array has items of the type np.str_
+    return [*map(without_surrogates, texts)]
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text as `str`, where half of a surrogate pair is U+FFFD, the replacement character.
+
+    An array has items of the type `np.str_`.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def as_weights(name: str, values: Any) -> np.ndarray:

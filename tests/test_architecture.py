@@ -34,6 +34,8 @@ COMMON = {
     "lazy_names",
     "nearest_name",
     "preset_folders",
+    "progress_lines",
+    "scripts",
     "small_weights",
     "time_cache",
     "version",

@@ -98,3 +98,11 @@ def test_a_vocabulary_is_a_column_of_texts(holding, no_texts):
     values, message = no_texts
     with pytest.raises(ValueError, match=re.escape(f"Received: words{message}")):
         WordTokenizer(values)
+
+
+def test_half_of_a_surrogate_pair_is_the_replacement_character():
+    assert as_texts("texts", ["a\ud800b", "\ud83d\ude00", "犬\udc80"]) == [
+        "a\ufffdb",
+        "😀",
+        "犬\ufffd",
+    ]

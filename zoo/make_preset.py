@@ -9,6 +9,8 @@ its own keys. Besides the keys of `model.save_to_preset(about=…)`, there are
 - `test`: a file of pairs, relative to the YAML file. The preset is scored on it, and its `bleu`,
   `chrf`, `exact` and `error` (100 - `exact`) fill the braces in `score`. Without `test`, write the
   score itself.
+- `fold_case`: whether the source's characters are looked up in lowercase too; see
+  `CharacterTokenizer`.
 - `inputs`: the requests of the examples. The preset computes their outputs.
 
 The script replaces an existing preset.
@@ -29,6 +31,7 @@ import yaml
 from kerasnmt.data import builtin_scenes, read_tsv
 from kerasnmt.models import Preset, in_float32, load_model
 from kerasnmt.preset_folders import shipped_presets
+from kerasnmt.text import CharacterTokenizer
 from kerasnmt.training import grouped, texts, translation_scores
 
 PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
@@ -65,9 +68,13 @@ def main() -> None:
     document = yaml.safe_load(arguments.document.read_text(encoding="utf-8"))
     about = {**document["all"], **document[arguments.name]}
     weights = about.pop("weights", "float16")
+    fold_case = about.pop("fold_case", False)
     test, inputs = about.pop("test", None), about.pop("inputs")
     with tempfile.TemporaryDirectory() as folder:
         model = in_float32(load_model(arguments.model, compile=False))
+        if fold_case:
+            config = model.source_tokenizer.get_config()
+            model.source_tokenizer = CharacterTokenizer(**{**config, "fold_case": True})
         place = model.save_to_preset(Path(folder, arguments.name), weights=weights, about=about)
         preset = Preset(place)
         model = preset.load()

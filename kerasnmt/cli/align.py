@@ -14,7 +14,7 @@ from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
 def align(
     run: Trained,
-    source: Annotated[Path, typer.Option("--source", help="File of sources; plain or .gz.")],
+    source: Annotated[Path, typer.Option("--source", help="File of sources, plain or compressed.")],
     target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
     context: Context = None,
     gold: Annotated[

@@ -63,7 +63,7 @@ def attention(
         translator = load_translator(model)
         check_fields(translator.fields, given)
         (attended,) = translator.attention([text], contexts=contexts)
-        (target,) = translator.translate([text], contexts=contexts)
+        ((target, _),) = translator.best_as_a_whole([text], contexts=contexts)
         sides = (
             ("source", text, attended.source_tokens),
             ("target", target, attended.target_tokens),
@@ -119,7 +119,7 @@ def _write_page(
         translator = load_translator(model)
         check_fields(translator.fields, given)
         sentences = translator.attention(texts, contexts=contexts)
-        targets = translator.translate(texts, contexts=contexts)
+        targets = [best for best, _ in translator.best_as_a_whole(texts, contexts=contexts)]
         for text, sentence in zip(texts, sentences, strict=True):
             if not sentence.target_tokens:
                 raise _no_tokens(text)

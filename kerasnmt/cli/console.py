@@ -12,6 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from kerasnmt.progress_lines import ProgressLines
+
 
 def progress_console() -> Console:
     """Return the console for progress and messages, on standard error.
@@ -31,10 +33,18 @@ def say(console: Console, message: str) -> None:
 
 @contextmanager
 def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar if the console is a terminal, and yield a function that advances it."""
+    """Show a bar, or lines if this is no terminal, and yield a function that advances it."""
+    lines, done = ProgressLines(console, what, total), 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress.advance(task, more)
+        lines.update(done)
+
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total)
-        yield lambda done: progress.advance(task, done)
+        yield advance
 
 
 def translate_chunks(

@@ -8,7 +8,15 @@ import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
 from kerasnmt.cli.loading import load_translator
-from kerasnmt.cli.options import BeamSize, Context, Model, SearchOptions, WithRuns
+from kerasnmt.cli.options import (
+    BeamSize,
+    Columns,
+    Context,
+    Model,
+    SearchOptions,
+    WithRuns,
+    two_columns,
+)
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 
@@ -16,7 +24,7 @@ from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
 def evaluate(
     model: Model,
     source: Annotated[
-        Path | None, typer.Option("--source", help="File of sources; plain or .gz.")
+        Path | None, typer.Option("--source", help="File of sources, plain or compressed.")
     ] = None,
     reference: Annotated[
         Path | None, typer.Option("--reference", help="File of their translations.")
@@ -25,10 +33,12 @@ def evaluate(
         Path | None,
         typer.Option(
             "--pairs",
-            help="Instead of both, a file with a source, a tab and a translation per line. "
+            help="Instead of both, a file with a source, a tab and a translation per line, or "
+            ".csv or .jsonl with --columns. "
             "Consecutive lines with the same source are references of one sentence.",
         ),
     ] = None,
+    columns: Columns = None,
     context: Context = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
@@ -42,6 +52,15 @@ def evaluate(
             "sacreBLEU's paired bootstrap tests whether the difference is significant.",
         ),
     ] = None,
+    tokenize: Annotated[
+        str | None,
+        typer.Option(
+            "--tokenize",
+            metavar="NAME",
+            help="Tokenizer of sacreBLEU for BLEU, such as 13a, intl, zh, ja-mecab, char or "
+            "flores200. By default, it suits the script of the references.",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -51,10 +70,11 @@ def evaluate(
     have p, the probability of a difference at least this large between equal systems.
     """
     load_tensorflow()
-    from kerasnmt.training import compared_scores, translation_scores
+    from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
-    sources, references = _sentences(source, reference, pairs, context)
+    sources, references = _sentences(source, reference, pairs, context, columns)
     contexts = read_contexts(context, len(sources))
+    tokenize = bleu_tokenizer(references, tokenize)
     console = progress_console()
     with console.status("loading the model"):
         translators = [load_translator(model, beam_size, others=with_run, search=search)]
@@ -67,38 +87,45 @@ def evaluate(
         for translator in translators
     ]
     score = translation_scores if baseline is None else compared_scores
-    results = {**score(*translations, references), "sentences": len(sources)}
+    results = {**score(*translations, references, tokenize=tokenize), "sentences": len(sources)}
     if as_json:
         print(json.dumps(results))
         return
     for name, label in (("bleu", "BLEU"), ("chrf", "chrF")):
-        columns = [label, f"{results[name]:.2f}"]
+        cells = [label, f"{results[name]:.2f}"]
         if baseline is not None:
-            columns += [
+            cells += [
                 f"baseline {results[f'baseline_{name}']:.2f}",
                 f"p = {results[f'{name}_p_value']:.4f}",
             ]
-        print(*columns, results[f"{name}_signature"], sep="  ")
-    columns = [f"exact  {results['exact']:.2f}%"]
+        print(*cells, results[f"{name}_signature"], sep="  ")
+    cells = [f"exact  {results['exact']:.2f}%"]
     if baseline is not None:
-        columns.append(f"baseline {results['baseline_exact']:.2f}%")
-    print(*columns, sep="  ")
+        cells.append(f"baseline {results['baseline_exact']:.2f}%")
+    print(*cells, sep="  ")
     several = sum(map(len, references)) if pairs else len(sources)
     more = f" with {several:,} references" if several > len(sources) else ""
     print(f"on {len(sources):,} sentences{more}")
 
 
 def _sentences(
-    source: Path | None, reference: Path | None, pairs: Path | None, context: Path | None
+    source: Path | None,
+    reference: Path | None,
+    pairs: Path | None,
+    context: Path | None,
+    columns: str | None,
 ) -> tuple[list[str], list[Any]]:
     """Return the sources, and one or several references of each source."""
     from kerasnmt.data import read_parallel, read_tsv
     from kerasnmt.training import grouped, texts
 
+    chosen = two_columns(columns)
     if pairs is None:
+        if chosen is not None:
+            raise ValueError("Expected --pairs FILE with --columns.")
         if source is None or reference is None:
             raise ValueError("Expected --source FILE with --reference FILE, or --pairs FILE.")
         return texts(read_parallel(source, reference))
     if any(file is not None for file in (source, reference, context)):
         raise ValueError("Expected --pairs FILE without --source, --reference and --context.")
-    return grouped(texts(read_tsv(pairs)))
+    return grouped(texts(read_tsv(pairs, chosen)))

@@ -1,5 +1,6 @@
 """`kerasnmt export`."""
 
+import warnings
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -69,6 +70,11 @@ def export(
             raise ValueError(
                 "Expected a recipe without search.replace_unknown, because LiteRT models do not "
                 f"return attention weights. Received: {run}"
+            )
+        if translates and options.pop("split_sentences", False):
+            warnings.warn(
+                f"exports for {runtime.value} do not split texts into sentences, as {run} does",
+                stacklevel=1,
             )
         write: Callable[..., str]
         if runtime is Runtime.LITERT:

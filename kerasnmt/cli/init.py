@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.console import command, print_commands, print_table, progress_console, say
+from kerasnmt.cli.options import Columns, two_columns
 from kerasnmt.cli.quiet import load_tensorflow
 
 
@@ -14,7 +15,7 @@ def init(
     source: Annotated[
         Path | None,
         typer.Option(
-            "--source", metavar="FILE", help="File of sources, one per line; plain or .gz."
+            "--source", metavar="FILE", help="File of sources, one per line, plain or compressed."
         ),
     ] = None,
     target: Annotated[
@@ -26,9 +27,11 @@ def init(
         typer.Option(
             "--pairs",
             metavar="FILE",
-            help="Instead of both, a file with a source, a tab and a translation per line.",
+            help="Instead of both, a file with a source, a tab and a translation per line; or "
+            ".csv or .jsonl with --columns.",
         ),
     ] = None,
+    columns: Columns = None,
     validation_source: Annotated[
         Path | None,
         typer.Option(
@@ -61,7 +64,8 @@ def init(
     """
     from kerasnmt.training import NewRecipe
 
-    train = _files("", source=source, target=target, pairs=pairs)
+    chosen = two_columns(columns)
+    train = _files("", chosen, source=source, target=target, pairs=pairs)
     if train is None:
         raise ValueError("Expected --source FILE with --target FILE, or --pairs FILE.")
     if source is not None and target is not None and source.resolve() == target.resolve():
@@ -71,6 +75,7 @@ def init(
         )
     validation = _files(
         "validation-",
+        chosen if validation_pairs else None,
         source=validation_source,
         target=validation_target,
         pairs=validation_pairs,
@@ -95,7 +100,7 @@ def init(
     )
 
 
-def _files(prefix: str, **files: Path | None) -> Any:
+def _files(prefix: str, columns: Any, **files: Path | None) -> Any:
     """Return the files of the options `--source` and `--target`, or `--pairs`, or None."""
     from kerasnmt.training import PairFiles
 
@@ -105,7 +110,7 @@ def _files(prefix: str, **files: Path | None) -> Any:
             f"Expected --{prefix}source FILE with --{prefix}target FILE, or --{prefix}pairs FILE. "
             f"Received: {' and '.join(f'--{prefix}{key}' for key in given)}."
         )
-    return PairFiles(**given) if given else None
+    return PairFiles(columns, **given) if given else None
 
 
 def _print_recipe(new: Any, recipe: Any) -> None:

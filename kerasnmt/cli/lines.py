@@ -1,21 +1,25 @@
 """Lines of text from a file or from standard input."""
 
+import io
+import os
+import stat
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.data.lines import without_mark
+from kerasnmt.data.lines import compression, opened, without_end, without_mark
 
 
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
     """Read lines, at most `size` at a time.
 
-    The available lines of standard input are yielded without waiting for more. Lines end with a
-    line feed. A carriage return before it and a byte order mark at the start are removed.
+    The available lines of a pipe or a terminal are yielded without waiting for more. Lines end
+    as in training data; see `without_end`. A byte order mark at the start is removed.
 
     Args:
-        path: A file, or None for standard input.
+        path: A file, plain or compressed; see `opened`. None for standard input.
         size: Maximum number of lines of a chunk.
 
     Yields:
@@ -25,9 +29,9 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
         ValueError: If a line is not UTF-8, after the earlier lines. The error contains the number
             of the line.
     """
-    name = path or "standard input"
+    name, live = path or "standard input", is_live(path)
     number = 0
-    with path.open("rb") if path else sys.stdin.buffer as stream:
+    with opened(path) if path else nullcontext(sys.stdin.buffer) as stream:
         chunk: list[str] = []
         for lines in _blocks(stream):
             for line in lines:
@@ -35,9 +39,13 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
                 if number == 1:
                     line = without_mark(line)
                 try:
-                    chunk.append(line.removesuffix(b"\r").decode("utf-8"))
+                    chunk.append(without_end(line).decode("utf-8"))
                 except UnicodeDecodeError as error:
                     yield chunk
+                    if number == 1 and (packed := compression(line)):
+                        raise ValueError(
+                            f"{name}: expected text. Received: {packed}. Unpack it first."
+                        ) from error
                     raise ValueError(
                         f"{name}, line {number}: expected UTF-8. Received: byte "
                         f"0x{line[error.start]:02x} at position {error.start + 1}. Convert the "
@@ -46,11 +54,24 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
                 if len(chunk) == size:
                     yield chunk
                     chunk = []
-            if chunk and not path:
+            if chunk and live:
                 yield chunk
                 chunk = []
         if chunk:
             yield chunk
+
+
+def is_live(path: Path | None) -> bool:
+    """Return whether lines may come slowly: from a terminal, a pipe or a socket, not from a file.
+
+    Args:
+        path: Path of the lines, or None for standard input.
+    """
+    try:
+        mode = os.stat(sys.stdin.fileno() if path is None else path).st_mode
+    except io.UnsupportedOperation:  # standard input is an object of Python
+        return True
+    return not stat.S_ISREG(mode)
 
 
 def _blocks(stream: Any) -> Iterator[list[bytes]]:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt import preset_folders
 from kerasnmt.cli.console import print_table
 from kerasnmt.cli.quiet import load_tensorflow
 
@@ -44,7 +45,20 @@ def _describe(constructor: Callable) -> None:
         if parameter.kind is parameter.KEYWORD_ONLY:
             print(f"  {parameter.name}: {json.dumps(parameter.default)}")
     print(f"\nLayers, with a vocabulary of {_VOCABULARY:,}:")
-    constructor(_VOCABULARY).summary(expand_nested=True)
+    model = constructor(_VOCABULARY)
+    model.summary(expand_nested=True)
+    from kerasnmt.models import TranslationModel
+
+    if isinstance(model, TranslationModel) and not model.reads_context:
+        print(f"\nTrain it on your pairs: kerasnmt init --model {name} --pairs pairs.tsv")
+    trained = [
+        preset
+        for preset, folder in preset_folders.shipped_presets().items()
+        if json.loads((folder / preset_folders.METADATA).read_bytes())["model"] == name
+    ]
+    if trained:
+        print(f"Try it trained: kerasnmt presets {trained[0]}  # {len(trained)} in all: ", end="")
+        print(", ".join(trained))
 
 
 def _documented() -> dict[str, str]:

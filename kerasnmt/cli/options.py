@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.data.tables import as_column
 from kerasnmt.decoding.search_options import SearchOptions as Declared
 from kerasnmt.text.translation_options import TranslationOptions
 
@@ -55,12 +56,38 @@ Context = Annotated[
         help="File of contexts, one per line, for models that read a context with each text.",
     ),
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="SOURCE,TARGET",
+        help="Columns of the files of pairs, by number, such as 1,3, or by the names of the "
+        "heading row or the keys of .jsonl, such as english,german.",
+        show_default="two columns",
+    ),
+]
 WithRuns = Annotated[
     list[str] | None,
     typer.Option(
         "--with", metavar="RUN", help="Another run or preset, for an ensemble; repeatable."
     ),
 ]
+
+
+def two_columns(columns: str | None) -> list[int | str] | None:
+    """Return the columns of `--columns`.
+
+    Raises:
+        ValueError: If there are not two.
+    """
+    if columns is None:
+        return None
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) != 2 or not all(names):
+        raise ValueError(
+            f"Expected two columns, such as --columns 1,3. Received: --columns {columns}."
+        )
+    return [as_column(name) for name in names]
 
 
 def search_help() -> str:

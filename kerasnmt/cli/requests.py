@@ -5,7 +5,7 @@ from itertools import chain, groupby, islice, repeat
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.cli.lines import read_chunks
+from kerasnmt.cli.lines import is_live, read_chunks
 from kerasnmt.cli.quiet import load_tensorflow
 
 # The options of the command line for the fields of a request.
@@ -44,7 +44,7 @@ def read_contexts(path: Path | None, number: int) -> list[str] | None:
     """Read the contexts of a number of texts.
 
     Args:
-        path: File with a context per line, plain or .gz, or None.
+        path: File with a context per line, plain or compressed, or None.
         number: Number of texts.
 
     Returns:
@@ -113,9 +113,9 @@ class RequestFiles:
             self.fields = text_fields(context)
 
     @property
-    def typed(self) -> bool:
-        """Whether the lines come from standard input."""
-        return self._lines is None and not self._images
+    def live(self) -> bool:
+        """Whether the lines may come slowly, from a terminal or a pipe."""
+        return not self._images and is_live(self._lines)
 
     def chunks(self, size: int) -> Iterator[dict[str, list[Any]]]:
         """Yield requests of at most `size` rows, as a dict of a list for each field.

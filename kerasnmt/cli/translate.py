@@ -98,7 +98,8 @@ def translate(
 ) -> None:
     """Translate lines of text from standard input or a file, one translation per line, in order.
 
-    Empty lines stay empty. A line with too many tokens for the model is truncated, with a warning
+    The lines of a pipe are translated as soon as they come, for use from another program. Empty
+    lines stay empty. A line with too many tokens for the model is truncated, with a warning
     unless the model is on a server.
 
     Models that caption images read --image a.png b.png. Models that answer questions read --story
@@ -140,11 +141,11 @@ def translate(
     if n_best is not None:
         _check_n_best(n_best, translator.description)
     check_fields(translator.fields, files.fields)
-    if files.typed and sys.stdin.isatty():
+    if files.live and input is None and question is None and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
-    for request in files.chunks(batch_size if files.typed else batch_size * 16):
+    for request in files.chunks(batch_size if files.live else batch_size * 16):
         options = {"batch_size": batch_size, "first_number": done + 1}
         if n_best is not None:
             texts, contexts = request["text"], request.get("context")
@@ -155,7 +156,7 @@ def translate(
         sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()
         done += len(next(iter(request.values())))
-        if not files.typed and console.is_terminal and not sys.stdout.isatty():
+        if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
 
 
@@ -204,12 +205,15 @@ def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:
 def _best(
     translator: Any, request: dict[str, list], options: dict, scores: bool, alignments: bool
 ) -> Iterator[str]:
-    best = translator.ask(request, **options)
+    if alignments:
+        texts, contexts = request["text"], request.get("context")
+        best = translator.best_as_a_whole(texts, contexts=contexts, **options)
+    else:
+        best = translator.ask(request, **options)
     columns: list[Iterable[str]] = [[answer for answer, _ in best]]
     if scores:
         columns.append([f"{score:.6f}" for _, score in best])
     if alignments:
-        texts, contexts = request["text"], request.get("context")
         attention = translator.attention(texts, contexts=contexts, **options)
         columns.append(
             _pharaoh(text, translation, attended, translator.description)

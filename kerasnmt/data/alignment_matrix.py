@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from kerasnmt.text import Tokenizer
+from kerasnmt.text.word_indices import JOINER, LEAVE_UNSPACED, LONGEST_MEAN_WORD, UNSPACED
 
 # Characters that Python's `str.strip` removes, and "▁", which stands for a space.
 _BARE = r"[▁\p{Z}\s\x{85}\x{1c}-\x{1f}\x{0b}]*"
@@ -45,10 +46,29 @@ def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
     tokens = tokenizer.tokens(ids[:-1])
     if tokenizer.kind == "words":
         words = tf.range(tf.size(tokens))
+    elif tokenizer.kind == "words_and_punctuation":
+        neighbors = tf.strings.join([tokens[:-1], tokens[1:]], "\t")
+        joined = tf.strings.regex_full_match(neighbors, f"(?s).*({JOINER}\t|\t{JOINER}).*")
+        starts = tf.concat([tf.fill([tf.minimum(tf.size(tokens), 1)], True), ~joined], axis=0)
+        words = tf.cumsum(tf.cast(starts, tf.int32)) - 1
     else:
         bare = tf.strings.regex_full_match(tokens, _BARE)
         begins = tf.strings.regex_full_match(tokens, "▁.*")
         after_bare = tf.concat([[True], bare], axis=0)[:-1]
-        starts = tf.cast(~bare & (begins | after_bare), tf.int32)
+        unspaced = tf.strings.regex_full_match(tokens, f"▁*{UNSPACED}.*")
+        ends = tf.strings.regex_full_match(tokens, f"(?s).*{UNSPACED}")
+        unspaced |= tf.concat([[False], ends], axis=0)[:-1]
+        alone = unspaced & ~tf.strings.regex_full_match(tokens, r"▁*\p{M}.*") & ~_has_spaces(tokens)
+        starts = tf.cast(~bare & (begins | after_bare | alone), tf.int32)
         words = tf.where(bare, -1, tf.cumsum(starts) - 1)
     return tf.concat([words, [-1]], axis=0)
+
+
+def _has_spaces(tokens: tf.Tensor) -> tf.Tensor:
+    """Return whether spaces separate the words of a sentence."""
+    text = tf.strings.reduce_join(tokens)
+    for pattern, replacement in LEAVE_UNSPACED:
+        text = tf.strings.regex_replace(text, pattern, replacement)
+    parts = tf.strings.length(tf.strings.split(text, "▁"), "UTF8_CHAR")
+    letters, spaces = tf.reduce_sum(parts), tf.size(parts) - 1
+    return (letters == 0) | ((spaces > 0) & (LONGEST_MEAN_WORD * (spaces + 1) >= letters))

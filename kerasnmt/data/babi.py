@@ -40,7 +40,7 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
     tasks".
 
     Args:
-        path: Path of UTF-8 text, or of gzip if the name ends with ".gz".
+        path: Path of UTF-8 text, plain or compressed with gzip, bzip2 or xz.
 
     Returns:
         The questions, in order.
@@ -56,7 +56,7 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
     last = 0
     for number, line in enumerate(checked_lines(path), start=1):
         where = f"path={str(path)!r}, line {number}."
-        columns = line.decode().rstrip("\r\n").split("\t")
+        columns = line.decode().split("\t")
         written, _, text = columns[0].partition(" ")
         text = text.strip()
         if not _is_id(written) or not text or len(columns) not in (1, 3):

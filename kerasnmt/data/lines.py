@@ -1,19 +1,40 @@
-"""Lines of text files, plain or compressed."""
+"""Lines of text files, plain or compressed.
 
+One rule holds wherever the library reads lines: a line ends with a line feed, and the carriage
+returns before it belong to the end. Any other carriage return becomes a space, because tokenizers
+take it as white space, and an output line must not contain it. See `without_end`.
+"""
+
+import bz2
 import codecs
 import gzip
+import lzma
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any, BinaryIO
 
 # Maximum number of bytes of a line. A file with a longer line is not text, such as /dev/zero.
-_MOST_BYTES = 10_000_000
+MOST_BYTES = 10_000_000
+# First bytes of compressed files, and what opens them. Files without an opener are refused by name.
+_FORMATS: dict[bytes, tuple[str, Any]] = {
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ\0": ("xz", lzma.open),
+    b"\x28\xb5\x2f\xfd": ("zstd", None),
+    b"PK\3\4": ("zip", None),
+    b"7z\xbc\xaf\x27\x1c": ("7z", None),
+}
+# Endings of the names of compressed files that can be read.
+COMPRESSED = (".gz", ".bz2", ".xz")
+_DAMAGES = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def is_gzip(path: str | os.PathLike) -> bool:
-    """Return whether a file is compressed, which its name shows."""
+    """Return whether a file to write is to be compressed, which its name shows."""
     return Path(path).suffix == ".gz"
 
 
@@ -22,16 +43,49 @@ def without_mark(text: bytes) -> bytes:
     return text.removeprefix(codecs.BOM_UTF8)
 
 
+def without_end(line: bytes) -> bytes:
+    """Remove the end of a line, and turn any other carriage return into a space."""
+    return line.removesuffix(b"\n").rstrip(b"\r").replace(b"\r", b" ")
+
+
+def compression(start: bytes) -> str | None:
+    """Return the name of the compression of data with these first bytes, or None for text."""
+    return next((name for magic, (name, _) in _FORMATS.items() if start.startswith(magic)), None)
+
+
+@contextmanager
+def opened(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """Open a text file to read bytes. Its content shows whether it is gzip, bzip2 or xz.
+
+    Raises:
+        ValueError: If the file is compressed in another way.
+        OSError: If the file cannot be opened.
+    """
+    with open(path, "rb") as file:
+        start = file.peek(8)
+        for magic, (name, reader) in _FORMATS.items():
+            if start.startswith(magic):
+                if reader is None:
+                    raise ValueError(
+                        "Expected text, plain or compressed with gzip, bzip2 or xz. "
+                        f"Received: path={str(path)!r}, which is {name}. Unpack the file."
+                    )
+                with reader(file) as unpacked:
+                    yield unpacked
+                return
+        yield file
+
+
 def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
     """Yield the lines of a file, and check that there is at least one and that all are UTF-8.
 
     A byte order mark is removed. One line at a time is in memory.
 
     Args:
-        path: Path of the file, which is gzip if the name ends with ".gz".
+        path: Path of the file, plain or compressed; see `opened`.
 
     Yields:
-        The lines with their ends.
+        The lines; see `without_end`.
 
     Raises:
         ValueError: If the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
@@ -39,26 +93,24 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
     """
     number = 0
     try:
-        with gzip.open(path) if is_gzip(path) else open(path, "rb") as file:
-            while line := file.readline(_MOST_BYTES + 1):
+        with opened(path) as file:
+            while line := file.readline(MOST_BYTES + 1):
                 number += 1
-                if len(line) > _MOST_BYTES:
+                if len(line) > MOST_BYTES:
                     raise ValueError(
-                        f"Expected lines of at most {_MOST_BYTES:,} bytes. "
+                        f"Expected lines of at most {MOST_BYTES:,} bytes. "
                         f"Received: path={str(path)!r}, whose line {number} is longer."
                     )
                 line.decode("utf-8")
-                yield without_mark(line) if number == 1 else line
-        if is_gzip(path):
-            _check_not_padded(Path(path))
+                yield without_end(without_mark(line) if number == 1 else line)
     except UnicodeDecodeError as error:
         raise ValueError(
             f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
             f"({error.reason}). Convert the file, for example with iconv."
         ) from error
-    except (OSError, EOFError, zlib.error) as error:
+    except _DAMAGES as error:
         raise ValueError(
-            f"Expected a readable {'gzip' if is_gzip(path) else 'text'} file. "
+            "Expected a readable text file, plain or compressed. "
             f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."
         ) from error
     if number == 0:
@@ -70,7 +122,7 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
 def parallel_lines(
     source_path: str | os.PathLike, target_path: str | os.PathLike
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the pairs of lines of two files, without line ends.
+    """Yield the pairs of lines of two files.
 
     Args:
         source_path: Path of the sources; see `checked_lines`.
@@ -88,54 +140,11 @@ def parallel_lines(
         source_count += source is not None
         target_count += target is not None
         if source_count == target_count:
-            yield _without_end(source), _without_end(target)
+            yield source, target
     if source_count != target_count:
         raise ValueError(
             "Expected as many lines of target as of source. "
             f"Received: source_path={str(source_path)!r} with {source_count} lines, "
             f"target_path={str(target_path)!r} with {target_count}. "
             "Line n of one must translate line n of the other."
-        )
-
-
-def tsv_lines(path: str | os.PathLike) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the first two columns of a file with lines `source TAB target`.
-
-    Args:
-        path: Path of the file; see `checked_lines`.
-
-    Yields:
-        Source and target.
-
-    Raises:
-        ValueError: If `checked_lines` does not accept the file, or a line has no tab. The error
-            names the line.
-    """
-    for number, line in enumerate(checked_lines(path), start=1):
-        if b"\t" not in line:
-            raise ValueError(
-                "Expected lines of source TAB target. "
-                f"Received: path={str(path)!r}, whose line {number} has no tab."
-            )
-        source, target, *_ = _without_end(line).split(b"\t")
-        yield source, target
-
-
-def _without_end(line: bytes) -> bytes:
-    """Remove the end of a line and carriage returns, like TensorFlow."""
-    return line.removesuffix(b"\n").replace(b"\r", b"")
-
-
-def _check_not_padded(path: Path) -> None:
-    """Check that no zeros follow the compressed data. Python skips them, but TensorFlow fails.
-
-    Valid data ends with at most nine zeros, from the end of the text, a checksum and a size.
-    """
-    with open(path, "rb") as file:
-        file.seek(max(path.stat().st_size - 16, 0))
-        end = file.read()
-    if len(end) - len(end.rstrip(b"\0")) > 9:
-        raise ValueError(
-            "Expected a gzip file that ends with its data. "
-            f"Received: path={str(path)!r}, which is padded with zeros. Compress the text again."
         )

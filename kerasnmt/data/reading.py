@@ -18,13 +18,14 @@ def read_parallel(
 ) -> tf.data.Dataset:
     """Read files whose lines translate each other.
 
-    Lines end only at a line feed. The carriage returns of Windows files are removed. Blank lines
-    become empty strings. `Shards` reads several files in another order in each epoch.
+    Lines end at a line feed. Carriage returns before it, as in Windows files, are removed; any
+    other carriage return becomes a space. Blank lines become empty strings. `Shards` reads several
+    files in another order in each epoch.
 
     Args:
-        source_path: Path of UTF-8 text with one sentence per line, or of gzip if the name ends with
-            ".gz". A pattern, such as "train-*.en", or a list of paths stands for several files,
-            which are read one after the other.
+        source_path: Path of UTF-8 text with one sentence per line, plain or compressed with gzip,
+            bzip2 or xz. A pattern, such as "train-*.en", or a list of paths stands for several
+            files, which are read one after the other.
         target_path: Path of the translations, line by line, in the same format.
 
     Returns:
@@ -37,24 +38,40 @@ def read_parallel(
     return _checked(Shards(source_path, target_path))
 
 
-def read_tsv(path: str | os.PathLike | Sequence[str | os.PathLike]) -> tf.data.Dataset:
-    """Read files with lines `source TAB target`. Other columns are ignored.
+def read_tsv(
+    path: str | os.PathLike | Sequence[str | os.PathLike],
+    columns: Sequence[int | str] | None = None,
+) -> tf.data.Dataset:
+    """Read files with lines `source TAB target`, or two columns of TSV, CSV or JSON Lines.
 
-    Lines end as in `read_parallel`. `Shards` reads several files in another order in each epoch.
+    The name shows the format: `.csv` has commas and quotes, `.jsonl` or `.ndjson` has a JSON object
+    per line, and any other file has tabs. Lines end as in `read_parallel`. A tab or a line break
+    inside a text of CSV or JSON becomes a space. `Shards` reads several files in another order in
+    each epoch.
+
+    ```python
+    read_tsv("train.tsv.gz")  # two columns
+    read_tsv("webnlg.tsv", columns=[6, 7])
+    read_tsv("articles.csv", columns=["article", "summary"])
+    read_tsv("wmt.jsonl.xz", columns=["translation.en", "translation.de"])
+    ```
 
     Args:
-        path: Path of UTF-8 text, or of gzip if the name ends with ".gz". A pattern, such as
+        path: Path of UTF-8 text, plain or compressed with gzip, bzip2 or xz. A pattern, such as
             "train-*.tsv", or a list of paths stands for several files, which are read one after the
             other.
+        columns: Columns of the sources and of the targets: two numbers, counted from 1, or two
+            names. With names, the first row of each file is a heading. JSON Lines needs names; a
+            name with dots stands for nested keys. If None, each row must have two columns.
 
     Returns:
         A dataset of `(source, target)` string scalars with known cardinality.
 
     Raises:
-        ValueError: If a file is missing, empty, damaged or not UTF-8, or a line has no tab. The
-            error names the line.
+        ValueError: If a file is missing, empty, damaged or not UTF-8, a row has other than two
+            columns, or a chosen column is missing. The error names the line.
     """
-    return _checked(Shards(path))
+    return _checked(Shards(path, columns=columns))
 
 
 def _checked(shards: Shards) -> tf.data.Dataset:

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import tensorflow as tf
 
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
-from kerasnmt.data.lines import is_gzip, parallel_lines, tsv_lines
+from kerasnmt.data.lines import parallel_lines
 from kerasnmt.data.patterns import matching_files
+from kerasnmt.data.tables import Column, check_columns, table_rows
 
 # Number of shards that are read in turns, and number of pairs that are read from one in a turn.
 _TOGETHER = 16
@@ -31,27 +33,38 @@ class Shards:
 
     Iteration yields the pairs as `(source, target)` of `str`, and checks them: it raises the
     `ValueError` of `read_tsv` or `read_parallel`. `len` is the number of pairs; the first call
-    reads and checks all files. `batches` checks nothing, and a line without a tab has an empty
-    target.
+    reads and checks all files.
 
     Args:
         source: Files with lines `source TAB target`, or of the sources if there is `target`: a
             pattern with `*`, `?` or `[…]`, a path, or a list of paths. Files of a pattern are
-            sorted by their names. Each file is UTF-8 text, or gzip if the name ends with ".gz".
+            sorted by their names. Each file is UTF-8 text, plain or compressed with gzip, bzip2 or
+            xz; see `read_tsv` for CSV and JSON Lines.
         target: Files of the translations, line by line, or None.
+        columns: Columns of the sources and of the targets; see `read_tsv`. None if there are two.
 
     Attributes:
         files: List with a tuple for each shard: its path, or the paths of source and target.
 
     Raises:
-        ValueError: If no file matches a pattern, or the numbers of source and target files differ.
+        ValueError: If no file matches a pattern, the numbers of source and target files differ, or
+            `columns` are not two numbers or two names of a file with both sides.
     """
 
     def __init__(
         self,
         source: str | os.PathLike | Sequence[str | os.PathLike],
         target: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
+        *,
+        columns: Sequence[Column] | None = None,
     ) -> None:
+        check_columns(columns)
+        if columns is not None and (len(columns) != 2 or target is not None):
+            raise ValueError(
+                "Expected two columns of a file with both sides. "
+                f"Received: columns={columns!r}, target={target!r}."
+            )
+        self.columns = columns
         sides = []
         for name, files in {"source": source, "target": target}.items():
             if files is not None:
@@ -71,8 +84,7 @@ class Shards:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         for files in self.files:
-            lines: Any = tsv_lines if len(files) == 1 else parallel_lines
-            for source, target in lines(*files):
+            for source, target in self._pairs(files):
                 yield source.decode("utf-8"), target.decode("utf-8")
 
     def __len__(self) -> int:
@@ -100,7 +112,7 @@ class Shards:
                 f"Received: {len(self.files)}. Divide the data into more files."
             )
         sides: Any = map(list, zip(*self.files[part::parts], strict=True))
-        return Shards(*sides)
+        return Shards(*sides, columns=self.columns)
 
     def dataset(self) -> tf.data.Dataset:
         """Return a dataset of `(source, target)` string scalars, one file after the other."""
@@ -119,32 +131,28 @@ class Shards:
         Returns:
             A dataset of `(sources, targets)`, strings `[chunk]`.
         """
-        paths = [[*map(os.fspath, files)] for files in self.files]
-        compressions = [["GZIP" if is_gzip(path) else "" for path in files] for files in paths]
-        shards = tf.data.Dataset.from_tensor_slices((paths, compressions))
+        shards = tf.data.Dataset.from_tensor_slices([[*map(os.fspath, one)] for one in self.files])
         if shuffled is None:
-            return shards.flat_map(_chunks)
-        return shuffled(shards, len(paths)).interleave(_chunks, cycle_length=_TOGETHER)
+            return shards.flat_map(self._chunks)
+        return shuffled(shards, len(self.files)).interleave(self._chunks, cycle_length=_TOGETHER)
+
+    def _pairs(self, files: Sequence[str]) -> Iterator[tuple[bytes, ...]]:
+        """Return the pairs of a shard."""
+        if len(files) == 1:
+            return table_rows(files[0], self.columns)
+        return parallel_lines(*files)
+
+    def _chunks(self, files: tf.Tensor) -> tf.data.Dataset:
+        """Read a shard, from one file or two, `[1 or 2]`, with the rules of Python."""
+        chunk = tf.TensorSpec([None], tf.string)
+
+        def read(files: Any) -> Iterator[tuple]:
+            pairs = self._pairs([*map(os.fsdecode, files)])
+            return (tuple(zip(*some, strict=True)) for some in _chunked(pairs))
+
+        return tf.data.Dataset.from_generator(read, args=[files], output_signature=(chunk, chunk))
 
 
-def _chunks(paths: tf.Tensor, compressions: tf.Tensor) -> tf.data.Dataset:
-    """Read a shard, from one file or two, `[1 or 2]`."""
-    files = zip(tf.unstack(paths), tf.unstack(compressions), strict=True)
-    chunks = [_lines(*file).batch(_CHUNK) for file in files]
-    # Splitting lines one by one would take longer than their tokenization.
-    return tf.data.Dataset.zip(*chunks) if len(chunks) > 1 else chunks[0].map(_columns)
-
-
-def _lines(path: tf.Tensor, compression: tf.Tensor) -> tf.data.Dataset:
-    lines = tf.data.TextLineDataset(path, compression)
-    return lines.take(1).map(_without_mark).concatenate(lines.skip(1))
-
-
-def _without_mark(line: tf.Tensor) -> tf.Tensor:
-    """Remove a byte order mark, like `checked_lines`."""
-    return tf.strings.regex_replace(line, "^\ufeff", "")
-
-
-def _columns(lines: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    columns = tf.strings.split(lines, "\t").to_tensor(shape=[None, 2])
-    return columns[:, 0], columns[:, 1]
+def _chunked(pairs: Iterator[tuple[bytes, ...]]) -> Iterator[tuple]:
+    """Return chunks. Turning lines into tensors one by one would take longer than tokenization."""
+    return iter(lambda: tuple(islice(pairs, _CHUNK)), ())

@@ -13,6 +13,9 @@ from kerasnmt.decoding.random_numbers import uniforms
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.top_k import top_k
 
+# Greatest `top_k` for which the blocks of `top_k` are faster than a search of whole rows.
+_BLOCKWISE = 1000
+
 
 def sample(
     step: Callable,
@@ -51,10 +54,15 @@ def sample(
     """
 
     def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
-        if options.top_k:
+        size = ops.shape(log_probabilities)[-1]
+        if 0 < options.top_k <= _BLOCKWISE:
             best, ids = top_k(log_probabilities, options.top_k)
+        elif not options.top_k:
+            best, ids = ops.top_k(log_probabilities, size)
         else:
-            best, ids = ops.top_k(log_probabilities, ops.shape(log_probabilities)[-1])
+            known = isinstance(size, int)
+            most = (min if known else ops.minimum)(options.top_k, size)
+            best, ids = ops.top_k(log_probabilities, most)
         # Impossible tokens must stay impossible, even with a high temperature.
         tempered = ops.where(best > IMPOSSIBLE / 2, best / options.temperature, IMPOSSIBLE)
         probabilities = ops.softmax(tempered, axis=-1)

@@ -85,6 +85,11 @@ class SearchOptions:
     no_repeat_ngram: int = option(
         0, "Size of the n-grams that must not be repeated; 0 for no rule.", least=0, most=10**5
     )
+    allow_unknown: bool | None = option(
+        None,
+        "Whether sequences may contain the unknown token; null for true, but false for a model "
+        "that copies.",
+    )
     samples: int = option(
         0, "Number of sequences to draw instead of searching; 0 to search.", least=0, most=1000
     )
@@ -167,6 +172,9 @@ def _check_range(one: Field, value: Any) -> None:
     if get_origin(one.type) is Literal:
         holds = value in get_args(one.type)
         expected = f"{one.name} {' or '.join(map(repr, get_args(one.type)))}"
+    elif one.type == bool | None:
+        holds = value is None or isinstance(value, bool)
+        expected = f"{one.name} True, False or None"
     else:
         holds = (value is None and one.default is None) or all(
             _BOUNDS[name](value, bound) for name, bound in bounds.items()

@@ -1,17 +1,38 @@
-"""Mixin of layers and models that consist of layers."""
+"""Mixin of all layers and models, which saves their arguments and what is frozen."""
 
 import inspect
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Self
 
 import keras
 
+# Key of a config: paths of the layers inside that do not train. It is there only if some train and
+# some do not, or if all differ from the outermost layer.
+NON_TRAINABLE = "non_trainable_layers"
 
-class Composite:
+
+class _FrozenWhole(type(keras.layers.Layer)):  # type: ignore[misc]  # Keras has no types
+    """Metaclass of layers that freeze the layers inside if they are created with trainable=False.
+
+    Keras freezes them only if `trainable` is set later, because they do not exist before.
+    """
+
+    def __call__(cls, *args: Any, **kwargs) -> Any:
+        layer = super().__call__(*args, **kwargs)
+        if not layer.trainable:  # on TensorFlow, to set it to False again has no effect
+            for _, inside in layers_within(layer):
+                inside.trainable = False
+        return layer
+
+
+class Composite(metaclass=_FrozenWhole):
     """Mixin that saves and loads a layer or a model by the arguments of its constructor.
 
     List it before `keras.layers.Layer` or `keras.Model`, and store each argument of the constructor
     in an attribute of the same name. `get_config` serializes these attributes, including layers,
-    and `from_config` creates the object from them.
+    and `from_config` creates the object from them. Layers inside that are frozen stay frozen, also
+    those that the constructor creates.
 
     ```python
     class Stack(Composite, keras.layers.Layer):
@@ -23,18 +44,68 @@ class Composite:
     """
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments."""
+        """Return the constructor's arguments, and which of the layers inside do not train."""
         parameters = inspect.signature(type(self).__init__).parameters.values()
-        names = [p.name for p in parameters if p.name != "self" and p.kind != p.VAR_KEYWORD]
+        of_keras = inspect.signature(keras.layers.Layer.__init__).parameters
+        names = [p.name for p in parameters if p.kind != p.VAR_KEYWORD and p.name not in of_keras]
         values = {name: getattr(self, name) for name in names}
         config = super().get_config()  # type: ignore[misc]  # of the layer or the model
+        trains = {path: layer.trainable for path, layer in layers_within(self)}
+        if set(trains.values()) - {self.trainable}:  # type: ignore[attr-defined]
+            config[NON_TRAINABLE] = [path for path, trainable in trains.items() if not trainable]
         return {**config, **keras.saving.serialize_keras_object(values)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Create the object from the result of `get_config`."""
+        """Create the object from the result of `get_config`.
+
+        Raises:
+            ValueError: If a layer inside that does not train is not there.
+        """
         deserialize = keras.saving.deserialize_keras_object
-        return cls(**{name: deserialize(value) for name, value in config.items()})
+        values = {name: deserialize(value) for name, value in config.items()}
+        frozen = values.pop(NON_TRAINABLE, None)
+        layer = cls(**values)
+        if frozen is not None:
+            _freeze(layer, frozen)
+        return layer
+
+
+def layers_within(layer: Any) -> Iterator[tuple[str, keras.layers.Layer]]:
+    """Yield the paths and the layers inside a layer, outer layers first.
+
+    A path consists of the names of layers. If two layers in one have the same name, the second
+    name ends with ":2".
+    """
+    seen, paths, queue = {id(layer)}, Counter[str](), [("", layer)]
+    while queue:
+        outer_path, outer = queue.pop(0)
+        # A `Sequential` has a second model inside, which has no fixed name.
+        sequential = isinstance(outer, keras.Sequential)
+        for value in [outer.layers] if sequential else vars(outer).values():
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(one, keras.layers.Layer) and id(one) not in seen:
+                    seen.add(id(one))
+                    path = f"{outer_path}{one.name}"
+                    paths[path] += 1
+                    if paths[path] > 1:
+                        path = f"{path}:{paths[path]}"
+                    queue.append((f"{path}/", one))
+                    yield path, one
+
+
+def _freeze(layer: Any, paths: list[str]) -> None:
+    """Freeze the layers inside a layer with these paths. All others inside train."""
+    inside = list(layers_within(layer))
+    if missing := set(paths) - {path for path, _ in inside}:
+        raise ValueError(
+            f"Expected layers of {layer.name} as {NON_TRAINABLE}. Received: "
+            f"{', '.join(sorted(missing))}. Load the model with the version that saved it."
+        )
+    # `trainable` also sets the layers inside, so a layer comes before those inside it.
+    sizes = {path: len(list(layers_within(one))) for path, one in inside}
+    for path, one in sorted(inside, key=lambda found: -sizes[found[0]]):
+        one.trainable = path not in paths
 
 
 def build_once(layer: keras.layers.Layer, *shapes: tuple | None) -> None:

@@ -1,6 +1,6 @@
 """Base class of models with an encoder, a bridge and a decoder."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -10,6 +10,7 @@ from keras import ops
 from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import Targets, TokenProbability, build_once
+from kerasnmt.layers.composite import layers_within
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
@@ -518,7 +519,7 @@ class EncoderDecoder(SearchModel):
         have the same name, the outermost layer is returned.
         """
         if name is not None:
-            for _, layer in _layers_within(self):
+            for _, layer in layers_within(self):
                 if layer.name == name:
                     return layer
         return super().get_layer(name, index)
@@ -543,7 +544,7 @@ class EncoderDecoder(SearchModel):
         if expand_nested:
             rows = [
                 (path, type(layer).__name__, f"{layer.count_params():,}")
-                for path, layer in sorted(_layers_within(self), key=lambda found: found[0])
+                for path, layer in sorted(layers_within(self), key=lambda found: found[0])
                 if layer.weights
             ]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -559,16 +560,3 @@ def _refuse_class_weight(class_weight: Any) -> None:
             f"class_weight={class_weight!r:.60}. Weight target ids with sample_weight=table[y], "
             "where table is an array with the weight of each id."
         )
-
-
-def _layers_within(layer: keras.layers.Layer) -> Iterator[tuple[str, keras.layers.Layer]]:
-    """Yield the paths and the layers inside a layer, outer layers first."""
-    seen, queue = {id(layer)}, [("", layer)]
-    while queue:
-        path, outer = queue.pop(0)
-        for value in vars(outer).values():
-            for one in value if isinstance(value, list | tuple) else [value]:
-                if isinstance(one, keras.layers.Layer) and id(one) not in seen:
-                    seen.add(id(one))
-                    queue.append((f"{path}{one.name}/", one))
-                    yield f"{path}{one.name}", one

@@ -160,7 +160,12 @@ def _log_mean(log_probabilities: Sequence[Any]) -> Any:
 
 
 def _mean_records(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the mean of each record that all members have."""
+    """Return the mean of each record that all members have.
+
+    If only some members have a separate pointer, the others point with their attention.
+    """
+    if any("pointer_weights" in record for record in records):
+        records = [{"pointer_weights": record["weights"], **record} for record in records]
     common = set.intersection(*map(set, records))
     return {
         name: ops.mean(ops.stack([record[name] for record in records]), axis=0)

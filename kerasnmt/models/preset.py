@@ -26,6 +26,9 @@ TOKENIZER, WEIGHTS, CARD = "tokenizer.json", "model.weights.h5", "README.md"
 _ABOUT = {
     "task": str,
     "description": str,
+    "demonstration": bool,
+    "good_for": str,
+    "not_for": str,
     "languages": list,
     "license": str,
     "attribution": str,

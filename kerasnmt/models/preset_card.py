@@ -4,6 +4,10 @@ import json
 import shlex
 from typing import Any
 
+_DEMONSTRATION = (
+    "This model is a demonstration: it shows what an architecture learns from artificial data."
+)
+
 
 def preset_card(name: str, metadata: dict[str, Any]) -> str:
     """Return a card in Markdown.
@@ -32,6 +36,9 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
         f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
         f"# {name}",
         about.get("description", ""),
+        _DEMONSTRATION if about.get("demonstration") else "",
+        f"Good for: {about['good_for']}" if "good_for" in about else "",
+        f"Not for: {about['not_for']}" if "not_for" in about else "",
         _table(metadata),
         f"## Use\n\n{_use(name, metadata)}",
         f"## Examples\n\n{_examples(about['examples'])}" if about.get("examples") else "",

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, search
-from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.models.checks import check_integers
 
 
@@ -38,7 +38,9 @@ class SearchModel(keras.Model):
     ) -> Hypotheses | tuple[Hypotheses, SearchTree]:
         """Find the best targets of given sources.
 
-        This also works in a graph. No target contains padding or the start token before its end.
+        This also works in a graph. No target contains padding or the start token before its end,
+        nor the unknown token if `allow_unknown` is False. That is the default of a model that
+        copies: it copies an unknown word instead.
 
         Args:
             inputs: Inputs of `encode`, for example `{"source_ids": int32 [batch, source_length]}`,
@@ -54,8 +56,9 @@ class SearchModel(keras.Model):
             `Hypotheses` with ids `[batch, n_best, max_length]`, scores `[batch, n_best]` and
             records. A model that copies returns extended ids. The records are a dict of `weights`,
             `[batch, n_best, max_length, source_length]`, and, for a pointer-generator,
-            `generate_probability`, `[batch, n_best, max_length]`. They are empty if `with_records`
-            is False or the model has no attention. With `with_tree`, a pair of the `Hypotheses` and
+            `generate_probability`, `[batch, n_best, max_length]`, and, if its pointer is separate,
+            `pointer_weights`, with the shape of `weights`. They are empty if `with_records` is
+            False or the model has no attention. With `with_tree`, a pair of the `Hypotheses` and
             the `kerasnmt.decoding.SearchTree`.
 
         Raises:
@@ -65,6 +68,10 @@ class SearchModel(keras.Model):
         search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
             self._need_attention()
+        never_ids = [PAD_ID, START_ID]
+        allow_unknown = search_options.allow_unknown
+        if self.copies if allow_unknown is None else not allow_unknown:
+            never_ids.append(UNKNOWN_ID)
         inputs = _source_inputs(inputs)
         if prefix_ids is not None:
             check_integers("prefix_ids", prefix_ids)
@@ -80,7 +87,7 @@ class SearchModel(keras.Model):
             search_options,
             end_id=END_ID,
             pad_id=PAD_ID,
-            never_ids=(PAD_ID, START_ID),
+            never_ids=tuple(never_ids),
             n_best=n_best,
             prefix_ids=prefix_ids,
             with_records=with_records,
@@ -147,8 +154,9 @@ class SearchModel(keras.Model):
 
         Returns:
             Records, a dict of `weights`, float32 `[batch, target_length, source_length]`, and, for
-            a pointer-generator, `generate_probability`, float32 `[batch, target_length]`. Row t
-            belongs to token t of the targets, whose last token is the end token.
+            a pointer-generator, `generate_probability`, float32 `[batch, target_length]`, and, if
+            its pointer is separate, `pointer_weights`, with the shape of `weights`. Row t belongs
+            to token t of the targets, whose last token is the end token.
 
         Raises:
             ValueError: If the model has no attention.

@@ -33,6 +33,19 @@ class TextModel(Composite, keras.Model):
         super().__init__(**kwargs)
         self._translators = _Translators()
 
+    def save(self, filepath: str | os.PathLike, *args: Any, **kwargs) -> None:
+        """Write the model to a file whose name ends with ".keras"; see `keras.Model.save`.
+
+        Raises:
+            ValueError: If the file has the format HDF5, from which the model cannot be loaded.
+        """
+        if os.fspath(filepath).endswith((".h5", ".hdf5")):
+            raise ValueError(
+                f"Expected a file whose name ends with .keras. Received: {os.fspath(filepath)}. "
+                "Rename it, or call model.save_weights with a name that ends with .weights.h5."
+            )
+        super().save(filepath, *args, **kwargs)
+
     def export(self, directory: str, *, weights: str = "float32", **options) -> str:
         """Write a SavedModel for TF Serving, completely or not at all.
 
@@ -65,11 +78,13 @@ class TextModel(Composite, keras.Model):
 
         By default, a preset is smaller than the file of `save`, because it has no optimizer state,
         and its weights are not float32. It has checksums, and a card for readers and model hubs.
-        See `kerasnmt.models.Preset` for its files.
+        See `kerasnmt.models.Preset` for its files. Parts that are frozen stay frozen.
 
         All keys of `about` are optional:
 
         - `task`, `description`, `attribution` and `score` are texts.
+        - `good_for` and `not_for` are texts. `demonstration` says whether the model only shows what
+          an architecture learns, and is of no other use.
         - `evaluation` is the command that measures the score.
         - `license` is an identifier such as "cc-by-4.0".
         - `languages` are codes such as `["en", "fr"]`. Two languages are source and target.

@@ -42,6 +42,7 @@ class TranslationModel(TextModel, SearchModel):
         prefixes: Sequence[str] | None = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        split_sentences: bool = False,
         batch_size: int = 64,
         **options,
     ) -> list[str]:
@@ -58,6 +59,9 @@ class TranslationModel(TextModel, SearchModel):
                 word with the largest attention weight. The model must not copy.
             dictionary: Translations of source words that replace unknown words. Source words that
                 are not in the dictionary are copied.
+            split_sentences: Whether each text is split into sentences, which are translated one by
+                one and joined. The rule is cautious, and does not split after abbreviations;
+                `kerasnmt.text.split_sentences` documents it.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
@@ -71,7 +75,10 @@ class TranslationModel(TextModel, SearchModel):
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(
-            replace_unknown=replace_unknown, dictionary=dictionary, **options
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+            split_sentences=split_sentences,
+            **options,
         )
         return translator.translate(
             texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size

@@ -76,7 +76,8 @@ class Inspection(NamedTuple):
             return None
         of_context = attended.context_probability
         gates = [1 - attended.generate_probability - (0 if of_context is None else of_context)]
-        texts: list[tuple[Any, Any]] = [(attended.source_tokens, attended.weights)]
+        pointed = attended.weights if attended.pointer_weights is None else attended.pointer_weights
+        texts: list[tuple[Any, Any]] = [(attended.source_tokens, pointed)]
         if of_context is not None:
             gates.append(of_context)
             texts.append((attended.context_tokens, attended.context_weights))

@@ -60,7 +60,7 @@ class StepsOnJax:
         """Return a dict of the outputs, for fields that are lists, or tensors."""
         values = [tf.constant(fields[spec.name], spec.dtype) for spec in self._specs]
         given, kept = self._read(*values)
-        rows = len(values[0])
+        rows = len(tree.flatten(given)[0])  # with sentences as rows, more than there are texts
         found = self._run(tree.map_structure(_widened, given))
         found = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), found)
         return self._write(found, kept)

@@ -35,6 +35,8 @@ class SentenceAttention(NamedTuple):
             `[target_length]`, or None if the model does not copy from a context.
         kinds: Kinds of the tokens of source and target; see `by_words`. None for a kind that is not
             known, and for the regions of an image.
+        pointer_weights: Weights with which the model copies from the source, float32
+            `[target_length, source_length]`, or None if these are `weights`.
     """
 
     source_tokens: list[str]
@@ -45,6 +47,7 @@ class SentenceAttention(NamedTuple):
     context_weights: np.ndarray | None = None
     context_probability: np.ndarray | None = None
     kinds: tuple[str | None, str | None] = (None, None)
+    pointer_weights: np.ndarray | None = None
 
     @classmethod
     def of_batch(
@@ -68,6 +71,9 @@ class SentenceAttention(NamedTuple):
             attended = cls(source, target, weights[: len(target), : len(source)], kinds=kinds)
             known = [name for name in _PROBABILITIES if name in outputs]
             more: dict[str, Any] = {name: outputs[name][row, : len(target)] for name in known}
+            if "pointer_weights" in outputs:
+                pointed = outputs["pointer_weights"][row]
+                more["pointer_weights"] = pointed[: len(target), : len(source)]
             attended = attended._replace(**more)
             if "context_tokens" in outputs:
                 context = _tokens(outputs["context_tokens"][row])
@@ -163,9 +169,9 @@ class SentenceAttention(NamedTuple):
         target word. A single space belongs to the next word. End tokens stay.
 
         Args:
-            source_kind: Kind of the tokens of source and context: `"sentencepiece"`, `"words"` or
-                `"characters"`.
-            target_kind: Kind of the tokens of the translation, one of the same three.
+            source_kind: Kind of the tokens of source and context; see
+                `kerasnmt.text.word_indices`.
+            target_kind: Kind of the tokens of the translation.
 
         Returns:
             The attention between words.
@@ -178,6 +184,9 @@ class SentenceAttention(NamedTuple):
             return (means @ weights @ words.T).astype("float32")
 
         attended = SentenceAttention(source, target, between(self.weights, source_words))
+        if self.pointer_weights is not None:
+            pointed = between(self.pointer_weights, source_words)
+            attended = attended._replace(pointer_weights=pointed)
         for name in _PROBABILITIES:
             if (probability := getattr(self, name)) is not None:
                 merged: dict[str, Any] = {name: (means @ probability).astype("float32")}
@@ -190,6 +199,8 @@ class SentenceAttention(NamedTuple):
         return attended
 
 
+# Marks of spaces, or of missing spaces, that are not a part of a word.
+_MARKS = {"words": "", "words_and_punctuation": "￭"}
 _SIDES = ("source", "target")
 # Attributes with a probability for each target token.
 _PROBABILITIES = ("generate_probability", "context_probability")
@@ -228,7 +239,8 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
     for token, index in zip(tokens, indices, strict=True):
         if index == -1 or index != before:
             words.append("")
-        words[-1] += token if kind == "words" else token.replace("▁", "")
+        mark = _MARKS.get(kind, "▁")
+        words[-1] += token.replace(mark, "") if mark else token
         of_token.append(len(words) - 1)
         before = index
     return words, of_token

@@ -14,6 +14,7 @@ from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps
+from kerasnmt.text.split_sentences import join_sentences, split_sentences
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
 
@@ -37,7 +38,8 @@ class TranslationTask(SearchTask):
       weights are padded with 0. A model without attention does not have this step.
 
         - A pointer-generator also returns `generate_probability`, float32
-          `[batch, target_length]`.
+          `[batch, target_length]`. If its pointer is separate (`own_pointer=True`), it returns
+          `pointer_weights` too, with the shape of `weights`: it copies with these.
         - A model that reads a context also returns `context_tokens`, string
           `[batch, context_length]`, and `context_weights`, float32
           `[batch, target_length, context_length]`.
@@ -62,6 +64,9 @@ class TranslationTask(SearchTask):
             its tokens must be words or characters.
         dictionary: Translations of source words that replace unknown words. Source words that are
             not in the dictionary are copied. The model's tokens must be words.
+        split_sentences: Whether `serving_default` splits each text into sentences, translates
+            them one by one, and joins the translations; see `kerasnmt.text.split_sentences`. The
+            score is the sum of their scores, and `max_length` limits each sentence.
         applied: See `Task`.
         **options: Options of `kerasnmt.decoding.SearchOptions`. `max_length` also limits sources.
 
@@ -76,12 +81,14 @@ class TranslationTask(SearchTask):
         *,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        split_sentences: bool = False,
         applied: Callable[[Callable], Callable] | None = None,
         **options,
     ) -> None:
         super().__init__(model, applied)
         self.options = _checked_options(model, options)
         _check_replacement(model, replace_unknown, dictionary)
+        self.split_sentences = split_sentences
         self.codec = TranslationCodec(
             model.source_tokenizer,
             model.target_tokenizer,
@@ -98,6 +105,7 @@ class TranslationTask(SearchTask):
             "model": self.model.name,
             **asdict(self.options),
             "replace_unknown": self.codec.replaces,
+            "split_sentences": self.split_sentences,
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
         }
@@ -111,8 +119,13 @@ class TranslationTask(SearchTask):
     def served(self) -> dict[str, Steps]:
         """Steps of each signature; see `Task`."""
         hypotheses = self.options.hypotheses
+        read, write = (
+            (self._read_sentences, self._best_joined)
+            if self.split_sentences
+            else (self._read, self._best)
+        )
         steps = {
-            "serving_default": Steps(self.fields, self._read, self._found(), self._best),
+            "serving_default": Steps(self.fields, read, self._found(), write),
             "n_best": Steps(self.fields, self._read, self._found(n_best=hypotheses), self._ranked),
         }
         if self.model.has_attention:
@@ -144,7 +157,11 @@ class TranslationTask(SearchTask):
             input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False
         )
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
-            return self.codec.source_lengths(text)
+            if not self.split_sentences:
+                return self.codec.source_lengths(text)
+            sentences = split_sentences(text)
+            lengths = self.codec.source_lengths(sentences.flat_values)
+            return tf.reduce_max(sentences.with_flat_values(lengths), axis=1)
 
         # TensorFlow warns if the first calls of several such functions trace them.
         source_lengths.get_concrete_function()
@@ -173,6 +190,15 @@ class TranslationTask(SearchTask):
     def _read(self, *texts: tf.Tensor) -> tuple[dict[str, Any], EncodedSource]:
         source = self._encoded(texts)
         return {"inputs": source.inputs()}, source
+
+    def _read_sentences(
+        self, text: tf.Tensor, *others: tf.Tensor
+    ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.RaggedTensor]]:
+        """Read each sentence of the texts as a row. The other fields are repeated."""
+        sentences = split_sentences(text)
+        others = tuple(tf.gather(other, sentences.value_rowids()) for other in others)
+        given, source = self._read(sentences.flat_values, *others)
+        return given, (source, sentences)
 
     def _read_prefix(
         self, prefix: tf.Tensor, *texts: tf.Tensor
@@ -228,6 +254,15 @@ class TranslationTask(SearchTask):
             "translation": tf.where(source.empty, "", translation),
             "score": tf.where(source.empty, 0.0, found.scores[:, 0]),
         }
+
+    def _best_joined(
+        self, found: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]
+    ) -> dict[str, tf.Tensor]:
+        source, sentences = kept
+        best = self._best(found, source)
+        score = tf.reduce_sum(sentences.with_flat_values(best["score"]), axis=1)
+        translations = sentences.with_flat_values(best["translation"])
+        return {"translation": join_sentences(translations), "score": score}
 
     def _ranked(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
         scores, translations = found.scores, self._texts(self._ids(found, source), source)
@@ -314,13 +349,14 @@ def _check_replacement(
             f"Received: replace_unknown=True with {model.name}, {why}."
         )
     kinds = [model.source_tokenizer.kind, model.target_tokenizer.kind]
-    if replace_unknown and kinds not in (["words"] * 2, ["characters"] * 2):
+    of_words = all(kind in ("words", "words_and_punctuation") for kind in kinds)
+    if replace_unknown and not of_words and kinds != ["characters"] * 2:
         raise ValueError(
             "Expected words on both sides, or characters on both sides, to replace unknown "
             "tokens. Received: replace_unknown=True with "
             f"{kinds[0]} and {kinds[1]}."
         )
-    if dictionary and not (replace_unknown and kinds == ["words"] * 2):
+    if dictionary and not (replace_unknown and of_words):
         raise ValueError(
             "Expected replace_unknown=True, and tokens that are words, for a dictionary. "
             f"Received: replace_unknown={replace_unknown} with {kinds[0]} and {kinds[1]}."

@@ -140,6 +140,22 @@ class Translator:
         given = self._texts("texts", texts, contexts)
         return self._run("n_best", given, rows, batch_size, first_number)
 
+    def best_as_a_whole(
+        self,
+        texts: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
+        first_number: int = 1,
+    ) -> list[tuple[str, float]]:
+        """Return the translations whose weights `attention` returns: not split into sentences.
+
+        See `best`, which gives the same for a model without `split_sentences`.
+        """
+        ask: Callable = self.n_best if self.description.get("split_sentences") else self.best
+        answers = ask(texts, contexts=contexts, batch_size=batch_size, first_number=first_number)
+        return [ranked[0] for ranked in answers] if ask == self.n_best else answers
+
     def attention(
         self,
         texts: Sequence[str],

@@ -12,6 +12,7 @@ _TOKENIZERS, __getattr__ = lazy_names(
         "character_tokenizer": ["CharacterTokenizer"],
         "extended_source": ["ExtendedSource"],
         "plain_word_tokenizer": ["PlainWordTokenizer"],
+        "punctuation_tokenizer": ["PunctuationTokenizer"],
         "sentencepiece_tokenizer": ["SentencePieceTokenizer"],
         "tokenizer": ["Tokenizer"],
         "word_tokenizer": ["WordTokenizer"],

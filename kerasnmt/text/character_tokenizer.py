@@ -1,6 +1,6 @@
 """Tokenizer of characters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import keras
@@ -19,6 +19,9 @@ class CharacterTokenizer(VocabularyTokenizer):
     Args:
         characters: List or string of the characters with ids from 4, in the order of their ids.
         counts: Number of occurrences of each id, from 0, in the training text, or None if unknown.
+        fold_case: Whether an uppercase letter that is not in the vocabulary gets the id of its
+            lowercase letter. Letters of the vocabulary keep their ids. If `ı` is in the vocabulary,
+            `I` becomes `ı` and `İ` becomes `i`, as in Turkish.
 
     Raises:
         ValueError: If `characters` has duplicates or entries that are not single characters, or the
@@ -27,7 +30,13 @@ class CharacterTokenizer(VocabularyTokenizer):
 
     kind = "characters"
 
-    def __init__(self, characters: Sequence[str], counts: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        characters: Sequence[str],
+        counts: Sequence[int] | None = None,
+        *,
+        fold_case: bool = False,
+    ) -> None:
         if isinstance(characters, str):
             characters = [*characters]
         characters = checked_entries("characters", characters)
@@ -40,13 +49,15 @@ class CharacterTokenizer(VocabularyTokenizer):
             ["▁" if character == " " else character for character in characters], counts
         )
         self._characters = characters
+        self._fold_case = fold_case
+        ids = {ord(character): id_ for id_, character in enumerate(characters, start=4)}
+        if fold_case:
+            ids = {ord(upper): ids[ord(lower)] for upper, lower in _capitals(characters)} | ids
         with tf.init_scope():
             # Of the first four ids, only the unknown id is ever written, as "⁇".
             self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])
             self._ids = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(
-                    self._code_points[4:], tf.range(4, 4 + len(characters))
-                ),
+                tf.lookup.KeyValueTensorInitializer([*ids], [*ids.values()], tf.int32, tf.int32),
                 default_value=UNKNOWN_ID,
             )
 
@@ -64,8 +75,12 @@ class CharacterTokenizer(VocabularyTokenizer):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """Return the characters and their counts."""
-        return {"characters": self._characters, "counts": self.counts}
+        """Return the constructor's arguments."""
+        return {
+            "characters": self._characters,
+            "counts": self.counts,
+            "fold_case": self._fold_case,
+        }
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         code_points = tf.gather(self._code_points, ids)
@@ -74,6 +89,15 @@ class CharacterTokenizer(VocabularyTokenizer):
         own = _one_by_one(code_points.flat_values)
         characters = tf.where(copied.flat_values == "", own, copied.flat_values)
         return tf.strings.reduce_join(ids.with_flat_values(characters), axis=-1)
+
+
+def _capitals(characters: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the uppercase letter, and the lowercase letter, of each letter that has both."""
+    turkish = {"ı": "I", "i": "İ"} if "ı" in characters else {}
+    for lower in characters:
+        upper = turkish.get(lower, lower.upper())
+        if lower in turkish or (len(upper) == 1 and upper != lower == upper.lower()):
+            yield upper, lower
 
 
 def _one_by_one(code_points: tf.Tensor) -> tf.Tensor:

@@ -6,6 +6,7 @@ def register_tokenizers() -> None:
     from kerasnmt.text import (  # noqa: F401
         CharacterTokenizer,
         PlainWordTokenizer,
+        PunctuationTokenizer,
         SentencePieceTokenizer,
         WordTokenizer,
     )

@@ -2,9 +2,9 @@
 
 import base64
 import copy
+import hashlib
 import io
 import re
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
@@ -74,7 +74,7 @@ class SentencePieceTokenizer(Tokenizer):
         self._model = model
         with tf.init_scope():
             self._pieces = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
-            _outlive_seeding(self._pieces, model)
+            self._pieces._model_resource = _Model(model)
 
     @classmethod
     def train(
@@ -196,14 +196,22 @@ def _explanation(message: str, vocabulary_size: int) -> str:
     return f"SentencePiece could not train on this corpus: {message}. {received}"
 
 
-def _outlive_seeding(pieces: tensorflow_text.SentencepieceTokenizer, model: bytes) -> None:
-    """Keep a tokenizer alive when TensorFlow is seeded.
+class _Model(tf.saved_model.experimental.TrackableResource):
+    """Loaded SentencePiece model, which all tokenizers with the same content share.
 
-    In TensorFlow Text, the kernel that loads a model also owns it, and `tf.random.set_seed` deletes
-    all kernels. After that, every call would fail with "Resource … does not exist", even in
-    functions that were traced before. A resource with a shared name belongs to the device and
-    stays.
+    In TensorFlow Text, the kernel that loads a model owns it, and names it by its node in the
+    graph. `tf.random.set_seed` deletes all kernels, and after that, every call would fail with
+    "Resource … does not exist". In a SavedModel, the nodes of two models have the same name, so
+    TensorFlow in Python would use the first model for both. A resource with a shared name belongs
+    to the device and stays.
     """
-    pieces._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
-        model=model, shared_name=f"kerasnmt_{uuid.uuid4().hex}"
-    )
+
+    def __init__(self, model: bytes) -> None:
+        super().__init__()
+        self._model = model
+        _ = self.resource_handle  # load the model now, outside of any graph
+
+    def _create_resource(self) -> Any:
+        """Load the model. The graph of an export contains this function."""
+        name = f"kerasnmt_{hashlib.sha256(self._model).hexdigest()}"
+        return gen_sentencepiece_tokenizer.sentencepiece_op(model=self._model, shared_name=name)

@@ -28,8 +28,9 @@ class Tokenizer(tf.Module):
 
     Your own tokenizer is a subclass with these members:
 
-    - `kind`: How tokens form words: `"words"` if each token is a word; `"characters"` or
-      `"sentencepiece"` if a space, shown as "▁", begins the next word.
+    - `kind`: How tokens form words: `"words"` if each token is a word; `"words_and_punctuation"`
+      if "￭" stands where no space separates two tokens; `"characters"` or `"sentencepiece"` if a
+      space, shown as "▁", begins the next word.
     - `_tokenize`: Turns text into ids, without start and end: 1 for unknown tokens, or ids from 4.
     - `_detokenize`: Turns such ids into text, with "⁇" for the unknown id.
     - `get_config`: Returns the constructor's arguments as values for JSON. With

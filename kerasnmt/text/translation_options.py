@@ -20,3 +20,7 @@ class TranslationOptions:
         default=None,
         metadata={"description": "Translations of the source words that replace unknown words."},
     )
+    split_sentences: bool = field(
+        default=False,
+        metadata={"description": "Whether the sentences of a text are translated one by one."},
+    )

@@ -29,7 +29,7 @@ __all__, __getattr__ = lazy_names(
         "recipe": ["Recipe", "search_options"],
         "run_folder": ["RunFolder"],
         "schedules": ["InverseSquareRoot", "learning_rate_schedule"],
-        "scoring": ["compared_scores", "translation_scores"],
+        "scoring": ["bleu_tokenizer", "compared_scores", "translation_scores"],
         "training": ["train"],
     },
 )

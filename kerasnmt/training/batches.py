@@ -140,6 +140,8 @@ class RecipeBatches:
             options |= {"cache": False, "subword_sampling": training.subword_sampling}
         if training.guided_attention is not None:
             options["alignments"] = self.corpora.alignments
+        if self.corpora.weights is not None:
+            options["sample_weight"] = self.corpora.weights
         return self._batches("train", self.corpora.own, self.readers, **options)
 
     def _batches(self, split: str, pairs: Any, parts: int = 1, **options: Any) -> tf.data.Dataset:

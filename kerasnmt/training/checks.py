@@ -118,10 +118,14 @@ def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
 def check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
     """Check that a run is resumed with its recipe, where only the number of epochs may differ.
 
+    A recipe without a tokenizer for BLEU has the one that the run chose.
+
     Raises:
         ValueError: If another value has changed. The error names the first one.
     """
     old, new = (dotted(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
+    chosen = "training.bleu_tokenizer"
+    new[chosen] = new[chosen] or old[chosen]
     for key in old | new:
         if old.get(key) != new.get(key) and key != "training.epochs":
             raise ValueError(

@@ -1,6 +1,7 @@
 """Texts of a recipe's `data`."""
 
 import hashlib
+import math
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -10,6 +11,7 @@ import tensorflow as tf
 
 from kerasnmt.data import Shards, builtin_corpus, read_parallel, read_tsv
 from kerasnmt.data.patterns import matching_files
+from kerasnmt.data.tables import table_rows
 from kerasnmt.training.processes import Processes
 from kerasnmt.viz import parse_pharaoh_lines
 
@@ -70,6 +72,36 @@ class Corpora:
         lines = _lines(train.alignments)
         return [sure for sure, _ in parse_pharaoh_lines(lines, str(train.alignments))]
 
+    @cached_property
+    def weights(self) -> list[float] | None:
+        """Weight of each training pair in the loss, or None if all have the weight 1.
+
+        Raises:
+            ValueError: If a file is missing or malformed, or a weight is no number of at least 0.
+        """
+        train = self.data.train
+        if train.weights:
+            path, texts_of = train.weights, _lines(train.weights)
+        elif train.weight is not None:
+            path = train.pairs
+            texts_of = [text.decode() for (text,) in table_rows(path, [train.weight])]
+        else:
+            return None
+        return [_weight(text, number, path) for number, text in enumerate(texts_of, start=1)]
+
+
+def _weight(text: str, number: int, path: Any) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise ValueError(
+            "Expected a number of at least 0 as the weight of each pair. "
+            f"Received: {text!r:.100}, the weight of pair {number} in {path}."
+        )
+    return weight
+
 
 def read_pairs(section: Any, split: str) -> tf.data.Dataset:
     """Read the pairs of a section of a recipe's `data`.
@@ -89,7 +121,7 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
         sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
         return tf.data.Dataset.from_tensor_slices(sides)
     if section.pairs:
-        return read_tsv(section.pairs)
+        return read_tsv(section.pairs, section.columns)
     return read_parallel(section.source, section.target)
 
 
@@ -116,7 +148,9 @@ def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[st
 
 
 def _shards(section: Any) -> Shards:
-    return Shards(section.pairs) if section.pairs else Shards(section.source, section.target)
+    if section.pairs:
+        return Shards(section.pairs, columns=section.columns)
+    return Shards(section.source, section.target)
 
 
 def _lines(path: Any) -> list[str]:

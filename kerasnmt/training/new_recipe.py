@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import compress, islice
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data.holding_out import held_out
-from kerasnmt.data.lines import is_gzip, parallel_lines, tsv_lines
+from kerasnmt.data.lines import COMPRESSED, parallel_lines
+from kerasnmt.data.tables import Column, table_rows
 from kerasnmt.data.writing import write_pairs
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.recipe.proposal import Proposal, Side
@@ -24,36 +25,49 @@ class PairFiles:
     """Files of sentence pairs.
 
     Args:
+        columns: Columns of the sources and the targets in `pairs`; see `read_tsv`. None if there
+            are two.
         **paths: Paths of `source` and `target`, or of `pairs`, the keys of a recipe.
+
+    Raises:
+        ValueError: If there are columns, but no `pairs`.
     """
 
-    def __init__(self, **paths: Path) -> None:
+    def __init__(self, columns: Sequence[Column] | None = None, **paths: Path) -> None:
+        if columns is not None and "pairs" not in paths:
+            raise ValueError(
+                f"Expected columns with a file of pairs. Received: columns={columns}, and files of "
+                f"{' and '.join(paths)}."
+            )
+        self.columns = columns
         self.paths = paths
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.paths.values()))
 
-    def lines(self) -> Iterator[tuple[bytes, bytes]]:
+    def lines(self) -> Iterator[Any]:
         """Yield the pairs, and check them.
 
         Raises:
             ValueError: If a file is missing or malformed.
         """
-        lines = tsv_lines if "pairs" in self.paths else parallel_lines
-        return lines(*self.paths.values())
+        if "pairs" in self.paths:
+            return table_rows(self.paths["pairs"], self.columns)
+        return parallel_lines(*self.paths.values())
 
     def part(self, recipe: Path, split: str) -> Self:
         """Return files for a part of the pairs, in the folder of a recipe."""
         parts = {}
         for key, path in self.paths.items():
             ending = "tsv" if key == "pairs" else f"{key}.txt"
-            compressed = ".gz" if is_gzip(path) else ""
+            compressed = ".gz" if path.suffix in COMPRESSED else ""
             parts[key] = recipe.with_name(f"{recipe.stem}.{split}.{ending}{compressed}")
-        return type(self)(**parts)
+        return type(self)(None, **parts)
 
-    def keys(self, folder: Path) -> dict[str, str]:
+    def keys(self, folder: Path) -> dict[str, Any]:
         """Return the keys and values of a recipe in a folder."""
-        return {key: _path_from(folder, path) for key, path in self.paths.items()}
+        keys: dict[str, Any] = {key: _path_from(folder, path) for key, path in self.paths.items()}
+        return keys if self.columns is None else keys | {"columns": [*self.columns]}
 
 
 class NewRecipe:
@@ -212,12 +226,12 @@ def _count(files: PairFiles) -> int:
     return sum(1 for _ in files.lines())
 
 
-def _supports(texts: Sequence[str], size: int) -> bool:
-    """Return whether a SentencePiece vocabulary of this size can be trained on the texts."""
+def _supports(texts: Sequence[str], size: int, coverage: float) -> bool:
+    """Return whether such a SentencePiece vocabulary can be trained on the texts."""
     from kerasnmt.text import SentencePieceTokenizer
 
     try:
-        SentencePieceTokenizer.train(texts, size)
+        SentencePieceTokenizer.train(texts, size, character_coverage=coverage)
     except ValueError:
         return False
     return True

@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 from rich.console import Console
 
-from kerasnmt.training.batches import RecipeBatches
+from kerasnmt.training.batches import EpochStatistics, RecipeBatches
 from kerasnmt.training.callbacks.attention import AttentionImages, AttentionStatistics
 from kerasnmt.training.callbacks.best_model import BestModel
 from kerasnmt.training.callbacks.callback_group import OnOneDevice
@@ -46,7 +46,7 @@ class RunCallbacks:
     Args:
         run: Folder of the run.
         batches: Batches of the recipe, for the model.
-        lengths: Numbers of sentences of each length, for `LengthHistograms`.
+        statistics: Statistics of an epoch.
         validation: Batches of the validation data.
         checkpoint: Callback that saves the state of training.
         history: Callback that writes the logs of all epochs.
@@ -59,7 +59,7 @@ class RunCallbacks:
         self,
         run: RunFolder,
         batches: RecipeBatches,
-        lengths: dict[str, list[int]],
+        statistics: EpochStatistics,
         validation: tf.data.Dataset,
         checkpoint: Checkpoint,
         history: EpochHistory,
@@ -69,7 +69,7 @@ class RunCallbacks:
     ) -> None:
         self.run = run
         self.batches = batches
-        self.lengths = lengths
+        self.statistics = statistics
         self.validation = validation
         self.checkpoint = checkpoint
         self.history = history
@@ -86,6 +86,7 @@ class RunCallbacks:
         return TranslationQuality(
             *texts(corpora.pairs["validation"]),
             contexts=corpora.contexts.get("validation"),
+            tokenize=self.recipe.training.bleu_tokenizer,
             **self.recipe.search.greedy_options,
         )
 
@@ -124,7 +125,7 @@ class RunCallbacks:
     @cached_property
     def progress(self) -> TrainingProgress:
         """Callback that shows the progress on the console, a context manager around `fit`."""
-        return TrainingProgress(self.console, self.recipe.training.epochs)
+        return TrainingProgress(self.console, self.recipe.training.epochs, self.statistics.batches)
 
     @cached_property
     def interruption(self) -> Interruption:
@@ -138,7 +139,7 @@ class RunCallbacks:
         if self.processes.is_first:
             evaluation = self._on_one_device(self._evaluation())
             descriptions = [
-                LengthHistograms(self.run.logs, self.lengths),
+                LengthHistograms(self.run.logs, self.statistics.lengths),
                 self.hyperparameters,
             ]
         if self.recipe.training.moving_average:

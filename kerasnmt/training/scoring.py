@@ -4,19 +4,69 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
+from kerasnmt.nearest_name import nearest_name
+from kerasnmt.scripts import has_spaces, is_unspaced_script, script_of
+
 Reference = str | Sequence[str]
+
+# Extras of sacreBLEU that install the packages of a tokenizer.
+_EXTRAS = {"ja-mecab": "ja", "ko-mecab": "ko"}
+
+
+def bleu_tokenizer(references: Sequence[Reference], tokenize: str | None = None) -> str:
+    """Return the tokenizer of sacreBLEU that computes BLEU for the references.
+
+    BLEU compares words, so it is 0 if a sentence without spaces counts as one word. By default, the
+    script of the references decides; see `script_of`:
+
+    - Japanese: `ja-mecab` if its packages are installed, otherwise `char`.
+    - Han characters alone: `zh`.
+    - Hangul: `ko-mecab` if its packages are installed, otherwise `13a`, because Korean has spaces.
+    - Thai, Khmer, Lao, Burmese, Tibetan and any other text without spaces: `char`.
+    - All others: `13a`.
+
+    Args:
+        references: References, or lists of references.
+        tokenize: Name of a tokenizer of sacreBLEU, or None to choose one.
+
+    Returns:
+        The name of a tokenizer that can be used on this machine.
+
+    Raises:
+        ValueError: If sacreBLEU has no tokenizer `tokenize`, or its package or model is missing.
+    """
+    if tokenize is not None:
+        _bleu(tokenize)
+        return tokenize
+    texts = [text for reference in references for text in _as_list(reference)]
+    script = script_of(texts)
+    if script == "han":
+        return "zh"
+    if script in ("japanese", "hangul"):
+        name = "ja-mecab" if script == "japanese" else "ko-mecab"
+        try:
+            _bleu(name)
+        except ValueError:
+            return "char" if script == "japanese" else "13a"
+        return name
+    return "char" if is_unspaced_script(script) or not has_spaces(texts) else "13a"
 
 
 def translation_scores(
-    translations: Sequence[str], references: Sequence[Reference]
+    translations: Sequence[str],
+    references: Sequence[Reference],
+    *,
+    tokenize: str | None = None,
 ) -> dict[str, float | str]:
-    """Score translations with the defaults of sacreBLEU.
+    """Score translations with sacreBLEU, and count exact matches.
 
     Source: Post (2018), "A call for clarity in reporting BLEU scores", for the signatures.
 
     Args:
         translations: Translations, cased and detokenized.
         references: Reference of each translation, or a list of its references, in the same order.
+        tokenize: Tokenizer of sacreBLEU for BLEU, such as `"zh"`, or None to choose it from the
+            references; see `bleu_tokenizer`.
 
     Returns:
         A dict of these scores:
@@ -27,11 +77,12 @@ def translation_scores(
           answer, such as pronunciation.
 
     Raises:
-        ValueError: If the numbers of translations and references differ, or there are none.
+        ValueError: If the numbers of translations and references differ, there are none, or the
+            tokenizer cannot be used.
     """
     _check_lengths(translations, references)
     scores, columns = {}, _columns(references)
-    for name, metric in _metrics().items():
+    for name, metric in _metrics(references, tokenize).items():
         scores[name] = metric.corpus_score(list(translations), columns).score
         scores[f"{name}_signature"] = str(metric.get_signature())
     scores["exact"] = _exact(translations, references)
@@ -39,7 +90,11 @@ def translation_scores(
 
 
 def compared_scores(
-    translations: Sequence[str], baseline: Sequence[str], references: Sequence[Reference]
+    translations: Sequence[str],
+    baseline: Sequence[str],
+    references: Sequence[Reference],
+    *,
+    tokenize: str | None = None,
 ) -> dict[str, float | str]:
     """Score the translations of two systems, and test whether the scores differ by chance.
 
@@ -52,25 +107,30 @@ def compared_scores(
         translations: Translations of the system.
         baseline: Translations of the other system, of the same sources.
         references: Reference of each source, or a list of its references, in the same order.
+        tokenize: Tokenizer of sacreBLEU for BLEU; see `translation_scores`.
 
     Returns:
         A dict of these scores:
 
         - `bleu`, `chrf` and `exact` of the system.
         - `baseline_bleu`, `baseline_chrf` and `baseline_exact`.
-        - `bleu_p_value` and `chrf_p_value`, the probability that equal systems differ at least this
-          much, or 1 for equal scores.
+        - `bleu_p_value` and `chrf_p_value`, the share of samples whose absolute difference exceeds
+          the mean of all samples by more than the difference of the scores, or 1 for equal scores.
+          SacreBLEU computes it in the direction of the difference (one-sided). It does not say
+          before the test which system is better, so double it for a two-sided test.
         - `bleu_signature` and `chrf_signature`, with the number of samples and the seed.
 
     Raises:
-        ValueError: If the numbers of translations and references differ, or there are none.
+        ValueError: If the numbers of translations and references differ, there are none, or the
+            tokenizer cannot be used.
     """
     from sacrebleu.significance import PairedTest
 
     for some in (translations, baseline):
         _check_lengths(some, references)
     systems = [("baseline", list(baseline)), ("system", list(translations))]
-    test = PairedTest(systems, _metrics(), _columns(references), test_type="bs", n_samples=1000)
+    metrics, columns = _metrics(references, tokenize), _columns(references)
+    test = PairedTest(systems, metrics, columns, test_type="bs", n_samples=1000)
     signatures, results = test()
     scores = {}
     for name, label in (("bleu", "BLEU"), ("chrf", "chrF2")):
@@ -91,12 +151,36 @@ def _exact(translations: Sequence[str], references: Sequence[Reference]) -> floa
     return 100 * sum(one in known for one, known in rows) / len(references)
 
 
-def _metrics() -> dict[str, Any]:
+def _metrics(references: Sequence[Reference], tokenize: str | None) -> dict[str, Any]:
     """Return the metrics of sacreBLEU by name."""
-    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.metrics import CHRF
 
-    # Without `force`, sacreBLEU warns about text that looks tokenized, such as short sentences.
-    return {"bleu": BLEU(force=True), "chrf": CHRF()}
+    return {"bleu": _bleu(bleu_tokenizer(references, tokenize)), "chrf": CHRF()}
+
+
+def _bleu(tokenize: str) -> Any:
+    """Return the metric with a tokenizer, which may load a package or download a model."""
+    from sacrebleu.metrics import BLEU
+
+    if tokenize not in BLEU.TOKENIZERS:
+        near = nearest_name(tokenize, BLEU.TOKENIZERS)
+        raise ValueError(
+            f"Expected a tokenizer of sacreBLEU, one of {', '.join(BLEU.TOKENIZERS)}. Received: "
+            f"{tokenize}.{f' Did you mean {near}?' if near else ''}"
+        )
+    try:
+        # Without `force`, sacreBLEU warns about text that looks tokenized, such as short sentences.
+        return BLEU(force=True, tokenize=tokenize)
+    except (Exception, SystemExit) as error:  # sacreBLEU exits if a download fails
+        if extra := _EXTRAS.get(tokenize):
+            problem, remedy = "is not installed", f'Run `pip install "sacrebleu[{extra}]"`'
+        else:
+            problem = f"cannot be loaded ({' '.join(str(error).split())})"
+            remedy = "Connect to the internet, because sacreBLEU downloads its model once"
+        raise ValueError(
+            f"Expected a tokenizer of sacreBLEU that works on this machine. Received: {tokenize}, "
+            f"which {problem}. {remedy}, or choose another one, such as char."
+        ) from error
 
 
 def _as_list(reference: Reference) -> list[str]:

@@ -1,6 +1,7 @@
 """Starts of a run: with random weights, from a trained model, or after an interruption."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from kerasnmt.training.checks import (
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.training.scoring import bleu_tokenizer
 from kerasnmt.training.tokenizers import load_tokenizers, save_tokenizers, train_tokenizers
 from kerasnmt.zoo import get_preset
 
@@ -58,6 +60,10 @@ class NewStart:
 
     def check_data(self, corpora: Corpora) -> None:
         """Raise a `ValueError` if the data has changed."""
+
+    def bleu_tokenizer(self, references: Sequence[str]) -> str:
+        """Return the tokenizer for BLEU of the recipe, or one that suits the references."""
+        return bleu_tokenizer(references, self.recipe.training.bleu_tokenizer)
 
     def check_lines(self, corpora: Corpora) -> None:
         """Raise a `ValueError` if a line of this process' shards is malformed."""
@@ -167,6 +173,11 @@ class ResumedStart(NewStart):
     def check_data(self, corpora: Corpora) -> None:
         """Raise a `ValueError` if the data has changed."""
         check_same_files(self.run, corpora)
+
+    def bleu_tokenizer(self, references: Sequence[str]) -> str:
+        """Return the tokenizer for BLEU of the run, so that the scores of all epochs compare."""
+        before = Recipe.load(self.run.recipe).training.bleu_tokenizer
+        return bleu_tokenizer(references, before or "13a")  # earlier versions used 13a for all
 
     def check_lines(self, corpora: Corpora) -> None:
         """Check nothing, because the run has checked the same lines."""

@@ -10,12 +10,23 @@ import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data import Shards
-from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, Tokenizer, WordTokenizer
+from kerasnmt.text import (
+    CharacterTokenizer,
+    PunctuationTokenizer,
+    SentencePieceTokenizer,
+    Tokenizer,
+    WordTokenizer,
+)
 from kerasnmt.training.run_folder import RunFolder
 
 _KINDS = {
     tokenizer.kind: tokenizer
-    for tokenizer in (CharacterTokenizer, SentencePieceTokenizer, WordTokenizer)
+    for tokenizer in (
+        CharacterTokenizer,
+        PunctuationTokenizer,
+        SentencePieceTokenizer,
+        WordTokenizer,
+    )
 }
 
 
@@ -51,9 +62,9 @@ def train_tokenizers(
             "source": source.concatenate(read),
         }
     tokenizers = {}
-    for name, options in section.chosen.items():
+    for name, chosen in section.chosen.items():
         try:
-            tokenizers[name] = _KINDS[options.kind].train(sides[name], options.vocabulary_size)
+            tokenizers[name] = _KINDS[chosen.kind].train(sides[name], **chosen.options)
         except ValueError as error:
             raise ValueError(f"tokenizer.{name}: {error}") from error
     return tokenizers

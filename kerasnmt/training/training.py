@@ -192,6 +192,9 @@ class Training:
         self.processes.check_equal("data", self.corpora.fingerprints)
         self.processes.share(lambda: self.start.check_data(self.corpora))
         self.processes.gather(lambda: self.start.check_lines(self.corpora))
+        bleu_tokenizer = self.processes.share(self._bleu_tokenizer)
+        section = self.recipe.training.model_copy(update={"bleu_tokenizer": bleu_tokenizer})
+        self.recipe = self.recipe.model_copy(update={"training": section})
         self.tokenizers = self.processes.share(lambda: self.start.tokenizers(self.corpora))
         with self.devices.scope(), precision(self.recipe.training.precision):
             make = get_model(self.recipe.model.name)
@@ -255,7 +258,7 @@ class Training:
         self.callbacks = RunCallbacks(
             self.folder,
             self.batches,
-            self.statistics.lengths,
+            self.statistics,
             self.validation,
             self.checkpoint,
             self.history,
@@ -333,7 +336,21 @@ class Training:
         model.compile()
         batches = RecipeBatches(self.recipe, self.corpora, model).held_out(split)
         losses = model.evaluate(batches, verbose=0, return_dict=True)
-        return {**translation_scores(translations, references), "perplexity": losses["perplexity"]}
+        tokenize = self.recipe.training.bleu_tokenizer
+        scores = translation_scores(translations, references, tokenize=tokenize)
+        return {**scores, "perplexity": losses["perplexity"]}
+
+    def _bleu_tokenizer(self) -> str:
+        """Return the tokenizer for BLEU of the whole run."""
+        _, references = texts(self.corpora.pairs["validation"])
+        with self.recipe.named_in_errors():
+            try:
+                name = self.start.bleu_tokenizer(references)
+            except ValueError as error:
+                raise ValueError(f"training.bleu_tokenizer: {error}") from error
+        if name not in ("13a", self.recipe.training.bleu_tokenizer):
+            _say(self.console, f"BLEU: sacreBLEU's tokenizer {name} suits the validation data")
+        return name
 
     def _batches(self) -> RecipeBatches:
         """Return the batches: those of this process' shards, or of all data."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from kerasnmt.viz.directions import is_right_to_left
 from kerasnmt.viz.heat_maps import (
     COLOURS,
     INK,
@@ -45,7 +46,8 @@ def attention_figure(
     """Draw attention weights, with one row per target token and one column per source token.
 
     The figure grows with the number and the length of the tokens. So labels do not overlap, and
-    they are complete.
+    they are complete. If the source is written from right to left, its columns are as well.
+    Matplotlib joins Arabic letters, and orders letters from right to left, from version 3.11.
 
     Args:
         weights: Attention weights, float `[target_length, source_length]`. The colors span 0 to 1.
@@ -80,6 +82,9 @@ def attention_figure(
         )
     probability = _of_tokens("generate_probability", generate_probability, "target", rows)
     covered = _of_tokens("coverage", coverage, "source", columns)
+    if right_to_left := is_right_to_left(source_tokens):
+        weights, source_tokens = weights[:, ::-1], source_tokens[::-1]
+        covered = None if covered is None else covered[::-1]
     cell = np.clip(_FEW_TOKENS_WIDTH / max(rows, columns), _SMALLEST_CELL, _LARGEST_CELL)
     # The labels of the columns, and their positions in cells.
     labels, places = list(source_tokens), list(range(columns))
@@ -98,7 +103,7 @@ def attention_figure(
     write_columns(axes, places, labels, 10, style)
     axes.set_yticks(range(rows), target_tokens, fontsize=10, **style)
     _draw_grid(axes, rows, columns)
-    _name_axes(axes, source_label, target_label)
+    _name_axes(axes, source_label, target_label, "right" if right_to_left else "left")
     if title:
         axes.set_title(title, loc="left", fontsize=13, pad=12, **style)
     if covered is not None:
@@ -144,9 +149,11 @@ def _draw_grid(axes: Axes, rows: int, columns: int) -> None:
     axes.tick_params(which="both", length=0, pad=6)
 
 
-def _name_axes(axes: Axes, source_label: str, target_label: str) -> None:
+def _name_axes(
+    axes: Axes, source_label: str, target_label: str, start: Literal["left", "right"]
+) -> None:
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel(source_label, fontsize=9, color=INK, loc="left")
+    axes.set_xlabel(source_label, fontsize=9, color=INK, loc=start)
     axes.set_ylabel(target_label, fontsize=9, color=INK, loc="top")
 
 

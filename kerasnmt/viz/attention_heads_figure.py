@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kerasnmt.viz.directions import is_right_to_left
 from kerasnmt.viz.heat_maps import INK, fit_to_labels, heat_map, text_style, write_columns
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def attention_heads_figure(
             f"of each, here (…, {tokens[0]}, {tokens[1]}). "
             f"Received: weights.shape={weights.shape}"
         )
+    if is_right_to_left(source_tokens):
+        weights, source_tokens = weights[..., ::-1], source_tokens[::-1]
     layers, heads, rows, columns = weights.shape
     figure = Figure(dpi=150)
     grid = [[figure.add_axes((0, 0, 1, 1)) for _ in range(heads)] for _ in range(layers)]

@@ -6,6 +6,8 @@ from importlib.resources import files
 from json import dumps
 from typing import Any
 
+from kerasnmt.viz.directions import is_right_to_left
+
 # The file loads nothing.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -79,7 +81,9 @@ def attention_table(document: dict[str, Any]) -> str:
         weight in percent, and a background that is darker for larger weights.
     """
     sources = [source for source in document["sources"] if "weights" in source]
-    heads = [_cell("th", token) for source in sources for token in source["tokens"]]
+    columns = [token for source in sources for token in source["tokens"]]
+    heads = [_cell("th", token) for token in columns]
+    direction = "rtl" if is_right_to_left(columns) else "ltr"
     rows = []
     for place, token in enumerate(document["target"]["tokens"]):
         weights = [weight for source in sources for weight in source["weights"][place]]
@@ -87,14 +91,14 @@ def attention_table(document: dict[str, Any]) -> str:
             _cell("td", f"{weight:.0%}" if weight >= 0.005 else "", weight) for weight in weights
         ]
         rows.append(f"<tr>{_cell('th', token)}{''.join(cells)}</tr>")
-    return f"<table><tr><th></th>{''.join(heads)}</tr>{''.join(rows)}</table>"
+    return f"<table dir={direction}><tr><th></th>{''.join(heads)}</tr>{''.join(rows)}</table>"
 
 
 def _cell(tag: str, text: str, weight: float | None = None) -> str:
     # In a dark notebook, the text of light cells must not be light as well.
     color = "#fff" if weight is not None and weight > 0.55 else "#111"
     shade = "" if weight is None else f' style="background:{_mixed(weight)};color:{color}"'
-    return f"<{tag}{shade}>{escape(text)}</{tag}>"
+    return f"<{tag} dir=auto{shade}>{escape(text)}</{tag}>"
 
 
 def _mixed(weight: float) -> str:

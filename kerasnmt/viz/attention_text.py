@@ -6,9 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from kerasnmt.viz.directions import is_right_to_left
+
 _SHADES = (" ", "░", "▒", "▓", "█")
+_JOINERS = "\u200c\u200d"  # they belong to the spelling of words in Persian and Indian languages
+_NO_WIDTH = ("Mn", "Me", "Cf")
 _LEAST = (0.05, 0.25, 0.5, 0.75)  # smallest weight of each shade except the first
 _GAP = "  "
+_MARK = "\u200e"  # LEFT-TO-RIGHT MARK: terminals do not reorder what is on both sides of it
 
 
 def attention_text(
@@ -23,7 +28,7 @@ def attention_text(
 
     There is one column per source token. The shade of a cell shows its weight: blank below 0.05, ░
     from 0.05, ▒ from 0.25, ▓ from 0.5 and █ from 0.75. A table that is wider than the terminal
-    continues below.
+    continues below. If the source is written from right to left, its columns are as well.
 
     ```text
             two  dogs  run   .  </s>
@@ -47,18 +52,26 @@ def attention_text(
     """
     width = width or shutil.get_terminal_size().columns
     columns, cells = [*map(_shown, source_tokens)], np.asarray(weights)
+    if is_right_to_left(source_tokens):
+        columns, cells = columns[::-1], cells[:, ::-1]
     if generate_probability is not None:
         columns = [*columns, "p_gen"]
         cells = np.concatenate([cells, np.asarray(generate_probability)[:, None]], axis=1)
     shades = np.searchsorted(_LEAST, cells, side="right")
     names = _aligned(["", *map(_shown, target_tokens)])
+    gap = _GAP
+    if any(map(is_right_to_left, [[token] for token in (*source_tokens, *target_tokens)])):
+        names, gap = [f"{_MARK}{name}{_MARK}" for name in names], _GAP + _MARK
     tables = []
     for some in _pages(columns, width - _width(names[0])):
         widths = [*map(_width, columns[some])]
         rows = [columns[some]]
         for row in shades[:, some]:
             rows.append([_SHADES[one] * width for one, width in zip(row, widths, strict=True)])
-        lines = (_GAP.join([name, *row]).rstrip() for name, row in zip(names, rows, strict=True))
+        lines = (
+            gap.join([name, *row]).rstrip(f" {_MARK}")
+            for name, row in zip(names, rows, strict=True)
+        )
         tables.append("\n".join(lines))
     return "\n\n".join(tables)
 
@@ -77,7 +90,7 @@ def _pages(columns: Sequence[str], width: int) -> Iterator[slice]:
 
 def _shown(token: str) -> str:
     """Return a token without characters that break a line, with a width of at least 1."""
-    return "".join(one if one.isprintable() else "�" for one in token) or " "
+    return "".join(one if one.isprintable() or one in _JOINERS else "�" for one in token) or " "
 
 
 def _aligned(names: Sequence[str]) -> list[str]:
@@ -89,6 +102,10 @@ def _aligned(names: Sequence[str]) -> list[str]:
 def _width(text: str) -> int:
     """Return the number of columns that a text takes in a terminal."""
     return sum(
-        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        0
+        if unicodedata.category(one) in _NO_WIDTH
+        else 2
+        if unicodedata.east_asian_width(one) in "WF"
+        else 1
         for one in text
     )

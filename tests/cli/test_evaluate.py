@@ -59,6 +59,12 @@ def test_pairs(kerasnmt, export_folder, files, tmp_path):
     (tmp_path / "rows.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in rows))
     done = kerasnmt("evaluate", export_folder, "--pairs", tmp_path / "rows.tsv")
     assert done == kerasnmt("evaluate", export_folder, *options(files))
+    wide = "".join(f"{n}\t{other}\t{one}\n" for n, (one, other) in enumerate(rows))
+    (tmp_path / "wide.tsv").write_text(wide)
+    chosen = kerasnmt(
+        "evaluate", export_folder, "--pairs", tmp_path / "wide.tsv", "--columns", "3,2"
+    )
+    assert chosen == done
     twice = "".join(2 * f"{one}\t{other}\n" for one, other in rows)
     (tmp_path / "rows.tsv").write_text(twice)
     found = json.loads(
@@ -118,6 +124,26 @@ def test_bad_input(kerasnmt, export_folder, files, tmp_path):
     done = kerasnmt("evaluate", export_folder, *options(files), "--beam-size", 4)
     assert done.code == 2
     assert done.err.startswith("error: Expected the beam size that is fixed in the export, 3.")
+
+
+def test_the_tokenizer_of_bleu(kerasnmt, export_folder, files):
+    found = json.loads(
+        kerasnmt("evaluate", export_folder, *options(files), "--tokenize", "char", "--json").out
+    )
+    translations = kerasnmt("translate", export_folder, "--input", files[0]).lines
+    references = files[1].read_text().split("\n")[:-1]
+    expected = sacrebleu.BLEU(force=True, tokenize="char").corpus_score(translations, [references])
+    assert found["bleu"] == pytest.approx(expected.score)
+    assert "|tok:char|" in found["bleu_signature"]
+
+    files[1].write_text("\n".join(["我们看到一只大狗。"] * len(SOURCES)), encoding="utf-8")
+    done = kerasnmt("evaluate", export_folder, *options(files))
+    assert "|tok:zh|" in done.lines[0]
+
+    done = kerasnmt("evaluate", "none", *options(files), "--tokenize", "chars")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: Expected a tokenizer of sacreBLEU, one of none, zh, 13a")
+    assert done.err.endswith("Received: chars. Did you mean char?\n")
 
 
 @pytest.fixture

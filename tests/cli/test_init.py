@@ -133,6 +133,12 @@ BOTH = ["--source", "train.en", "--target", "train.de"]
             ["--pairs", "train.en"],
             "Received: path='train.en', whose line 1 has no tab.",
         ),
+        (
+            ["--pairs", "empty", "--columns", "1"],
+            "two columns, such as --columns 1,3. Received: --c",
+        ),
+        ([*BOTH, "--columns", "1,2"], "Expected columns with a file of pairs. Received:"),
+        (["--pairs", "train.en", "--columns", "1,2"], "at least 2 columns. Received:"),
         (["--pairs", "empty"], "Received: path='empty', which is empty."),
         (
             ["--source", "valid.en", "--target", "valid.de"],

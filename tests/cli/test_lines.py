@@ -5,7 +5,7 @@ from itertools import chain
 
 import pytest
 
-from kerasnmt.cli.lines import read_chunks
+from kerasnmt.cli.lines import is_live, read_chunks
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def standard_input(monkeypatch):
         (b"a\nb", [["a", "b"]]),
         ("\ufeffa\n\ufeffb".encode(), [["a", "\ufeffb"]]),
         (b"a\r\n\r\nb c \r\n", [["a", ""], ["b c "]]),
-        ("a\u2028b\x0bc\x85d\re\nf".encode(), [["a\u2028b\x0bc\x85d\re", "f"]]),
+        ("a\u2028b\x0bc\x85d\re\nf".encode(), [["a\u2028b\x0bc\x85d e", "f"]]),
     ],
 )
 def test_lines(tmp_path, standard_input, data, chunks):
@@ -68,3 +68,25 @@ def test_the_lines_before_a_bad_one_come_first(tmp_path, standard_input):
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(read_chunks(tmp_path / "none", 2))
+
+
+def test_lines_of_a_named_pipe_wait_for_no_others(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writing = os.open(path, os.O_RDWR)
+    chunks = read_chunks(path, 64)
+    os.write(writing, b"a\nb\n")
+    assert is_live(path) and next(chunks) == ["a", "b"]
+    os.write(writing, b"c\n")
+    assert next(chunks) == ["c"]
+    chunks.close()
+    os.close(writing)
+
+
+def test_a_file_on_standard_input_is_read_in_whole_chunks(tmp_path, monkeypatch):
+    path = tmp_path / "text"
+    path.write_bytes(b"a line\n" * 20_000)  # several reads of 64 KB
+    with path.open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert not is_live(None) and not is_live(path)
+        assert [len(chunk) for chunk in read_chunks(None, 8000)] == [8000, 8000, 4000]

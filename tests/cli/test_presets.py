@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from kerasnmt.zoo import list_presets
+
 LINES = ["Anna sees two dogs .", "The man sleeps .", ""]
 TEXT = "".join(f"{line}\n" for line in LINES)
 
@@ -19,7 +21,32 @@ def test_list(kerasnmt, shipped, preset_folder):
     assert [re.split("  +", line) for line in done.lines] == [
         ["preset", "task", "languages", "MB", "score", "license"],
         ["tiny_en_de", "rhymes", "en-de", f"{size / 1e6:.1f}", "BLEU 1.2", "cc-by-4.0"],
+        [""],
+        ["`kerasnmt presets NAME` shows what a preset is for, and what to type."],
     ]
+
+
+def test_demonstrations_stand_apart_without_scores(kerasnmt):
+    lines = kerasnmt("presets").lines
+    apart = lines.index("Demonstrations, of what an architecture learns from artificial data:")
+    of_use, shows = lines[1 : apart - 1], lines[apart + 3 : -2]
+    names = [[line.split()[0] for line in part] for part in (of_use, shows)]
+    assert sorted([*names[0], *names[1]]) == list_presets()
+    assert names[1][2:4] == ["demo_de_en", "demo_en_de"] and "tatoeba_en_fr_gru" in names[0]
+    assert lines[apart + 2].split() == ["preset", "task", "languages", "MB", "license"]
+    assert not any("BLEU" in line or "%" in line for line in shows)
+
+
+def test_a_preset_is_described(kerasnmt, shipped, preset_folder):
+    card = (preset_folder / "README.md").read_text()
+    for place in (shipped, preset_folder):
+        done = kerasnmt("presets", place)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith("# tiny_en_de\n") and card.endswith(done.out)
+        assert "| kerasnmt translate tiny_en_de\n" in done.out
+    done = kerasnmt("presets", "tiny_en_df")
+    assert (done.code, done.out) == (2, "")
+    assert "unknown preset 'tiny_en_df'; did you mean 'tiny_en_de'?" in done.err
 
 
 def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from kerasnmt.data.alignment_matrix import words_of
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.text import (
     CharacterTokenizer,
+    PunctuationTokenizer,
     SentencePieceTokenizer,
     WordTokenizer,
     word_indices,
@@ -511,13 +512,17 @@ def test_alignments_stay_with_their_pairs(few_shapes):
                 assert matrix.sum() == pytest.approx(lengths[0])
 
 
-@pytest.mark.parametrize("make", [SentencePieceTokenizer, WordTokenizer, CharacterTokenizer])
+@pytest.mark.parametrize(
+    "make", [SentencePieceTokenizer, WordTokenizer, PunctuationTokenizer, CharacterTokenizer]
+)
 def test_words_in_graph_are_those_in_python(make):
     corpus = builtin_corpus(300)
-    size = {"sentencepiece": 300, "words": 100, "characters": 40}[make.kind]
-    tokenizer = make.train(corpus, vocabulary_size=size)
+    size = {"sentencepiece": 300, "characters": 60}.get(make.kind, 100)
+    tokenizer = make.train([*corpus, ("犬は寝る。 ที่ฉัน が", "a")], vocabulary_size=size)
     texts = [pair.target for pair in corpus[:50]]
-    for text in [*texts, "  two   spaces ", "▁", "ß 🙂 x🙂y", "a\u00a0b a", "\u3000a"]:
+    odd = ["(a), b's. \"", "  two   spaces ", "▁", "ß 🙂 x🙂y", "a\u00a0b a", "\u3000a"]
+    unspaced = ["犬 a が b, 犬 が", "犬は寝るabc。 a.", "犬 が 寝る", "ที่ฉัน", "犬a b犬"]
+    for text in [*texts, *odd, *unspaced]:
         ids = tf.concat([tokenizer.tokenize([text])[0], [END_ID]], axis=0)
         tokens = [token.decode() for token in tokenizer.tokens(ids).numpy()]
         assert words_of(tokenizer, ids).numpy().tolist() == word_indices(tokens, tokenizer.kind)

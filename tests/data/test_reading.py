@@ -1,8 +1,15 @@
+import bz2
 import gzip
+import io
+import json
+import lzma
+import random
+import sys
 
 import pytest
 
-from kerasnmt.data import read_parallel, read_tsv
+from kerasnmt.cli.lines import read_chunks
+from kerasnmt.data import Shards, read_parallel, read_tsv
 from kerasnmt.data.lines import checked_lines
 
 
@@ -46,18 +53,53 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, name):
 @pytest.mark.parametrize("name", ["a.en", "a.en.gz"])
 def test_lines_come_without_a_byte_order_mark(tmp_path, name):
     lines = checked_lines(write(tmp_path / name, "\ufeffone\n\ufefftwo\n"))
-    assert [line.decode() for line in lines] == ["one\n", "\ufefftwo\n"]
+    assert [line.decode() for line in lines] == ["one", "\ufefftwo"]
 
 
-def test_a_gzip_file_that_is_padded_with_zeros_is_refused(tmp_path):
-    """Python skips the zeros, but TensorFlow would fail during training."""
+def test_a_gzip_file_may_be_padded_with_zeros(tmp_path):
     path = write(tmp_path / "a.en.gz", "one\n")
-    whole = path.read_bytes()
-    path.write_bytes(whole + bytes(512))
-    with pytest.raises(ValueError, match=rf"'{path}', which is padded with zeros\. Compress"):
-        read_parallel(path, path)
-    path.write_bytes(whole + gzip.compress(b""))  # whose end is zeros
+    path.write_bytes(path.read_bytes() + bytes(512))
     assert pairs_of(read_parallel(path, path)) == [("one", "one")]
+
+
+# Lines as they are written, and as they are read.
+CARRIAGE_RETURNS = {
+    "the\rdogs\r\n": "the dogs",
+    "\rthe dogs\r\r\n": " the dogs",
+    "\r\n": "",
+    "\r\r\n": "",
+    "狗\r们\n": "狗 们",
+    "last\r": "last",
+}
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_one_rule_for_carriage_returns_everywhere(tmp_path, monkeypatch, packed):
+    written, expected = "".join(CARRIAGE_RETURNS), [*CARRIAGE_RETURNS.values()]
+    path, tsv = tmp_path / "a", tmp_path / "a.tsv"
+    path.write_bytes(packed(written.encode()))
+    tsv.write_bytes(
+        packed("".join(f"{n}\t{line}" for n, line in enumerate(CARRIAGE_RETURNS)).encode())
+    )
+    assert [line.decode() for line in checked_lines(path)] == expected
+    assert [target for _, target in pairs_of(read_parallel(path, path))] == expected
+    assert [target for _, target in pairs_of(read_tsv(tsv))] == expected
+    shards = Shards([tsv])
+    assert [target for _, target in shards] == expected
+    assert [target for _, target in pairs_of(shards.dataset())] == expected
+    assert [line for chunk in read_chunks(path, 4) for line in chunk] == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
+    assert [line for chunk in read_chunks(None, 4) for line in chunk] == expected
+
+
+def test_datasets_and_iteration_read_equal_lines(tmp_path):
+    """Random bytes that mean something in a table or a line."""
+    rng = random.Random(3)
+    for n in range(3):
+        path = tmp_path / f"{n}.tsv"
+        path.write_text("".join(rng.choices("ab \r\n\t\v\u2028\ufeff漢", k=60)), newline="")
+        shards = Shards(path, columns=[1, 1])
+        assert pairs_of(shards.dataset()) == [*shards]
 
 
 def test_a_file_without_lines_is_refused_before_it_fills_the_memory():
@@ -76,8 +118,8 @@ def test_gzip_files_put_together_are_read_to_the_end(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
-def test_of_a_tsv_the_first_two_columns_are_read(tmp_path, name):
-    path = write(tmp_path / name, "one\teins\ntwo\tzwei\tmore\tand more\n\tdrei\nfour\t\n a \t b ")
+def test_a_tsv_has_two_columns(tmp_path, name):
+    path = write(tmp_path / name, "one\teins\ntwo\tzwei\n\tdrei\nfour\t\n a \t b ")
     dataset = read_tsv(path)
     assert dataset.cardinality() == 5
     assert pairs_of(dataset) == [
@@ -121,19 +163,19 @@ def test_a_line_that_is_not_utf8_is_named(tmp_path, name):
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     good = write(tmp_path / "good.txt", "a\n")
     whole = gzip.compress(b"a\tb\n" * 1000)
-    no_gzip, cut, broken = tmp_path / "plain.gz", tmp_path / "cut.gz", tmp_path / "broken.gz"
-    no_gzip.write_bytes(b"a\tb\n")
+    cut, broken, damaged_xz = (tmp_path / name for name in ("cut.gz", "broken.gz", "broken.xz"))
+    damaged_xz.write_bytes(lzma.compress(b"a\tb\n" * 1000)[:-20])
     cut.write_bytes(whole[:-10])
     broken.write_bytes(whole[:20] + b"\xff" * 10 + whole[30:])
     for path, message in (
         (
             tmp_path / "absent.txt",
-            r"a readable text file.*absent\.txt' \(No such file or directory\)",
+            r"a readable text file, .*absent\.txt' \(No such file or directory\)",
         ),
-        (tmp_path, r"a readable text file. Received: .* \(Is a directory\)"),
-        (no_gzip, r"a readable gzip file. Received: .*plain\.gz' \(Not a gzipped file"),
-        (cut, r"a readable gzip file. Received: .*cut\.gz' \(Compressed file ended"),
-        (broken, r"a readable gzip file. Received: .*broken\.gz' \("),
+        (tmp_path, r"a readable text file, .*Received: .* \(Is a directory\)"),
+        (cut, r"a readable text file, .*Received: .*cut\.gz' \(Compressed file ended"),
+        (broken, r"a readable text file, .*Received: .*broken\.gz' \("),
+        (damaged_xz, r"a readable text file, .*Received: .*broken\.xz' \("),
     ):
         with pytest.raises(ValueError, match=message):
             read_parallel(good, path)
@@ -150,3 +192,104 @@ def test_an_empty_file_is_refused(tmp_path, name):
         read_parallel(good, path)
     with pytest.raises(ValueError, match=message):
         read_tsv(path)
+
+
+WIDE = "id\tcategory\tenglish\tgerman\n7\tpets\tthe dog\tder Hund\n8\tfood\tthe pie\tder Kuchen\n"
+WIDE_PAIRS = [("the dog", "der Hund"), ("the pie", "der Kuchen")]
+
+
+def test_more_columns_than_two_are_refused_with_the_first_row(tmp_path):
+    path = write(tmp_path / "a.tsv", WIDE)
+    message = (
+        r"two columns, with a tab between them\. Received: path='.*a\.tsv', whose line 1 has 4 "
+        r"columns: 1 'id', 2 'category', 3 'english', 4 'german'\. Choose two columns by number, "
+        r"columns=\[1, 2\], or by their names in the first row, .*--columns 1,2\.$"
+    )
+    for read in (lambda: read_tsv(path), lambda: len(Shards(path)), lambda: [*Shards(path)]):
+        with pytest.raises(ValueError, match=message):
+            read()
+    write(path, f"one\teins\ntwo\tzwei\t{'x' * 100}\n")  # a later line
+    with pytest.raises(ValueError, match=rf"line 2 has 3 columns: .*3 '{'x' * 39}…'\. Choose"):
+        read_tsv(path)
+
+
+OBJECTS = [
+    {"id": 7, "english": "the dog", "translation": {"de": "der Hund", "en": "the dog"}},
+    {"id": 8, "english": "the\r\npie", "translation": {"de": "der\tKuchen", "en": "the\npie"}},
+]
+QUOTED = 'id,english,"ger man"\r\n7,the dog,der Hund\r\n8,"the\r\npie","der\tKuchen"\r\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("a.tsv", WIDE, ["english", "german"]),
+        ("a.tsv.gz", WIDE.split("\n", 1)[1], [3, 4]),
+        ("a.txt.xz", f"\ufeff{WIDE}".replace("\n", "\r\n"), ["english", "german"]),
+        ("a.csv.bz2", QUOTED, ["english", "ger man"]),
+        ("a.CSV", QUOTED.split("\n", 1)[1], (2, 3)),
+        ("a.csv", "the dog,der Hund\nthe pie,der Kuchen\n", None),
+        ("a.jsonl.gz", "\n".join(map(json.dumps, OBJECTS)), ["english", "translation.de"]),
+        ("a.ndjson", "\n".join(map(json.dumps, OBJECTS)), ["translation.en", "translation.de"]),
+    ],
+)
+def test_columns_are_chosen_by_number_or_name(tmp_path, name, text, columns):
+    packed = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    path = tmp_path / name
+    path.write_bytes(packed.get(path.suffix, bytes)(text.encode()))
+    dataset = read_tsv(path, columns)
+    assert dataset.cardinality() == 2 and pairs_of(dataset) == WIDE_PAIRS
+    assert [*Shards(path, columns=columns)] == WIDE_PAIRS
+    if columns:
+        swapped = [*Shards(path, columns=columns[::-1])]
+        assert swapped == [(target, source) for source, target in WIDE_PAIRS]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_content_shows_the_compression(tmp_path, pack):
+    path = tmp_path / "a.tsv"
+    path.write_bytes(pack(b"one\teins\n"))
+    assert pairs_of(read_tsv(path)) == [("one", "eins")]
+    assert list(read_chunks(path, 2)) == [["one\teins"]]
+    plain = write(tmp_path / "a.txt", "one\teins\n").rename(tmp_path / "plain.gz")
+    assert pairs_of(read_tsv(plain)) == [("one", "eins")]
+
+
+def test_other_compressions_are_named(tmp_path, monkeypatch):
+    for start, name in ((b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\3\4", "zip")):
+        (tmp_path / "a.tsv").write_bytes(start + b"\xff\n")
+        with pytest.raises(ValueError, match=rf"gzip, bzip2 or xz\. .* which is {name}\. Unpack"):
+            read_tsv(tmp_path / "a.tsv")
+    data = gzip.compress(b"one\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(ValueError, match=r"^standard input: expected text\. Received: gzip\."):
+        list(read_chunks(None, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns", "message"),
+    [
+        ("a.tsv", WIDE, ["english", "french"], r"'french' in the heading.*'id', 'category', 'eng"),
+        ("a.tsv", "a\ta\nb\tb\n", ["a", "a"], r"one column 'a' in the heading"),
+        ("a.tsv", WIDE, [1, 5], r"at least 5 columns\. .*line 1 has 4 columns: 1 'id'"),
+        ("a.tsv", "a\tb\n", ["a", "b"], "rows after the heading"),
+        ("a.tsv", WIDE, [0, 1], r"numbers, counted from 1, or all names\. .*columns=\[0, 1\]"),
+        ("a.tsv", WIDE, [1, "german"], r"all numbers, .*columns=\[1, 'german'\]"),
+        ("a.tsv", WIDE, [1, 2, 3], r"two columns of a file with both sides"),
+        ("a.tsv", WIDE, "english,german", "all numbers"),
+        ("a.csv", "one,eins\ntwo\n", None, r"source,target\. .*line 2 has no comma"),
+        ("a.csv", 'one,eins\n"two,zwei\n', None, r"Expected CSV\. .*line 2 is not \("),
+        ("a.csv", "one,eins,1\n", None, r"with a comma between them.*3 '1'\. Choose"),
+        ("a.jsonl", '{"a": "b"}\n', None, r"two of their keys as columns.*is \{\"a\": \"b\"\}"),
+        ("a.jsonl", '["a", "b"]\n', ["a", "b"], r"JSON objects.*whose line 1 is \["),
+        ("a.jsonl", '{"a": "b", "c": null}\n', ["a", "c"], r"text in 'a' and 'c'.*line 1"),
+        ("a.jsonl", '{"a": "b"}\n', ["a", "c.d"], r"text in 'a' and 'c\.d'.*line 1 is"),
+        ("a.jsonl", '{"a": "\\ud800", "c": "d"}\n', ["a", "c"], r"text in 'a' and 'c'.*line 1"),
+        ("a.jsonl", '{"a": "b"}\n{"a"\n', ["a", "a"], r"JSON object per line\. .*line 2 is not"),
+    ],
+)
+def test_columns_that_are_not_there(tmp_path, name, text, columns, message):
+    path = write(tmp_path / name, text)
+    with pytest.raises(ValueError, match=message) as error:
+        read_tsv(path, columns)
+    assert "\n" not in str(error.value)

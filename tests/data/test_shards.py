@@ -84,7 +84,7 @@ def test_patterns_and_lists_are_read_file_by_file(folder, shards):
 
 def test_plain_and_compressed_shards_with_marks(tmp_path):
     """A file may be shorter than a chunk, and begin with a byte order mark."""
-    write(tmp_path / "b.tsv.gz", ["\ufefftwo\tzwei\tmore", "\tdrei"])
+    write(tmp_path / "b.tsv.gz", ["\ufefftwo\tzwei", "\tdrei"])
     write(tmp_path / "a.tsv", ["\ufeffone\teins\r"])
     shards = Shards(tmp_path / "*.tsv*")
     pairs = [("one", "eins"), ("two", "zwei"), ("", "drei")]
@@ -186,7 +186,7 @@ def test_a_bad_shard_is_named_with_its_line(tmp_path):
     for content, message in (
         (gzip.compress(b"a\tb\na b\n"), r"TAB target.*17\.tsv\.gz', whose line 2 has no tab"),
         (gzip.compress(b"a\tb\n\xff\tb\n"), r"UTF-8 text.*17\.tsv\.gz', whose line 2 is not"),
-        (whole[:-9], r"readable gzip file.*17\.tsv\.gz' \(Compressed file ended"),
+        (whole[:-9], r"readable text file.*17\.tsv\.gz' \(Compressed file ended"),
         (gzip.compress(b""), r"at least one line.*17\.tsv\.gz', which is empty"),
     ):
         paths[17].write_bytes(content)

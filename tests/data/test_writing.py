@@ -2,7 +2,8 @@ import gzip
 
 import pytest
 
-from kerasnmt.data.lines import parallel_lines, tsv_lines
+from kerasnmt.data.lines import parallel_lines
+from kerasnmt.data.tables import table_rows
 from kerasnmt.data.writing import write_pairs
 
 PAIRS = [(b"one", b"eins"), (b"", "zwei  für".encode()), (b"three # four", b"")]
@@ -14,7 +15,7 @@ def test_what_is_written_is_read(tmp_path, ending):
     write_pairs(iter(PAIRS), source, target)
     write_pairs(iter(PAIRS), pairs)
     assert list(parallel_lines(source, target)) == PAIRS
-    assert list(tsv_lines(pairs)) == PAIRS
+    assert list(table_rows(pairs)) == PAIRS
     if not ending:
         assert source.read_bytes() == b"one\n\nthree # four\n"
 

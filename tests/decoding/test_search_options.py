@@ -21,6 +21,7 @@ from kerasnmt.text.translation_options import TranslationOptions
         ({"max_length_ratio": 0.0}, r"Expected max_length_ratio > 0"),
         ({"max_length_margin": -1}, r"Expected max_length_margin from 0 to 100000"),
         ({"no_repeat_ngram": -1}, r"Expected no_repeat_ngram from 0 to 100000"),
+        ({"allow_unknown": "no"}, r"Expected allow_unknown True, False or None\. Received: .*'no'"),
         ({"samples": -1}, r"Expected samples from 0 to 1000"),
         ({"beam_size": 10**18}, r"Expected beam_size from 1 to 1000"),
         ({"max_length": 10**18}, r"Expected max_length from 1 to 100000"),

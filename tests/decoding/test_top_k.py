@@ -30,6 +30,14 @@ def test_they_are_those_of_a_sort(length, ties):
     np.testing.assert_array_equal(places, expected_places)
 
 
+def test_many_values_of_a_long_row():
+    values = RNG.normal(size=(1, 40_000)).astype("float32")
+    expected_values, expected_places = by_sort(values, 3000)
+    greatest, places = map(ops.convert_to_numpy, top_k(ops.convert_to_tensor(values), 3000))
+    np.testing.assert_array_equal(greatest, expected_values)
+    np.testing.assert_array_equal(places, expected_places)
+
+
 @pytest.mark.graph
 @pytest.mark.parametrize("length", [8009, 450, 7])
 def test_the_length_may_be_known_only_when_the_graph_runs(length):

@@ -1,9 +1,11 @@
 import json
 
 import keras
+import numpy as np
 import pytest
 
 from kerasnmt import layers
+from kerasnmt.layers.composite import layers_within
 
 PARTS = {
     "AttentionalReadout": lambda: layers.AttentionalReadout(5, name="a"),
@@ -235,3 +237,51 @@ def test_dtype_policy_survives(name):
     # A decoder's loop casts nothing: weights go through it in float32.
     assert policies.pop("loop", "float32") in ("float32", "mixed_bfloat16")
     assert set(policies.values()) == {"mixed_bfloat16"}
+
+
+def flags(layer):
+    return {path: inside.trainable for path, inside in layers_within(layer)}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_frozen_stays_frozen(name):
+    # Each third layer inside alone, then the whole.
+    layer = PARTS[name]()
+    for _, inside in list(layers_within(layer))[::3]:
+        inside.trainable = False
+    for _ in range(2):
+        written = json.loads(json.dumps(keras.saving.serialize_keras_object(layer)))
+        copy = keras.saving.deserialize_keras_object(written)
+        assert (copy.trainable, flags(copy)) == (layer.trainable, flags(layer))
+        layer.trainable = False
+    assert not any(flags(layer).values())
+    # What is frozen by the constructor, as here, is frozen in all parts.
+    thawed = PARTS[name]()
+    created = type(thawed).from_config({**thawed.get_config(), "trainable": False})
+    assert not created.trainable and not any(flags(created).values())
+
+
+def test_a_part_of_a_frozen_layer_can_train():
+    layer = PARTS["TransformerDecoderLayer"]()
+    layer.trainable = False
+    layer.feed_forward.output_layer.trainable = True
+    copy = type(layer).from_config(layer.get_config())
+    (path,) = [path for path, trains in flags(copy).items() if trains]
+    assert path == f"{layer.feed_forward.name}/output_layer"
+
+
+def test_a_score_by_name_is_frozen_with_its_attention_or_alone():
+    frozen = layers.Attention("general", trainable=False)
+    frozen(np.ones((1, 3), "float32"), values=np.ones((1, 2, 4), "float32"))
+    assert frozen.get_config()["score"] == "general"
+    assert not any(variable.trainable for variable in frozen.variables)
+    alone = layers.Attention("general")
+    alone(np.ones((1, 3), "float32"), values=np.ones((1, 2, 4), "float32"))
+    alone.score.trainable = False
+    assert flags(layers.Attention.from_config(alone.get_config())) == flags(alone)
+
+
+def test_a_frozen_layer_that_is_not_there_is_an_error():
+    config = {**PARTS["FeedForward"]().get_config(), "non_trainable_layers": ["gate"]}
+    with pytest.raises(ValueError, match="Received: gate"):
+        layers.FeedForward.from_config(config)

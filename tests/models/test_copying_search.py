@@ -41,11 +41,11 @@ def model(request):
     return model
 
 
-def all_targets(model, row):
+def all_targets(model, row, allow_unknown):
     """Return all possible targets of at most LENGTH tokens, padded."""
     words = {int(word) for word in EXTENDED[row] if word > END_ID}
     if model.name.startswith("pointer_generator"):
-        words |= {UNKNOWN_ID, 4, 5}
+        words |= {4, 5, UNKNOWN_ID} if allow_unknown else {4, 5}
     for length in range(LENGTH):
         for target in itertools.product(words, repeat=length):
             yield [*target, END_ID] + [PAD_ID] * (LENGTH - length - 1)
@@ -62,11 +62,16 @@ def log_probabilities(model, row, targets):
     return (of_tokens * (targets != PAD_ID)).sum(axis=1)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_beam_equals_brute_force(model, alpha):
-    found = model.search(SOURCES, beam_size=200, n_best=50, max_length=LENGTH, length_penalty=alpha)
+@pytest.mark.parametrize(
+    ("alpha", "options"),
+    [(0.0, {"allow_unknown": True}), (1.0, {}), (1.0, {"allow_unknown": False})],
+)
+def test_beam_equals_brute_force(model, alpha, options):
+    found = model.search(
+        SOURCES, beam_size=200, n_best=50, max_length=LENGTH, length_penalty=alpha, **options
+    )
     for row in range(2):
-        targets = np.array(list(all_targets(model, row)))
+        targets = np.array(list(all_targets(model, row, options.get("allow_unknown", False))))
         lengths = (targets != PAD_ID).sum(axis=1)
         scores = log_probabilities(model, row, targets) / ((5 + lengths) / 6) ** alpha
         best = np.argsort(-scores)[:50]

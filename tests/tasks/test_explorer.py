@@ -3,6 +3,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.ids import END_ID
+from kerasnmt.models import Ensemble
 from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.tasks import Explorer, Translator, task_of
 from kerasnmt.tasks.explorer import inspect_story
@@ -173,6 +174,46 @@ def test_copied_share_by_hand(copying):
     assert 0.2 < share[1] < 0.4
     document = seen.document()
     assert document["sources"][0]["copied"] == pytest.approx(share.tolist(), abs=1e-4)
+
+
+def test_copied_share_of_a_separate_pointer():
+    tokenizer = WordTokenizer(["a", "dog", "man", "two", "."])
+    model = zoo.pointer_generator_gru(tokenizer, own_pointer=True, **TINY)
+    rng = np.random.default_rng(3)
+    model.set_weights([1.5 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    explorer = Explorer(task_of(model, **OPTIONS))
+    request = {"text": "two Ann dog"}
+    seen = explorer.inspect(request, explorer.encode(request, "Ann dog"))
+    attended = seen.attention
+    assert attended.pointer_weights.shape == attended.weights.shape == (3, 4)
+    assert np.abs(attended.pointer_weights - attended.weights).max() > 0.05
+    (share,) = seen.copied
+    gate = 1 - attended.generate_probability
+    assert share[0] == pytest.approx(1, abs=1e-4)  # "Ann" can only be copied
+    mass = gate[0] * attended.pointer_weights[0, 1]
+    assert mass == pytest.approx(np.exp(seen.log_probability[0]), rel=1e-4)
+    mass = gate[1] * attended.pointer_weights[1, 2]
+    assert share[1] == pytest.approx(mass / np.exp(seen.log_probability[1]), rel=1e-4)
+    # The search records the same weights, and merging of words keeps them.
+    (again,) = Translator(explorer.task).attention([request["text"]])
+    assert again.pointer_weights.shape == again.weights.shape
+    words = attended.by_words("words", "words")
+    np.testing.assert_allclose(words.pointer_weights, attended.pointer_weights, atol=1e-6)
+
+
+def test_an_ensemble_of_a_separate_and_a_shared_pointer():
+    tokenizer = WordTokenizer(["a", "dog"])
+    members = [
+        zoo.pointer_generator_gru(tokenizer, own_pointer=own, **TINY) for own in (False, True)
+    ]
+    inputs = {"source_ids": [[4, 1, 3]], "extended_source_ids": [[4, 6, 3]], "target_ids": [[2, 4]]}
+    inputs = {name: np.array(ids, "int32") for name, ids in inputs.items()}
+    shared, own = (member.attend(inputs) for member in members)
+    found = Ensemble(members).attend(inputs)
+    pointed = (np.asarray(shared["weights"]) + np.asarray(own["pointer_weights"])) / 2
+    np.testing.assert_allclose(found["pointer_weights"], pointed, atol=1e-6)
+    attended = (np.asarray(shared["weights"]) + np.asarray(own["weights"])) / 2
+    np.testing.assert_allclose(found["weights"], attended, atol=1e-6)
 
 
 def test_copied_share_of_an_impossible_word(copying):

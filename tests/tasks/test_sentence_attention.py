@@ -142,3 +142,15 @@ def test_characters_take_their_width():
     # Two places each, none for the accent; a line break would break the table.
     text = attention_text([[1.0, 0.0], [0.0, 0.3]], ["犬", "e\u0301"], ["走る", "a\nb"], width=80)
     assert text.split("\n") == ["      犬  e\u0301", "走る  ██", "a�b       ▒"]
+
+
+def test_text_from_right_to_left_has_its_columns_from_right_to_left():
+    mark = "\u200e"  # keeps the order of the columns in terminals that reorder letters
+    text = attention_text(
+        [[1.0, 0.0], [0.0, 0.3]], ["می\u200cخواهم", "</s>"], ["I", "גן"], width=80
+    )
+    assert text.split("\n") == [
+        f"{mark}  {mark}  {mark}</s>  {mark}می\u200cخواهم",
+        f"{mark}I {mark}  {mark}      {mark}███████",
+        f"{mark}גן{mark}  {mark}▒▒▒▒",
+    ]

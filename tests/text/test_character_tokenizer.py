@@ -9,6 +9,7 @@ def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
     assert tokenizer.get_config() == {
         "characters": ["b", " ", "a", "é"],  # the space twice, as a
         "counts": [0, 1, 0, 3, 3, 2, 2, 1],
+        "fold_case": False,
     }
     assert tokenizer.tokenize(["a b😀", " é"]).to_list() == [[6, 5, 4, 1], [5, 7]]
     assert tokenizer.tokens([5, 6]).numpy().tolist() == ["▁".encode(), b"a"]
@@ -41,3 +42,16 @@ def test_frequencies_are_shares_of_the_counts():
     shares = np.array([0.5, 0.5, 0.5, 1, 2, 1]) / 5.5
     np.testing.assert_allclose(tokenizer.log_frequencies, np.log(shares), rtol=1e-6)
     assert CharacterTokenizer("ab").log_frequencies is None
+
+
+def test_case_is_folded_for_letters_that_are_unknown():
+    folding = CharacterTokenizer("abBσςß", fold_case=True)
+    assert folding.tokenize(["AbBΣß"]).to_list() == [[4, 5, 6, 7, 9]]
+    assert CharacterTokenizer.from_config(folding.get_config()).tokenize(["A"]).to_list() == [[4]]
+    assert CharacterTokenizer("ab").tokenize(["A"]).to_list() == [[1]]
+
+
+def test_case_of_turkish():
+    tokenizer = CharacterTokenizer("iı", fold_case=True)
+    assert tokenizer.tokenize(["Iİiı"]).to_list() == [[5, 4, 4, 5]]
+    assert CharacterTokenizer("i", fold_case=True).tokenize(["Iİ"]).to_list() == [[4, 1]]

@@ -20,6 +20,8 @@ from kerasnmt.text import guess_kind, word_indices
         ("⁇ dog", ["<unk>", "dog", "</s>"], "words"),
         ("New York lebt", ["New York", "lebt", "</s>"], "words"),
         ("dog", ["dog", "</s>"], "words"),
+        ("the dogs, a", ["the", "dogs", "￭,", "a", "</s>"], "words_and_punctuation"),
+        ("the dogs ￭, a", ["the", "dogs", "￭,", "a", "</s>"], "words"),
         ("", [], "words"),
     ],
 )

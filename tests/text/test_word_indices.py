@@ -13,7 +13,27 @@ from kerasnmt.text import word_indices
         ("sentencepiece", ["<s>", "▁a", "</s>", "b"], [-1, 0, -1, 0]),
         ("words", ["Two", "<unk>", ".", "</s>", ""], [0, 1, 2, -1, -1]),
         ("characters", [*"a▁bc", "▁", "▁", "<unk>", "\t", "d"], [0, -1, 1, 1, -1, -1, 2, -1, 3]),
+        (
+            "words_and_punctuation",
+            ["(￭", "Oslo", "￭)", "￭,", "is", "</s>", ""],
+            [0, 0, 0, 0, 1, -1, -1],
+        ),
+        (
+            "words_and_punctuation",
+            ["￭.", "<unk>", "a￭", "</s>", "￭b", "<unk>"],
+            [0, 1, 2, -1, 2, 3],
+        ),
         ("words", [], []),
+        # Scripts without spaces: pieces are words, and combining characters are not.
+        ("sentencepiece", ["▁犬", "が", "寝る", "。", "</s>"], [0, 1, 2, 3, -1]),
+        ("sentencepiece", ["▁私は", "To", "m", "です", "<unk>", "▁", "x"], [0, 1, 1, 2, 3, -1, 4]),
+        ("sentencepiece", ["▁ฉัน", "รัก", "แมว", "▁แมว", "ส"], [0, 1, 2, 3, 4]),
+        ("characters", [*"ที่", "▁", "ฉ"], [0, 0, 0, -1, 1]),
+        ("characters", [*"犬が", "▁", *"Tom"], [0, 1, -1, 2, 2, 2]),
+        # Chinese that was split into words, and Korean: words between spaces.
+        ("sentencepiece", ["▁我", "们", "▁喜欢", "▁To", "m", "▁。"], [0, 0, 1, 2, 2, 3]),
+        ("sentencepiece", ["▁한국", "어", "▁좋", "아"], [0, 0, 1, 1]),
+        ("words", ["我们喜欢", "犬"], [0, 1]),
     ],
 )
 def test_words_of_tokens(kind, tokens, expected):

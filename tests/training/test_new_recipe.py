@@ -26,7 +26,7 @@ def write_parallel(folder, pairs, source="a.en", target="a.de", end="\n"):
 
 def write_tsv(folder, pairs, name="pairs.tsv"):
     path = folder / name
-    path.write_text("".join(f"{source}\t{target}\tmore\n" for source, target in pairs))
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
     return PairFiles(pairs=path)
 
 
@@ -180,3 +180,19 @@ def test_an_example_can_be_pasted(tmp_path):
     assert NewRecipe(tmp_path / "r.yaml", files, files).example() == "a dog runs ."
     files = write_tsv(tmp_path, [("-n", "b")])
     assert NewRecipe(tmp_path / "r.yaml", files, files).example() == "-n"
+
+
+def test_columns_are_chosen_and_kept_in_the_recipe(tmp_path, corpus):
+    """A part has two columns; files that stay as they are need their columns."""
+    rows = [f"{n}\t{target}\t{source}\n" for n, (source, target) in enumerate(corpus)]
+    path = tmp_path / "wide.tsv"
+    path.write_text("".join(["id\tger man\tenglish\n", *rows]))
+    files = PairFiles(columns=["english", "ger man"], pairs=path)
+    recipe = NewRecipe(tmp_path / "parts.yaml", files).write()
+    assert recipe.data.train.columns is None
+    assert sorted(read(recipe.data.train) + read(recipe.data.validation)) == sorted(corpus)
+    recipe = NewRecipe(tmp_path / "same.yaml", files, files).write()
+    assert recipe.data.train.columns == recipe.data.validation.columns == ["english", "ger man"]
+    assert read(recipe.data.train) == corpus
+    with pytest.raises(ValueError, match=r"line 1 has 3 columns: 1 'id', 2 'ger man', 3 'english'"):
+        NewRecipe(tmp_path / "no.yaml", PairFiles(pairs=path))

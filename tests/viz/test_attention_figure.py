@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.font_manager import fontManager
 from matplotlib.text import Text
 
 from kerasnmt.viz import attention_figure, figure_to_image
-from kerasnmt.viz.fonts import font_families
+from kerasnmt.viz.fonts import _font_for, font_families
 
 NONE, ALL = to_rgb("#f1f4f9"), to_rgb("#0a2f5e")
 
@@ -47,6 +48,14 @@ def test_tokens_and_weights_stand_where_they_belong():
         np.testing.assert_allclose(image[y, x, :3] / 255, expected, atol=0.01)
     assert bar.get_ylim() == (0, 1)
     assert [label.get_text() for label in bar.get_yticklabels()] == ["0.0", "0.5", "1.0"]
+
+
+def test_a_source_from_right_to_left_has_its_columns_from_right_to_left():
+    figure = attention_figure([[1, 0, 0]], ["אוהב", "Tom", "</s>"], ["I"], coverage=[1, 0, 0.5])
+    axes, below, _ = figure.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["</s>", "Tom", "אוהב"]
+    np.testing.assert_array_equal(axes.images[0].get_array(), [[0, 0, 1]])
+    assert [bar.get_height() for bar in below.patches] == [0.5, 0, 1]
 
 
 def test_colours_span_zero_to_one_whatever_the_weights():
@@ -215,11 +224,38 @@ class TestFonts:
             warnings.simplefilter("error")
             figure_to_image(attention_figure([[1]], ["𝒞"], ["𝒞"], "𝒞"))
 
-    def test_a_character_that_no_font_has_is_drawn_as_a_box(self):
-        missing = "\U000fffff"
-        assert font_families([missing]) == ["sans-serif"]
-        with pytest.warns(UserWarning, match="missing from (current )?font"):
-            figure_to_image(attention_figure([[1]], [missing], ["a"]))
+    def test_one_warning_says_which_font_to_install(self, monkeypatch):
+        # As if no font were installed beside those of Matplotlib.
+        monkeypatch.setattr("kerasnmt.viz.fonts._installed", lambda: iter(()))
+        with pytest.warns(UserWarning) as caught:
+            figure_to_image(attention_figure([[0.5] * 2], ["私が", "好き"], ["はい"], "ह"))
+        ours = [str(one.message) for one in caught if "No installed font" in str(one.message)]
+        assert ours == [
+            "No installed font has 7 of the characters, such as ह. Boxes are drawn for them. "
+            "Install a font such as Noto Sans CJK, Noto Sans Devanagari."
+        ]
+        if any(name.startswith("Last Resort") for name in fontManager.get_font_names()):
+            assert len(caught) == 1  # Matplotlib 3.10 and later
+
+    @pytest.mark.parametrize(
+        ("character", "font"),
+        [
+            *(("한", "Noto Sans CJK"), ("。", "Noto Sans CJK"), ("ि", "Noto Sans Devanagari")),
+            *(("ต", "Noto Sans Thai"), ("က", "Noto Sans Myanmar"), ("🙂", "Noto Emoji")),
+        ],
+    )
+    def test_the_font_for_a_character(self, character, font):
+        assert _font_for(character) == font
+
+    def test_a_font_that_was_installed_later(self, monkeypatch):
+        # Matplotlib's list on disk does not have it yet.
+        default = [font for font in fontManager.ttflist if font.name == "DejaVu Sans"]
+        later = [font for font in fontManager.ttflist if font.name == "STIXGeneral"]
+        monkeypatch.setattr(fontManager, "ttflist", default)
+        monkeypatch.setattr(
+            "matplotlib.font_manager.findSystemFonts", lambda: [font.fname for font in later]
+        )
+        assert font_families(["𝒞"]) == ["sans-serif", "STIXGeneral"]
 
 
 class TestFigureToImage:

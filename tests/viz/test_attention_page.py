@@ -47,6 +47,11 @@ def test_table_has_the_weights_in_percent():
     assert styles[2].startswith("background:#ffffff;color:#111")
 
 
+def test_table_of_a_source_from_right_to_left():
+    attended = SentenceAttention(["שלום", "</s>"], ["hello"], np.array([[0.75, 0.25]], "float32"))
+    assert attention_table(attended.document()).startswith("<table dir=rtl>")
+
+
 def test_page_contains_its_sentences_and_loads_nothing():
     page = attention_page([ATTENDED, ATTENDED], title="A < B")
     read = Cells(page)

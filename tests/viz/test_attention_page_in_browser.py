@@ -60,6 +60,20 @@ def test_each_sentence_has_its_weights_and_its_texts_stay_texts(tab, write):
     assert tab.locator("img").count() == 0
 
 
+def test_words_from_right_to_left_stand_from_right_to_left(tab, write):
+    hebrew = SentenceAttention(["אוהב", "Tom", "</s>"], ["سلام", "دنیا", "</s>"], WEIGHTS)
+    tab.goto(write([hebrew]))
+    of_token = "all => all.map(one => +one.getAttribute('x'))"
+    places = tab.locator("section svg .token").evaluate_all(of_token)
+    assert places[:3] == sorted(places[:3], reverse=True)
+    assert places[3:] == sorted(places[3:], reverse=True)
+    buttons = tab.locator(".words button").evaluate_all("all => all.map(one => one.offsetLeft)")
+    assert buttons == sorted(buttons, reverse=True)
+    tab.get_by_role("button", name="Heat map").click()
+    places = tab.locator("section svg .cell").evaluate_all(of_token)
+    assert places == sorted(places[:3], reverse=True) * 3
+
+
 def test_an_inspected_sentence_shows_probabilities_and_other_words(tab, write):
     tab.goto(write([Inspected()]))
     expect(tab.locator("section .note").first).to_have_text("log-probability −1.50")

@@ -135,6 +135,7 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     answers = outputs(preset, model, [one["input"] for one in examples])
     assert answers == [one["output"] for one in examples]
     assert {
+        *("good_for", "not_for"),
         "description",
         "license",
         "attribution",
@@ -145,6 +146,20 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     assert len(examples) >= 3
     card = (preset.folder / "README.md").read_text()
     assert card == preset_card(name, preset.metadata)
+
+
+def test_pronunciation_of_words_with_capitals():
+    preset = zoo.get_preset("g2p_english")
+    small, first, all_ = preset.load().translate(["hello", "Hello", "HELLO"], **preset.search)
+    assert small == first == all_ == "HH EH L OW"
+
+
+def test_several_sentences_in_a_line():
+    preset = zoo.get_preset("tatoeba_en_fr_gru")
+    model = preset.load()
+    sentences = ["I love you.", "Where is the train station?", "Mr. Smith is here."]
+    one_by_one = model.translate(sentences, **preset.search)
+    assert model.translate([" ".join(sentences)], **preset.search) == [" ".join(one_by_one)]
 
 
 def test_every_described_preset_is_shipped():

@@ -15,7 +15,7 @@ from kerasnmt.layers.attention.scores import (
     ScaledDotScore,
     Score,
 )
-from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.composite import NON_TRAINABLE, Composite, build_once
 from kerasnmt.layers.products import products
 from kerasnmt.nearest_name import unknown_name_message
 
@@ -83,7 +83,7 @@ class Attention(Composite, keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        if not isinstance(score, str | keras.layers.Layer):
+        if not isinstance(score, str | Score):
             raise ValueError(
                 "Expected a score or its name. Received: "
                 f"score={score!r:.60}. Queries and values go into the call: "
@@ -129,6 +129,7 @@ class Attention(Composite, keras.layers.Layer):
         self._query_units = query_shape[-1]
         if isinstance(self.score, str):
             self.score = _SCORES[self.score](self._query_units, self.dtype_policy.name)
+            self.score.trainable = self.trainable
         if keys_shape is None:
             keys_shape = self.project(keras.KerasTensor(values_shape)).shape
         build_once(self.score, query_shape, keys_shape)
@@ -217,6 +218,7 @@ class Attention(Composite, keras.layers.Layer):
         mask = memory_mask
         if mask is not None and len(query.shape) == 3:
             mask = ops.expand_dims(mask, 1)
+        mask = _both(mask, self.score.reachable(keys))
         if self.coverage is None:
             scores = self.score(query, keys)
         else:
@@ -225,8 +227,7 @@ class Attention(Composite, keras.layers.Layer):
             weights = masked_softmax(scores, mask)
         else:
             inside, factor = self.window(query, keys, memory_mask, position)
-            mask = inside if mask is None else ops.logical_and(mask, inside)
-            weights = masked_softmax(scores, mask) * factor
+            weights = masked_softmax(scores, _both(mask, inside)) * factor
         return weighted_sum(weights, values), weights
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
@@ -267,11 +268,21 @@ class Attention(Composite, keras.layers.Layer):
         }
 
     def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments."""
+        """Return the constructor's arguments.
+
+        A score that was given by name remains a name, unless it is frozen alone.
+        """
         config = super().get_config()
-        if self._score_name is not None:
+        if self._score_name is not None and NON_TRAINABLE not in config:
             config["score"] = self._score_name
         return config
+
+
+def _both(mask: Any, other: Any) -> Any:
+    """Return the positions of two boolean masks. None stands for all positions."""
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return ops.logical_and(mask, other)
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

@@ -5,9 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class Coverage(keras.layers.Layer):
+class Coverage(Composite, keras.layers.Layer):
     """Layer that adds the coverage, the attention of earlier words, to the keys.
 
         C_{t,i} = sum_{t' < t} alpha_{t',i},    k_{t,i} = k_i + w C_{t,i}
@@ -72,13 +74,9 @@ class Coverage(keras.layers.Layer):
         mean = ops.sum(mask * repeated) / ops.maximum(ops.sum(mask), 1.0)
         return self.loss_weight * mean
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "loss_weight": self.loss_weight}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class DoublyStochastic(keras.layers.Layer):
+class DoublyStochastic(Composite, keras.layers.Layer):
     """Doubly stochastic attention: a loss that makes the weights cover all positions equally.
 
         lambda sum_i (1 - sum_t alpha_{t,i})^2
@@ -106,7 +104,3 @@ class DoublyStochastic(keras.layers.Layer):
         looked = ops.sum(weights * mask[..., None], axis=1)
         total = ops.sum(ops.max(mask, axis=1) * ops.sum(ops.square(1.0 - looked), axis=-1))
         return self.loss_weight * total / ops.maximum(ops.sum(mask), 1.0)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "loss_weight": self.loss_weight}

@@ -5,10 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.products import on_rows
 
 
-class Score(keras.layers.Layer):
+class Score(Composite, keras.layers.Layer):
     """Base class of scores, which measure how well a query matches each source position.
 
     Your own score needs only `call`:
@@ -64,6 +65,17 @@ class Score(keras.layers.Layer):
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method `call(query, keys)`.")
+
+    def reachable(self, keys: Any) -> Any:
+        """Return the positions that can get attention. By default, these are all positions.
+
+        Args:
+            keys: Keys from `project`, `[batch, source_length, key_units]`.
+
+        Returns:
+            Boolean `[source_length]`, or None for all positions.
+        """
+        return None
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -171,10 +183,6 @@ class GeneralScore(DotScore):
         """Turn a memory `[batch, source_length, memory_units]` into the keys W h_i."""
         return self.memory_projection(memory) * self.units**-0.5
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CosineScore(DotScore):
@@ -211,10 +219,6 @@ class CosineScore(DotScore):
     def call(self, query: Any, keys: Any) -> Any:
         """Score a query against every key; see `DotScore` for the shapes."""
         return super().call(_unit(query), keys) * ops.cast(self.gain, "float32")
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "sharpness": self.sharpness}
 
 
 def _unit(vectors: Any) -> Any:
@@ -260,15 +264,15 @@ class LocationScore(Score):
 
         Returns:
             Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
+            Positions from `max_length` on have the score of the last row; see `reachable`.
         """
         positions = ops.arange(ops.shape(keys)[1])
         scores = ops.cast(on_rows(self.query_projection, query), "float32")
-        scores = ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
-        return ops.where(positions < self.max_length, scores, -1e9)
+        return ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "max_length": self.max_length}
+    def reachable(self, keys: Any) -> Any:
+        """Return the positions below `max_length`; see `Score`."""
+        return ops.arange(ops.shape(keys)[1]) < self.max_length
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -335,7 +339,3 @@ class AdditiveScore(Score):
         hidden = ops.cast(hidden, "float32")
         energy = ops.cast(self.energy, "float32")
         return on_rows(lambda rows: ops.squeeze(ops.matmul(rows, energy), -1), hidden)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}

@@ -81,7 +81,3 @@ class TimeDistributedDenseScorer(Score):
         if self.hidden_units:
             scores = on_rows(self.output_layer, ops.tanh(scores))
         return ops.cast(ops.squeeze(scores, -1), "float32")
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "hidden_units": self.hidden_units}

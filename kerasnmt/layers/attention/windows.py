@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.products import on_rows
 
 
@@ -26,7 +26,7 @@ def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LocalMonotonicWindow(keras.layers.Layer):
+class LocalMonotonicWindow(Composite, keras.layers.Layer):
     """Window of local attention for monotonic alignments: [p_t - D, p_t + D] with p_t = t.
 
     Target words t and source positions are counted from 0. For target words beyond the length of
@@ -84,13 +84,9 @@ class LocalMonotonicWindow(keras.layers.Layer):
         places = ops.arange(ops.shape(keys)[1], dtype="float32")
         return ops.abs(places - centre[..., None]) <= self.width, 1.0
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "width": self.width}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LocalPredictiveWindow(keras.layers.Layer):
+class LocalPredictiveWindow(Composite, keras.layers.Layer):
     """Window of local attention at a predicted position: [p_t - D, p_t + D].
 
         p_t = S sigmoid(v^T tanh(W s_t))
@@ -150,7 +146,3 @@ class LocalPredictiveWindow(keras.layers.Layer):
         places = ops.arange(ops.shape(keys)[1], dtype="float32")
         distance = places - lengths[..., None] * share
         return ops.abs(distance) <= self.width, ops.exp(-2.0 * ops.square(distance / self.width))
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units, "width": self.width}

@@ -7,11 +7,12 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.cells.state_dropout import mask_state
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.products import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class GRUCell(keras.layers.Layer):
+class GRUCell(Composite, keras.layers.Layer):
     """Gated recurrent unit (GRU), whose inputs are already projected to its three gates.
 
         z = sigmoid(x_z + U_z h),    r = sigmoid(x_r + U_r h)
@@ -69,13 +70,9 @@ class GRUCell(keras.layers.Layer):
     def _recur(self, states: Any) -> Any:
         return ops.matmul(states, self.recurrent_kernel)
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LSTMCell(keras.layers.Layer):
+class LSTMCell(Composite, keras.layers.Layer):
     """Long short-term memory (LSTM), whose inputs are already projected to its four gates.
 
         i = sigmoid(x_i + U_i h),    f = sigmoid(x_f + U_f h + 1),    o = sigmoid(x_o + U_o h)
@@ -125,13 +122,9 @@ class LSTMCell(keras.layers.Layer):
     def _recur(self, states: Any) -> Any:
         return ops.matmul(states, self.recurrent_kernel)
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class SimpleRNNCell(keras.layers.Layer):
+class SimpleRNNCell(Composite, keras.layers.Layer):
     """Simple recurrent cell, whose inputs are already projected.
 
         h' = f(x + U h)

@@ -6,9 +6,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class StateDropout(keras.layers.Layer):
+class StateDropout(Composite, keras.layers.Layer):
     """Dropout of recurrent states with one mask for all steps of a sequence.
 
         U h_{t-1} becomes U (m * h_{t-1}),    m_i = 1 / (1 - rate) with probability 1 - rate, else 0
@@ -69,10 +71,6 @@ class StateDropout(keras.layers.Layer):
             for size in self.mask_size
         ]
         return [*states, *masks]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "rate": self.rate, "mask_size": list(self.mask_size)}
 
 
 def mask_state(state: Any, masks: Sequence[Any]) -> Any:

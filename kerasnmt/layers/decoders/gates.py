@@ -5,10 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.products import on_rows
 
 
-class Gate(keras.layers.Layer):
+class Gate(Composite, keras.layers.Layer):
     """Base class of gates, which choose between generating and copying.
 
     A gate reads the previous word, the state and the context, (y_{t-1}, s_t, c_t). A subclass

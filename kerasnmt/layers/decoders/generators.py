@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.decoders.token_probability import (
     Targets,
     TokenProbability,
@@ -15,7 +16,7 @@ from kerasnmt.layers.products import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class VocabularyProjection(keras.layers.Layer):
+class VocabularyProjection(Composite, keras.layers.Layer):
     """Generator that projects features to the target vocabulary.
 
         p(y_t) = softmax(W t + b),    where t are the features
@@ -81,10 +82,6 @@ class VocabularyProjection(keras.layers.Layer):
             ids: Integers `[...]`.
         """
         return TokenProbability(*token_log_probability(logits, ids), measured={})
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "vocabulary_size": self.vocabulary_size}
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

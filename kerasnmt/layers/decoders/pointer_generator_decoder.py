@@ -125,8 +125,9 @@ class PointerGeneratorDecoder(Decoder):
             `targets`, they are a dict of `vocabulary`, the outputs of the decoder's generator;
             `gate`, log p_gen and log p_copy, float32 `[batch, target_length, 2]`; `pointer`, the
             weights a_t, float32 `[batch, target_length, source_length]`; and `words`, the
-            `SourceWords`. The records contain `weights` of the attention, and
-            `generate_probability`, float32 `[batch, target_length]`.
+            `SourceWords`. The records contain `weights` of the attention;
+            `generate_probability`, float32 `[batch, target_length]`; and, if the pointer is
+            separate, its `pointer_weights`, with the shape of `weights`.
         """
         readout_inputs, weights = self.decoder.run(target_ids, state, memory, training)
         if targets is None:
@@ -165,15 +166,13 @@ class PointerGeneratorDecoder(Decoder):
     ) -> tuple[Any, Any, dict[str, Any]]:
         """Return log p_gen and log p_copy, the weights of the pointer, and records."""
         gate = self.gate(*readout_inputs)
-        pointer = weights
-        if self.pointer is not None:
-            _, state, _ = readout_inputs
-            _, pointer = self.pointer(state, **memory["pointer"])
-        records = {
-            "weights": pointer if weights is None else weights,
-            "generate_probability": ops.exp(gate[..., 0]),
-        }
-        return gate, pointer, records
+        records = {"weights": weights, "generate_probability": ops.exp(gate[..., 0])}
+        if self.pointer is None:
+            return gate, weights, records
+        _, pointer = self.pointer(readout_inputs[1], **memory["pointer"])
+        if weights is None:
+            return gate, pointer, {**records, "weights": pointer}
+        return gate, pointer, {**records, "pointer_weights": pointer}
 
     def next_log_probability(self, outputs: dict[str, Any]) -> Any:
         """Return log p of every possible next id; see `Decoder`.

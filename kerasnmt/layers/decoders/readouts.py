@@ -5,10 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.products import on_rows
 
 
-class Readout(keras.layers.Layer):
+class Readout(Composite, keras.layers.Layer):
     """Base class of readouts, which compute features for the generator.
 
     A readout reads the previous word, the state and the context, (y_{t-1}, s_t, c_t). A subclass
@@ -67,10 +68,6 @@ class MaxoutReadout(Readout):
         hidden = on_rows(self.projection, ops.concatenate([embedded, state, context], axis=-1))
         return ops.maximum(*ops.split(hidden, 2, axis=-1))
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class AttentionalReadout(Readout):
@@ -99,10 +96,6 @@ class AttentionalReadout(Readout):
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Compute features; see `Readout`."""
         return on_rows(self.projection, ops.concatenate([context, state], axis=-1))
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

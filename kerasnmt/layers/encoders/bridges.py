@@ -6,9 +6,11 @@ from typing import Any
 import keras
 from keras import ops, tree
 
+from kerasnmt.layers.composite import Composite
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class BackwardStateBridge(keras.layers.Layer):
+class BackwardStateBridge(Composite, keras.layers.Layer):
     """Bridge that projects the last backward state of the encoder.
 
         s_0 = tanh(W h_1 + b)
@@ -55,13 +57,9 @@ class BackwardStateBridge(keras.layers.Layer):
         pairs = zip(self.projections, backward, strict=True)
         return [projection(state) for projection, state in pairs]
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LastStateBridge(keras.layers.Layer):
+class LastStateBridge(Composite, keras.layers.Layer):
     """Bridge that copies the last states of each encoder layer to its decoder layer.
 
         s_0 = h_S
@@ -92,7 +90,7 @@ class LastStateBridge(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class DenseBridge(keras.layers.Layer):
+class DenseBridge(Composite, keras.layers.Layer):
     """Bridge that projects all last states of the encoder.
 
         s_0 = tanh(W h + b)
@@ -135,13 +133,9 @@ class DenseBridge(keras.layers.Layer):
         together = ops.concatenate(tree.flatten(encoder_states), axis=-1)
         return [projection(together) for projection in self.projections]
 
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "state_size": list(self.state_size)}
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class ZeroBridge(keras.layers.Layer):
+class ZeroBridge(Composite, keras.layers.Layer):
     """Bridge that sets the first states to 0.
 
     The decoder gets information about the source only through its attention.
@@ -165,7 +159,3 @@ class ZeroBridge(keras.layers.Layer):
         """
         column = ops.zeros_like(encoder_states[0][0][0][:, :1])
         return [ops.tile(column, (1, size)) for size in self.state_size]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "state_size": list(self.state_size)}

@@ -5,12 +5,12 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.encoders.encoder import Encoder
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class PixelScaling(keras.layers.Layer):
+class PixelScaling(Composite, keras.layers.Layer):
     """Scale pixels from [0, 255] to [-1, 1], the range that many networks expect.
 
     `keras.layers.Rescaling` does the same, but needs TensorFlow.

@@ -5,9 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class BagOfWords(keras.layers.Layer):
+class BagOfWords(Composite, keras.layers.Layer):
     """Bag of words, which ignores the order of the words. There are no weights.
 
         m_i = sum_j A x_ij
@@ -31,7 +33,7 @@ class BagOfWords(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class PositionEncoding(keras.layers.Layer):
+class PositionEncoding(Composite, keras.layers.Layer):
     """Position encoding, which depends on the order of the words. There are no weights.
 
         m_i = sum_j l_j * A x_ij
@@ -70,7 +72,3 @@ class PositionEncoding(keras.layers.Layer):
         weights = (1.0 - place) - feature * (1.0 - 2.0 * place)
         weights = self.scale * weights * ops.expand_dims(mask, -1)
         return ops.sum(embedded * ops.cast(weights, embedded.dtype), axis=-2)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "scale": self.scale}

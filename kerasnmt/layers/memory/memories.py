@@ -11,7 +11,7 @@ from kerasnmt.layers.composite import Composite, build_once
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class SentenceAges(keras.layers.Layer):
+class SentenceAges(Composite, keras.layers.Layer):
     """Ages of the sentences of a story, for the temporal encoding T(i).
 
     The last sentence before the question has age 0. Training adds random noise: with probability
@@ -57,17 +57,9 @@ class SentenceAges(keras.layers.Layer):
         steps = ops.cast(sentence_mask, "int32")
         if training and self.random_noise:
             drawn = keras.random.uniform(ops.shape(sentence_mask), seed=self.seed_generator)
-            steps = steps * ops.where(drawn < self.random_noise, 2, 1)
+            steps = steps * (1 + ops.cast(drawn < self.random_noise, "int32"))
         ages = ops.flip(ops.cumsum(ops.flip(steps, axis=1), axis=1), axis=1) - 1
         return ops.clip(ages, 0, self.max_sentences - 1)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {
-            **super().get_config(),
-            "max_sentences": self.max_sentences,
-            "random_noise": self.random_noise,
-        }
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -8,10 +8,11 @@ from keras import ops
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.attention.scores import DotScore
+from kerasnmt.layers.composite import Composite
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class MemoryHop(keras.layers.Layer):
+class MemoryHop(Composite, keras.layers.Layer):
     """One hop of a memory network: attention with the dot product as its score.
 
         p_i = softmax_i(u^T m_i),    o = sum_i p_i c_i
@@ -82,7 +83,3 @@ class MemoryHop(keras.layers.Layer):
         scores = ops.concatenate([scores, ops.log(ops.maximum(empty, 1.0))], axis=-1)
         mask = ops.concatenate([memory_mask, empty > 0], axis=-1)
         return masked_softmax(scores, mask)[:, :-1]
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "places": self.places}

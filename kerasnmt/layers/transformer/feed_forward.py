@@ -4,12 +4,12 @@ from typing import Any
 
 import keras
 
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.products import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class FeedForward(keras.layers.Layer):
+class FeedForward(Composite, keras.layers.Layer):
     """Feed-forward block, applied to each position separately.
 
         FFN(x) = max(0, x W_1 + b_1) W_2 + b_2
@@ -38,8 +38,3 @@ class FeedForward(keras.layers.Layer):
     def call(self, inputs: Any) -> Any:
         """Apply the block to inputs `[..., units]`. The outputs have the same shape."""
         return on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), inputs)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        own = {"hidden_units": self.hidden_units, "units": self.units}
-        return {**super().get_config(), **own}

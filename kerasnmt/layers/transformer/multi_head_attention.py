@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.products import on_rows
 
@@ -35,7 +35,7 @@ class SideBySideGlorot(keras.initializers.Initializer):
         return {"parts": self.parts}
 
 
-class _MultiHead(keras.layers.Layer):
+class _MultiHead(Composite, keras.layers.Layer):
     """Base class of attentions with several heads.
 
     One matrix product computes several projections of the same inputs, such as keys and values. Its
@@ -91,11 +91,6 @@ class _MultiHead(keras.layers.Layer):
         kept = self.weights_dropout(ops.cast(weights, values.dtype), training=training)
         heads = ops.swapaxes(ops.matmul(kept, values), 1, 2)
         return on_rows(self.output_layer, _joined(heads)), weights
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        own = {"units": self.units, "num_heads": self.num_heads, "dropout": self.dropout}
-        return {**super().get_config(), **own}
 
 
 def _joined(heads: Any) -> Any:
@@ -308,7 +303,3 @@ class MultiHeadSelfAttention(_MultiHead):
         weights = ops.cast(masked_softmax(scores, written[:, :, None]), cached.dtype)
         context = ops.matmul(ops.expand_dims(weights, -2), cached)[..., 0, size:]
         return on_rows(self.output_layer, _joined(context)), cached
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "causal": self.causal}

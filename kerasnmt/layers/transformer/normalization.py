@@ -5,9 +5,11 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LayerNormalization(keras.layers.Layer):
+class LayerNormalization(Composite, keras.layers.Layer):
     """Layer normalization over the last axis.
 
         y = gamma * (x - mean) / sqrt(variance + epsilon) + beta
@@ -37,10 +39,6 @@ class LayerNormalization(keras.layers.Layer):
         dtype = keras.backend.result_type(inputs.dtype, "float32")
         given = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
         return ops.cast(_normalized(self.epsilon, training, *given), self.compute_dtype)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "epsilon": self.epsilon}
 
 
 def _normalized(epsilon: float, training: bool, *given: Any) -> Any:

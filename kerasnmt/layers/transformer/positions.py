@@ -1,14 +1,15 @@
 """Position encodings and position embeddings of words."""
 
-import math
 from typing import Any
 
 import keras
 from keras import ops
 
+from kerasnmt.layers.composite import Composite
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class SinusoidalPositions(keras.layers.Layer):
+class SinusoidalPositions(Composite, keras.layers.Layer):
     """Position encoding: adds sines and cosines of many wavelengths to each word.
 
         PE(p, 2i) = sin(p / 10000^(2i / n)),    PE(p, 2i + 1) = cos(p / 10000^(2i / n))
@@ -42,9 +43,8 @@ class SinusoidalPositions(keras.layers.Layer):
             position = ops.arange(ops.shape(words)[1])
         places = ops.arange(units)
         lengths = 10000.0 ** (-2.0 / units * ops.cast(places // 2, "float32"))
-        # A cosine is a sine that began a quarter of a turn earlier.
-        begins = math.pi / 2 * ops.cast(places % 2, "float32")
-        waves = ops.sin(ops.cast(position, "float32")[..., None] * lengths + begins)
+        angles = ops.cast(position, "float32")[..., None] * lengths
+        waves = ops.where(places % 2 == 0, ops.sin(angles), ops.cos(angles))
         return words + ops.cast(waves, words.dtype)
 
     def check_length(self, length: int) -> None:
@@ -52,7 +52,7 @@ class SinusoidalPositions(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LearnedPositions(keras.layers.Layer):
+class LearnedPositions(Composite, keras.layers.Layer):
     """Position embedding: adds a learned embedding of its position to each word.
 
     If the lengths are unknown when a graph is traced, as in a graph for batches of texts, this
@@ -107,7 +107,3 @@ class LearnedPositions(keras.layers.Layer):
                 f"Received: {length} words. Use a greater max_length of LearnedPositions, a lower "
                 "max_length of the texts and the search, or SinusoidalPositions."
             )
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "max_length": self.max_length}

@@ -4,12 +4,12 @@ from typing import Any
 
 import keras
 
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.transformer.normalization import LayerNormalization
 
 
-class Residual(keras.layers.Layer):
+class Residual(Composite, keras.layers.Layer):
     """Base class of residual connections, which place the layer normalization.
 
     ```python
@@ -44,10 +44,6 @@ class Residual(keras.layers.Layer):
             training: Whether dropout applies.
         """
         raise NotImplementedError
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        return {**super().get_config(), "dropout": self.dropout}
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

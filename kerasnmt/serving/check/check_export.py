@@ -229,11 +229,15 @@ class _Served:
 
         Raises:
             RuntimeError: If TensorFlow cannot load it.
+            ValueError: If TensorFlow would confuse its tokenizers; see `load_saved_model`.
         """
-        return _in_tensorflow(
-            lambda tf: tf.saved_model.load(str(self.version)),
-            "TensorFlow in Python cannot load it",
-        )
+
+        def load(_: Any) -> Any:
+            from kerasnmt.serving.export.saved_model import load_saved_model  # needs TensorFlow
+
+            return load_saved_model(self.version)
+
+        return _in_tensorflow(load, "TensorFlow in Python cannot load it")
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of the export, which the graph contains.

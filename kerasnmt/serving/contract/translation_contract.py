@@ -41,6 +41,7 @@ class TranslationContract(ExportContract):
             "target_tokens": ("string", ("batch", "target_length")),
             "weights": ("float32", ("batch", "target_length", "source_length")),
             "generate_probability": ("float32", ("batch", "target_length")),
+            "pointer_weights": ("float32", ("batch", "target_length", "source_length")),
         },
     }
     answer = "translation"
@@ -48,7 +49,8 @@ class TranslationContract(ExportContract):
     example_rows = tuple((text,) for text in EXAMPLE_TEXTS)
     odd_values: ClassVar = {"text": ODD_TEXTS}
     optional_signatures = frozenset({"attention"})  # a model without attention does not have it
-    optional_outputs = frozenset({"generate_probability"})  # only a pointer-generator has it
+    # Only a pointer-generator has these, and only a separate pointer has weights of its own.
+    optional_outputs = frozenset({"generate_probability", "pointer_weights"})
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
         """Yield batches of 1, 8 and 64 texts of 1, 8 and 32 words."""
@@ -102,9 +104,9 @@ class TranslationContract(ExportContract):
             attention: Outputs of `attention`; see `kerasnmt.tasks.TranslationTask`.
 
         Returns:
-            A list of these problems: real tokens after padding, the problems of `weight_problems`,
-            and values of `generate_probability` that are outside [0, 1], to 1e-3, or that are not 0
-            for padding.
+            A list of these problems: real tokens after padding, the problems of `weight_problems`
+            for the attention and a separate pointer, and values of `generate_probability` that are
+            outside [0, 1], to 1e-3, or that are not 0 for padding.
         """
         weights = attention["weights"]
         real = {side: attention[f"{side}_tokens"] != b"" for side in ("source", "target")}
@@ -114,6 +116,9 @@ class TranslationContract(ExportContract):
             if (mask[:, 1:] & ~mask[:, :-1]).any()
         ]
         problems += weight_problems(weights, real["target"], real["source"])
+        if "pointer_weights" in attention:
+            found = weight_problems(attention["pointer_weights"], real["target"], real["source"])
+            problems += [f"pointer: {one}" for one in found]
         if "generate_probability" in attention:
             probability = attention["generate_probability"]
             wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]
@@ -164,7 +169,7 @@ class ContextContract(TranslationContract):
         "text": ODD_TEXTS,
         "context": {**ODD_TEXTS, "100,000 characters": b"Mary went to the bathroom . " * 3600},
     }
-    optional_outputs = frozenset({"generate_probability", "context_probability"})
+    optional_outputs = TranslationContract.optional_outputs | {"context_probability"}
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
         """Yield the batches of a translation, with contexts four times as long as the texts."""

@@ -29,6 +29,7 @@ _FIXED = {
     "no_repeat_ngram": 0,
     "samples": 0,
     "replace_unknown": False,
+    "split_sentences": False,
 }
 
 
@@ -61,7 +62,7 @@ def export_ctranslate2(
         weights: Number format of the matrices: "float32" or "int8". "int8" has a quarter of the
             size, and CTranslate2 computes with int8.
         **options: Options of `kerasnmt.decoding.SearchOptions`, which are fixed in the export:
-            `beam_size`, `length_penalty`, `length_normalization` and `max_length`.
+            `beam_size`, `length_penalty`, `length_normalization`, `max_length` and `allow_unknown`.
 
     Returns:
         Path of the folder.

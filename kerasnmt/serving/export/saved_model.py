@@ -11,6 +11,7 @@ import keras
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
+from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.export.export_module import ExportModule
 from kerasnmt.serving.export.version_folder import (
     DESCRIPTION,
@@ -19,6 +20,7 @@ from kerasnmt.serving.export.version_folder import (
     write_version,
 )
 from kerasnmt.serving.export.warmup import WARMUP_REQUESTS, encode_warmup_request
+from kerasnmt.serving.protocol.meta_graph import MetaGraph
 from kerasnmt.tasks import ServedModel
 
 
@@ -28,7 +30,7 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
     The SavedModel is written to a hidden folder in the parent folder, and then moved in one
     operation. So a server that watches the parent folder never sees an incomplete version. Its
     `assets.extra` contains warm-up requests for TF Serving, and a description with examples for the
-    check.
+    check. Before it is moved, it is loaded, and must answer these examples as the model does.
 
     Args:
         model: A `TranslationModel`, `CaptionModel` or `MemoryNetwork` with tokenizers.
@@ -40,8 +42,8 @@ def export_model(model: keras.Model, directory: str | Path, **options) -> str:
         Path of the folder.
 
     Raises:
-        ValueError: If the folder exists, its name is not a version number, or the model cannot be
-            exported.
+        ValueError: If the folder exists, its name is not a version number, the model cannot be
+            exported, or the SavedModel answers the examples in another way than the model.
         OSError: If the folder cannot be written, for example because the disk is full.
     """
     directory = Path(directory)
@@ -93,10 +95,33 @@ def load_export(directory: str | Path) -> ServedModel:
         The export, whose `signatures` take and return tensors.
 
     Raises:
-        ValueError: If there is no export.
+        ValueError: If there is no export, or an earlier version of kerasnmt wrote it with two
+            different SentencePiece tokenizers.
     """
     directory, description = find_export(directory)
-    return _LoadedExport(tf.saved_model.load(str(directory)), description)
+    return _LoadedExport(load_saved_model(directory), description)
+
+
+def load_saved_model(directory: str | Path) -> Any:
+    """Load a SavedModel into this process, like `tf.saved_model.load`.
+
+    Args:
+        directory: Path of the folder with `saved_model.pb`.
+
+    Returns:
+        The loaded object.
+
+    Raises:
+        ValueError: If its SentencePiece tokenizers have no distinct shared names. TensorFlow in
+            Python would use one of them for all texts. A server is not affected.
+    """
+    if MetaGraph.from_saved_model(directory).collides:
+        raise ValueError(
+            "Expected a SavedModel whose SentencePiece tokenizers have distinct names. Received: "
+            f"{directory}, which an earlier version wrote, and which TensorFlow in Python would "
+            "answer with the wrong tokenizer. Export the model again."
+        )
+    return tf.saved_model.load(str(directory))
 
 
 class _LoadedExport(ServedModel):
@@ -134,7 +159,9 @@ def _export(
             )
         (folder / DESCRIPTION).parent.mkdir()
         with tf.device("CPU"):  # like the check, because a GPU can round differently
-            document = {**module.description, "examples": module.examples()}
+            examples = module.examples()
+            _compare(load_saved_model(folder), module.contract, examples)
+        document = {**module.description, "examples": examples}
         text = json.dumps(document, ensure_ascii=False, indent=2)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
         with tf.io.TFRecordWriter(str(folder / WARMUP_REQUESTS)) as file:
@@ -145,6 +172,21 @@ def _export(
         return str(write_version(directory, write, number))
     except tf.errors.OpError as error:  # for example a full disk
         raise OSError(f"{directory}: the export could not be written: {error.message}") from error
+
+
+def _compare(loaded: Any, contract: ExportContract, examples: dict[str, list[str]]) -> None:
+    """Raise a `ValueError` if the written SavedModel does not answer as the model does."""
+    rows, expected = contract.described_examples({"examples": examples})
+    columns = {name: tf.constant(values) for name, values in contract.columns(rows).items()}
+    answers = loaded.signatures["serving_default"](**columns)[contract.answer].numpy()
+    for number, (answer, wanted) in enumerate(zip(answers.tolist(), expected, strict=True)):
+        if answer.decode() != wanted:
+            raise ValueError(
+                "Expected an export that answers as the model does. Received: "
+                f"{answer.decode()!r} for example {number}, where the model gives {wanted!r}. "
+                "Nothing was written. Look for operations in the model or its tokenizers that "
+                "TensorFlow does not store in a SavedModel."
+            )
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Signatures and ops of a SavedModel, from its encoded graph."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +51,7 @@ class MetaGraph:
         signatures: Dict of the signatures that clients can use.
         ops: Sorted names of the ops of the graph and of its functions, without calls of these
             functions.
+        collides: Whether TensorFlow in Python would take one SentencePiece model for another.
 
     Raises:
         ValueError: If the bytes are not an encoded message.
@@ -63,7 +64,9 @@ class MetaGraph:
             for name, signature in read_signatures(message, 5).items()
             if not name.startswith("__saved_model")
         }
-        self.ops = _ops(message)
+        functions, nodes = _functions_and_nodes(message)
+        self.ops = sorted({text(node, 2) for node in nodes} - functions)
+        self.collides = _collides(nodes)
 
     @classmethod
     def from_saved_model(cls, directory: str | Path) -> "MetaGraph":
@@ -140,7 +143,8 @@ def _shape(message: memoryview) -> list[int] | None:
     return [-1 if size >= 1 << 63 else size for size in sizes]
 
 
-def _ops(message: bytes | memoryview) -> list[str]:
+def _functions_and_nodes(message: bytes | memoryview) -> tuple[set[str], list[memoryview]]:
+    """Return the names of the functions, and the nodes of the graph and its functions."""
     nodes: list[memoryview] = []
     functions: set[str] = set()
     for graph in repeated(message, 2):
@@ -149,4 +153,19 @@ def _ops(message: bytes | memoryview) -> list[str]:
             for function in repeated(library, 1):
                 nodes += repeated(function, 3)
                 functions.update(text(definition, 1) for definition in repeated(function, 1))
-    return sorted({text(node, 2) for node in nodes} - functions)
+    return functions, nodes
+
+
+def _collides(nodes: Iterable[memoryview]) -> bool:
+    """Return whether different SentencePiece models have the same shared name, or none."""
+    models: dict[bytes, bytes] = {}
+    for node in nodes:
+        if text(node, 2) == "SentencepieceOp":
+            # The attributes are messages, with a string as field 2.
+            strings = {
+                name: bytes(dict(fields(value)).get(2, b"")) for name, value in _map(node, 5)
+            }
+            model = strings.get("model", b"")
+            if models.setdefault(strings.get("shared_name", b""), model) != model:
+                return True
+    return False

@@ -9,6 +9,7 @@ from typing import Any
 from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
+from kerasnmt.columns import without_surrogates
 from kerasnmt.serving.server.answers import (
     MAX_BODY_BYTES,
     MAX_TEXT_BYTES,
@@ -130,8 +131,7 @@ class PageApp:
                 f"Expected texts of at most {self._max_text_bytes} bytes. Received: {size} bytes "
                 f"in {name!r}"
             )
-        # Half of a surrogate pair has no bytes in UTF-8.
-        return value.encode(errors="replace").decode()
+        return without_surrogates(value)
 
     def _search(self, fields: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
         prefix_ids = _ids("prefix_ids", document.get("prefix_ids", []))

@@ -17,6 +17,9 @@ class MovingAverage(CallbackGroup):
     of the epoch. Then training continues with the weights. Other callbacks, such as `Checkpoint`,
     see the weights. With `keras.callbacks.SwapEMAWeights`, all callbacks see the average.
 
+    Keras averages after each batch, also while gradients are accumulated over n batches and the
+    weights stay the same. For a momentum of m per update, use m^(1/n).
+
     ```python
     callbacks = [MovingAverage([TranslationQuality(sources, references), BestModel(path)])]
     ```

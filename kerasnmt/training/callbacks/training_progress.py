@@ -17,6 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from kerasnmt.progress_lines import ProgressLines
+
 # The first batch takes long, because TensorFlow traces the step, or JAX compiles it.
 _FIRST_BATCH = "preparing the first batch"
 
@@ -24,13 +26,16 @@ _FIRST_BATCH = "preparing the first batch"
 class TrainingProgress(keras.callbacks.Callback):
     """Callback that shows a progress bar for each epoch, and prints a line when it is finished.
 
-    If the console is not a terminal, there are only the lines. Use the callback as a context
+    If the console is not a terminal, there are only the lines, and a line with the progress within
+    the epoch every 30 seconds. Use the callback as a context
     manager around `fit`, so that it also restores the terminal after an error. List it after the
     callbacks that add to the logs.
 
     Args:
         console: Console to print to.
         epochs: Number of epochs of the whole training.
+        batches_per_epoch: Number of batches of a whole epoch, of which `fit` may get only the rest
+            after an interruption; None for the batches that `fit` gets.
     """
 
     _SHOWN = (
@@ -43,10 +48,11 @@ class TrainingProgress(keras.callbacks.Callback):
         "val_exact",
     )
 
-    def __init__(self, console: Console, epochs: int) -> None:
+    def __init__(self, console: Console, epochs: int, batches_per_epoch: int | None = None) -> None:
         super().__init__()
         self.console = console
         self.epochs = epochs
+        self.batches_per_epoch = batches_per_epoch
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -59,6 +65,8 @@ class TrainingProgress(keras.callbacks.Callback):
         )
         self._task = self._progress.add_task("training", total=None, state=_FIRST_BATCH)
         self._has_trained = False
+        self._done = 0
+        self._lines = ProgressLines(console, "", 0)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -73,11 +81,17 @@ class TrainingProgress(keras.callbacks.Callback):
         self._progress.stop()
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        """Restart the bar."""
+        """Restart the bar, where training continues."""
+        steps = self.params["steps"]
+        total = self.batches_per_epoch or steps
+        self._done = total - steps if total else 0
+        what = f"epoch {epoch + 1}/{self.epochs}"
+        self._lines = ProgressLines(self.console, what, total or 0, self._done)
         self._progress.reset(
             self._task,
-            total=self.params["steps"],
-            description=f"epoch {epoch + 1}/{self.epochs}",
+            total=total,
+            completed=self._done,
+            description=what,
             state="" if self._has_trained else _FIRST_BATCH,
         )
 
@@ -85,7 +99,9 @@ class TrainingProgress(keras.callbacks.Callback):
         """Move the bar."""
         self._has_trained = True
         state = f"loss {logs['loss']:.3f}" if logs else ""
-        self._progress.update(self._task, completed=batch + 1, state=state)
+        done = self._done + batch + 1
+        self._progress.update(self._task, completed=done, state=state)
+        self._lines.update(done, state)
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         """Show that the training steps are done."""
@@ -122,11 +138,14 @@ def counting(console: Console, what: str, items: Iterable, total: int) -> Iterat
     """
     if not console.is_terminal:
         console.print(what, highlight=False)
+    lines, done = ProgressLines(console, what, total), 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=total)
         for batch in items:
             yield batch
-            progress.advance(task, len(batch[1]))
+            done += len(batch[1])
+            progress.update(task, completed=done)
+            lines.update(done)
 
 
 def working(console: Console, what: str) -> AbstractContextManager:

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
-from kerasnmt.training.scoring import translation_scores
+from kerasnmt.training.scoring import bleu_tokenizer, translation_scores
 
 
 class _Sentences:
@@ -42,10 +42,13 @@ class TranslationQuality(keras.callbacks.Callback):
         every: Number of epochs between two translations.
         beam_size: Beam size. The default of 1 is greedy search, which is much faster, and compares
             epochs equally well.
+        tokenize: Tokenizer of sacreBLEU for BLEU, or None to choose it from the references, once;
+            see `bleu_tokenizer`.
         **options: Options of `Seq2Seq.translate`.
 
     Raises:
-        ValueError: If the numbers of sources and references differ, or there are none.
+        ValueError: If the numbers of sources and references differ, there are none, or the
+            tokenizer cannot be used.
     """
 
     def __init__(
@@ -55,18 +58,21 @@ class TranslationQuality(keras.callbacks.Callback):
         *,
         every: int = 1,
         beam_size: int = 1,
+        tokenize: str | None = None,
         **options,
     ) -> None:
         super().__init__()
         self.every = every
         self.sentences = _Sentences(sources, references, beam_size=beam_size, **options)
+        self.tokenize = bleu_tokenizer(self.sentences.references, tokenize)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Add the scores to the logs."""
         if (epoch + 1) % self.every or logs is None:
             return
         translations = self.sentences.translate(self.model)
-        scores = translation_scores(translations, self.sentences.references)
+        references = self.sentences.references
+        scores = translation_scores(translations, references, tokenize=self.tokenize)
         logs |= {f"val_{name}": scores[name] for name in ("bleu", "chrf", "exact")}
 
 

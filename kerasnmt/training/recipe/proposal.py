@@ -4,15 +4,24 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
+from unicodedata import category
 
+from kerasnmt.scripts import is_unspaced_script, script_of
 from kerasnmt.training.recipe.reading import as_yaml
 
 _PIECES = (8000, 4000, 2000, 1000, 500)
-_CHARACTERS_PER_PIECE = 300  # a vocabulary of 8,000 needs about 400,000 words
+# A vocabulary of 8,000 needs about 400,000 words, of six characters with a space, or of two.
+_CHARACTERS_PER_PIECE, _IDEOGRAPHS_PER_PIECE = 300, 100
+# With more characters, SentencePiece leaves out the rarest 0.05% of the text.
+_MANY_CHARACTERS, _COVERAGE = 1_000, 0.9995
+# Letters of a single word, at most, on average. Words of scripts without spaces are shorter.
+_LONGEST_WORD, _LONGEST_UNSPACED_WORD = 20, 8
 _MOST_WORDS = 20_000
 _MOST_CHARACTERS = 4_000
+# Share of the words of the targets that are neither known nor copied, for a model that copies.
+_LOST_WORDS = 0.05
 _FEWEST_EPOCHS, _MOST_EPOCHS = 3, 60
 _MOST_LENGTH = 400
 
@@ -43,11 +52,34 @@ class Side:
         """Estimated number of characters of the corpus."""
         return sum(map(len, self.texts)) / len(self.texts) * self.pairs
 
+    @cached_property
+    def script(self) -> str | None:
+        """Script of the sample; see `script_of`."""
+        return script_of(self.texts)
+
     @property
+    def is_ideographic(self) -> bool:
+        """Whether a word has one or two characters, as in Chinese and Japanese."""
+        return self.script in ("han", "japanese")
+
+    @cached_property
+    def is_unspaced(self) -> bool:
+        """Whether most texts have no space."""
+        return self.words.total() < 1.5 * len(self.texts)
+
+    @cached_property
     def is_spelled(self) -> bool:
-        """Whether most texts are one short word, which a model should read letter by letter."""
-        few_words = self.words.total() < 1.5 * len(self.texts)
-        return few_words and self.characters < 40 * self.pairs
+        """Whether most texts are one short word, which a model should read letter by letter.
+
+        Sentences without spaces are longer, or end with punctuation.
+        """
+        if not self.is_unspaced:
+            return False
+        letters = sum(sum(map(str.isalpha, text)) for text in self.texts)
+        longest = _LONGEST_UNSPACED_WORD if is_unspaced_script(self.script) else _LONGEST_WORD
+        ends = [text.rstrip()[-1:] for text in self.texts]
+        punctuated = sum(end != "" and category(end).startswith("P") for end in ends)
+        return letters <= longest * len(self.texts) and 2 * punctuated < len(self.texts)
 
     @property
     def is_closed(self) -> bool:
@@ -59,12 +91,28 @@ class Side:
         """Whether the texts are sentences."""
         return not (self.is_spelled or self.is_closed)
 
+    @property
+    def most_pieces(self) -> float:
+        """Number of SentencePiece pieces for which the corpus has enough text."""
+        return self.characters / (
+            _IDEOGRAPHS_PER_PIECE if self.is_ideographic else _CHARACTERS_PER_PIECE
+        )
+
+    @property
+    def has_punctuation(self) -> bool:
+        """Whether words have punctuation at their side, as in plain text."""
+        marked = sum(count for word, count in self.words.items() if word != _bare(word))
+        return marked > 0.02 * self.words.total()
+
     def length(self, kind: str) -> int:
         """Return a number of tokens that hardly any text exceeds, including the end token."""
         count = {
             "characters": len,
             "words": lambda text: len(text.split()),
-            "sentencepiece": lambda text: len(text) // 3,
+            "sentencepiece": lambda text: len(text) * 2 // (3 if self.is_ideographic else 6),
+            "words_and_punctuation": lambda text: sum(
+                1 + len(word) - len(_bare(word)) for word in text.split()
+            ),
         }[kind]
         lengths = sorted(map(count, self.texts))
         return lengths[math.ceil(0.99 * len(lengths)) - 1] + 1
@@ -75,6 +123,7 @@ class ChosenTokenizer(NamedTuple):
 
     kind: str
     vocabulary_size: int | None = None
+    character_coverage: float | None = None
 
 
 class Proposal:
@@ -85,8 +134,8 @@ class Proposal:
         defaults: Keywords of its constructor, with their defaults.
         copies: Whether the model copies words of the source.
         sides: Sources and targets of the training data.
-        supports: Function from texts and a size that returns whether a SentencePiece vocabulary of
-            this size can be trained on the texts.
+        supports: Function from texts, a size and a character coverage that returns whether such a
+            SentencePiece vocabulary can be trained on the texts.
     """
 
     def __init__(
@@ -95,7 +144,7 @@ class Proposal:
         defaults: Mapping[str, Any],
         copies: bool,
         sides: tuple[Side, Side],
-        supports: Callable[[Sequence[str], int], bool],
+        supports: Callable[[Sequence[str], int, float], bool],
     ) -> None:
         self.model = model
         self.defaults = defaults
@@ -110,40 +159,60 @@ class Proposal:
         """Tokenizers: `shared`, or `source` and `target`."""
         source, target = self.source, self.target
         if self.copies:
-            if source.is_spelled and target.is_spelled:
+            if source.is_unspaced and target.is_unspaced:
                 return {"shared": ChosenTokenizer("characters")}
-            counts = source.words + target.words
-            repeated = sum(count > 1 for count in counts.values())
-            words = min(max(repeated, 1) + 4, _MOST_WORDS)
-            return {"shared": ChosenTokenizer("words", words)}
-        if source.is_text and target.is_text and (size := self._pieces(source, target)):
-            return {"shared": ChosenTokenizer("sentencepiece", size)}
+            plain = source.has_punctuation or target.has_punctuation
+            kind = "words_and_punctuation" if plain else "words"
+            return {"shared": ChosenTokenizer(kind, self._words(_bare if plain else str))}
+        if source.is_text and target.is_text and (pieces := self._pieces(source, target)):
+            return {"shared": pieces}
         return {"source": self._tokenizer(source), "target": self._tokenizer(target)}
+
+    def _words(self, token: Callable[[str], str]) -> int:
+        """Return the size of a vocabulary of frequent words, for a model that copies the others.
+
+        The model learns to copy only words that are unknown in training. So the vocabulary is the
+        smallest with which few words of the targets are neither known nor in their source.
+        """
+        pairs = [
+            ([*map(token, source.split())], [*map(token, target.split())])
+            for source, target in zip(self.source.texts, self.target.texts, strict=True)
+        ]
+        counts = Counter(word for pair in pairs for text in pair for word in text)
+        lost = Counter(word for source, target in pairs for word in {*target} - {*source})
+        known, most = 0, _LOST_WORDS * sum(len({*target}) for _, target in pairs)
+        for word in sorted(counts, key=lambda word: (-counts[word], word)):
+            if lost.total() <= most or counts[word] == 1 or known == _MOST_WORDS - 4:
+                break
+            known += 1
+            del lost[word]
+        return max(known, 1) + 4
 
     def _tokenizer(self, side: Side) -> ChosenTokenizer:
         """Choose the tokenizer of one side."""
         if side.is_closed:
             return ChosenTokenizer("words")
         if side.is_text:
-            if size := self._pieces(side):
-                return ChosenTokenizer("sentencepiece", size)
-            if side.words.total() >= 5 * len(side.words):
+            if pieces := self._pieces(side):
+                return pieces
+            if side.words.total() >= 5 * len(side.words) and not side.is_unspaced:
                 return ChosenTokenizer("words")
         is_large = len(side.alphabet) > _MOST_CHARACTERS
         return ChosenTokenizer("characters", 2 * _MOST_CHARACTERS if is_large else None)
 
-    def _pieces(self, *sides: Side) -> int | None:
-        """Return the size of the largest SentencePiece vocabulary for the texts, or None."""
-        characters = sum(side.characters for side in sides)
-        alphabet = set().union(*(side.alphabet for side in sides))
+    def _pieces(self, *sides: Side) -> ChosenTokenizer | None:
+        """Return the largest SentencePiece vocabulary for the texts, or None."""
+        most = sum(side.most_pieces for side in sides)
         texts = [text for side in sides for text in side.texts]
+        counts = Counter(character for text in texts for character in text)
+        coverage = _COVERAGE if len(counts) > _MANY_CHARACTERS else 1.0
         for size in _PIECES:
             if (
-                characters >= _CHARACTERS_PER_PIECE * size
-                and len(alphabet) <= size / 2
-                and self._supports(texts, size)
+                most >= size
+                and _characters_for(counts, coverage) <= size / 2
+                and self._supports(texts, size, coverage)
             ):
-                return size
+                return ChosenTokenizer("sentencepiece", size, coverage if coverage < 1 else None)
         return None
 
     @property
@@ -198,7 +267,7 @@ class Proposal:
             sizes |= {"embedding_dim": 256 if has_many_tokens else 128, "dropout": dropout}
         return sizes
 
-    def to_yaml(self, train: Mapping[str, str], validation: Mapping[str, str]) -> str:
+    def to_yaml(self, train: Mapping[str, Any], validation: Mapping[str, Any]) -> str:
         """Return the recipe as YAML, with a comment for each value.
 
         Args:
@@ -244,20 +313,26 @@ class Proposal:
 
     def _tokenizer_section(self) -> list[tuple[str, dict[str, Any]]]:
         entries = []
-        for name, (kind, size) in self.tokenizers.items():
+        for name, (kind, size, coverage) in self.tokenizers.items():
             comment = _KINDS[kind]
             if self.copies:
-                comment += " The model copies other words from the source."
+                comment += (
+                    " The model copies other words from the source, and learns it from those of "
+                    "the training data: a smaller vocabulary copies more names."
+                )
             elif kind == "sentencepiece" and size is not None:
                 comment += f" Try {size // 2} too; a larger vocabulary needs more text."
+                if coverage is not None:
+                    comment += " The rarest characters are unknown."
             if name == "shared":
                 comment = f"One vocabulary for both sides. {comment}"
-            values = {"kind": kind} | ({} if size is None else {"vocabulary_size": size})
+            options = {"vocabulary_size": size, "character_coverage": coverage}
+            values = {"kind": kind, **{k: v for k, v in options.items() if v is not None}}
             entries.append((comment, {name: values}))
         return entries
 
     def _data(
-        self, train: Mapping[str, str], validation: Mapping[str, str]
+        self, train: Mapping[str, Any], validation: Mapping[str, Any]
     ) -> list[tuple[str, dict[str, Any]]]:
         return [
             ("Training pairs. Paths are relative to the folder of this file.", {"train": train}),
@@ -295,7 +370,8 @@ class Proposal:
             ),
             (
                 "Score of the best model: bleu or chrf for sentences; exact, the percentage of "
-                "exact matches, for answers that are right or wrong; or loss.",
+                "exact matches, for answers that are right or wrong; or loss. The script of the "
+                "validation data chooses the words that BLEU compares; see bleu_tokenizer.",
                 {"monitor": "bleu" if self.target.is_text else "exact"},
             ),
         ]
@@ -319,8 +395,26 @@ class Proposal:
 _KINDS = {
     "sentencepiece": "SentencePiece pieces: frequent words are one piece, rare words several.",
     "words": "Words between spaces. Separate punctuation by spaces too.",
+    "words_and_punctuation": "Words, and the punctuation at their sides.",
     "characters": "Single characters.",
 }
+
+
+def _characters_for(counts: Counter[str], coverage: float) -> int:
+    """Return the number of the most frequent characters that make up this share of a text."""
+    wanted, characters = coverage * counts.total(), 0
+    for _, count in counts.most_common():
+        if wanted <= 0:
+            break
+        wanted, characters = wanted - count, characters + 1
+    return characters
+
+
+@cache
+def _bare(word: str) -> str:
+    """Return a word without the signs at its sides, if it has other characters."""
+    inside = [i for i, sign in enumerate(word) if category(sign)[0] not in "PS"]
+    return word[inside[0] : inside[-1] + 1] if inside else word
 
 
 def _comment(text: str, indent: str) -> list[str]:
@@ -334,5 +428,11 @@ def _written(values: Mapping[str, Any], indent: str) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield f"{indent}{key}:"
             yield from _written(value, f"{indent}  ")
+        elif isinstance(value, list):
+            yield f"{indent}{key}: [{', '.join(map(_scalar, value))}]"
         else:
-            yield f"{indent}{key}: {as_yaml(value) if isinstance(value, str) else value}"
+            yield f"{indent}{key}: {_scalar(value)}"
+
+
+def _scalar(value: Any) -> str:
+    return as_yaml(value) if isinstance(value, str) else str(value)

@@ -13,7 +13,7 @@ _MOST_BYTES = 10**6
 # A recipe has three levels. A document with thousands would exhaust Python's stack.
 _MOST_LEVELS = 20
 _PLAIN = re.compile(r"[./]*[^\W\d_][\w./-]*")
-_PATH = re.compile(r"data\.\w+\.(source|target|pairs|alignments|context)")
+_PATH = re.compile(r"data\.\w+\.(source|target|pairs|alignments|context|weights)")
 
 
 def read_document(path: Path, overrides: Iterable[str]) -> Any:

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from kerasnmt.data.patterns import is_pattern, matching_files
+from kerasnmt.data.tables import check_columns
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.text.translation_options import TranslationOptions
 from kerasnmt.training.recipe.messages import first_problem
@@ -59,7 +60,9 @@ class _Model(_Section):
 class _Tokenizer(_Section):
     """Tokenizer that is trained on the training data."""
 
-    kind: Literal["sentencepiece", "words", "characters"] = Field(description="Kind of tokens.")
+    kind: Literal["sentencepiece", "words", "words_and_punctuation", "characters"] = Field(
+        description="Kind of tokens; words_and_punctuation is for words of plain text."
+    )
     vocabulary_size: int | None = Field(
         None,
         gt=4,
@@ -68,11 +71,26 @@ class _Tokenizer(_Section):
         "it is a maximum, and null keeps all. SentencePiece needs a number that the text supports.",
     )
 
+    character_coverage: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="Share of the text's characters that SentencePiece covers; the rarest ones "
+        "become unknown. 0.9995 suits scripts with thousands of characters.",
+    )
+
     @model_validator(mode="after")
-    def _pieces_need_a_size(self) -> Self:
+    def _options_of_pieces(self) -> Self:
         if self.kind == "sentencepiece" and self.vocabulary_size is None:
             raise ValueError("should have vocabulary_size, such as 8000, with kind: sentencepiece")
+        if self.kind != "sentencepiece" and self.character_coverage != 1:
+            raise ValueError("should have kind: sentencepiece with character_coverage")
         return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Keywords of the tokenizer's `train`, without defaults."""
+        return self.model_dump(exclude={"kind"}, exclude_defaults=True)
 
 
 class _Tokenizers(_Section):
@@ -106,7 +124,8 @@ class _Pairs(_Section):
 
     source: _File | None = Field(
         None,
-        description="File of source sentences, one in each line, or a pattern; plain or .gz.",
+        description="File of source sentences, one in each line, or a pattern; plain or compressed "
+        "with gzip, bzip2 or xz.",
     )
     target: _File | None = Field(
         None, description="File of the translations, line by line, or a pattern."
@@ -114,19 +133,39 @@ class _Pairs(_Section):
     pairs: _File | None = Field(
         None,
         description="File with a source, a tab and a target in each line, or a pattern, such as "
-        "corpus-*.tsv.gz; plain or .gz. Training pairs of a pattern are not kept in memory.",
+        "corpus-*.tsv.gz. Training pairs of a pattern are not kept in memory. See columns for "
+        ".csv and .jsonl.",
+    )
+    columns: list[Any] | None = Field(
+        None,
+        description="Columns of the source and the target in the files of pairs, such as [1, 3] "
+        "or, by the names of a heading row or the keys of .jsonl, [english, german].",
     )
     builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
     context: _File | None = Field(
-        None, description="File of contexts, line by line, for models that read them; plain or .gz."
+        None, description="File of contexts, line by line, for models that read them."
     )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         forms = ({"source", "target"}, {"pairs"}, {"builtin"})
-        if self.model_dump(exclude_none=True).keys() - {"alignments", "context"} not in forms:
+        further = {"alignments", "context", "columns", "weight", "weights"}
+        if self.model_dump(exclude_none=True).keys() - further not in forms:
             raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
+        if self.columns is not None and not self.pairs:
+            raise ValueError("should have pairs with columns")
         return self
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_are_two(cls, value: list[Any] | None) -> list[Any] | None:
+        try:
+            check_columns(value)
+        except ValueError:
+            value = []
+        if value is not None and len(value) != 2:
+            raise ValueError("should be two numbers, counted from 1, or two names")
+        return value
 
 
 class _TrainingPairs(_Pairs):
@@ -134,8 +173,30 @@ class _TrainingPairs(_Pairs):
 
     alignments: _File | None = Field(
         None,
-        description="File of word alignments, `0-0 1-2`, for guided attention; plain or .gz.",
+        description="File of word alignments, `0-0 1-2`, for guided attention.",
     )
+
+    weight: Any = Field(
+        None,
+        description="Column of pairs with the weight of each pair in the loss, a number of at "
+        "least 0; with columns.",
+    )
+    weights: _File | None = Field(
+        None, description="File of weights of the pairs in the loss, line by line."
+    )
+
+    @model_validator(mode="after")
+    def _weights_have_one_form(self) -> Self:
+        if self.weight is not None and self.weights:
+            raise ValueError("should have either weight or weights")
+        if self.weight is not None:
+            try:
+                check_columns([*(self.columns or [None]), self.weight])
+            except ValueError:
+                raise ValueError(
+                    "should have weight, a column of pairs, by number or by name like columns"
+                ) from None
+        return self
 
     @model_validator(mode="after")
     def _not_of_the_builtin_corpus(self) -> Self:
@@ -145,10 +206,11 @@ class _TrainingPairs(_Pairs):
 
     @model_validator(mode="after")
     def _patterns_are_of_pairs_only(self) -> Self:
-        if self.streams and (self.context or self.alignments):
+        weighted = self.weight is not None or self.weights
+        if self.streams and (self.context or self.alignments or weighted):
             raise ValueError(
-                "should have no context and no alignments with a pattern, because its pairs are "
-                "read in another order in each epoch"
+                "should have no context, alignments and weights with a pattern, because its pairs "
+                "are read in another order in each epoch"
             )
         return self
 
@@ -272,6 +334,11 @@ class _Training(_Section):
         "bleu",
         description="Score of the validation data that chooses the best model; exact is the "
         "percentage of exact matches, for tasks with one right answer, such as pronunciation.",
+    )
+    bleu_tokenizer: str | None = Field(
+        None,
+        description="Tokenizer of sacreBLEU, such as 13a, intl, zh, ja-mecab, char or flores200; "
+        "null to choose it from the script of the validation data. The run keeps the choice.",
     )
     early_stopping: _Count | None = Field(
         None,
@@ -413,7 +480,8 @@ class Recipe(_Section):
         model: `name` of the model, and `keywords` of its constructor.
         tokenizer: `shared`, or `source` and `target`, each with `kind` and `vocabulary_size`.
         data: `train`, `validation` and optionally `test`, each with `source` and `target`, `pairs`
-            or `builtin`; `train` optionally has `alignments`. Also `max_length`.
+            with optional `columns`, or `builtin`; `train` optionally has `alignments`. Also
+            `max_length`.
         training: Batches, optimizer and schedule.
         search: Options of translation. The validation after each epoch uses greedy search.
     """

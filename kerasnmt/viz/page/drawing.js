@@ -44,13 +44,21 @@
       }
     });
     for (const unit of found) {
-      if (whole && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
+      if (whole && side.kind === "words_and_punctuation") unit.text = unit.text.replaceAll("￭", "");
+      else if (whole && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
       unit.text = unit.isEnd ? "end" : ["", "▁", " "].includes(unit.text) ? "␣" : unit.text;
     }
     return found;
   }
+  // Whether most letters are from a script that is written from right to left.
+  function rightToLeft(units) {
+    const text = units.map((unit) => (unit.isEnd ? "" : unit.text)).join("");
+    const count = (letters) => (text.match(letters) ?? []).length;
+    return 2 * count(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g) > count(/\p{L}/gu);
+  }
   const merges = (sentence) =>
-    [...sentence.sources, sentence.target].some((side) => side.kind === "sentencepiece");
+    [...sentence.sources, sentence.target].some((side) =>
+      ["sentencepiece", "words_and_punctuation"].includes(side.kind));
 
   // The weights between units: summed over the tokens of a source word, averaged over those of a
   // target word.
@@ -133,6 +141,8 @@
     const size = Math.max(...ends, 200);
     upper.forEach((_, i) => (upper[i] += (size - ends[0]) / 2));
     lower.forEach((_, i) => (lower[i] += (size - ends[1]) / 2));
+    for (const [words, places] of [[source, upper], [target, lower]])
+      if (rightToLeft(words)) places.forEach((x, i) => (places[i] = size - x));
     const svg = draw("svg", { width: size, height: 232, viewBox: `0 0 ${size} 232`, role: "group",
       "aria-label": "Source words above, target words below, with ribbons between them" });
     const marks = [];
@@ -174,9 +184,11 @@
     const svg = draw("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group",
       "aria-label": "Heat map: a row for each target word, a column for each source word" });
     const marks = [];
+    const backwards = rightToLeft(source);
+    const edge = (i) => left + cell * (backwards ? source.length - 1 - i : i);
     weights.forEach((row, j) =>
       row.forEach((weight, i) => {
-        const element = draw("rect", { class: "cell", x: left + cell * i, y: above + cell * j, width: cell,
+        const element = draw("rect", { class: "cell", x: edge(i), y: above + cell * j, width: cell,
           height: cell, "fill-opacity": weight },
           draw("title", {}, `${target[j].text} → ${source[i].text}: ${percent(weight)}`));
         marks.push({ element, row: j, column: i });
@@ -184,9 +196,9 @@
       })
     );
     const columns = source.map((unit, i) => {
-      const [x, y] = [left + cell * (i + 0.5) + 4, above - 22];
+      const [x, y] = [edge(i) + cell / 2 + 4, above - 22];
       const element = label(unit, weights.map((row) => row[i]), target, { x, y, transform: `rotate(-50 ${x} ${y})` });
-      const note = draw("text", { x: left + cell * (i + 0.5), y: above - 6, class: "small", "text-anchor": "middle" });
+      const note = draw("text", { x: edge(i) + cell / 2, y: above - 6, class: "small", "text-anchor": "middle" });
       svg.append(element, note);
       return { element, note };
     });

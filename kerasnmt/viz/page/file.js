@@ -6,7 +6,7 @@
   const sentences = JSON.parse(byId("sentences").textContent);
 
   function section(sentence, index) {
-    const words = make("div", { class: "words", role: "group", "aria-label": "Target" });
+    const words = make("div", { class: "words", dir: "auto", role: "group", "aria-label": "Target" });
     const choices = make("div", { class: "scroll" });
     const drawing = make("div");
     const open = (place) => {

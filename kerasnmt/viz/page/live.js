@@ -188,7 +188,7 @@
   // Fields of the request.
   const NAMES = { text: "Text", context: "Context", story: "Story, one sentence per line", question: "Question" };
   function textField(name) {
-    const box = make("textarea", { id: `field-${name}`, spellcheck: "false", autocomplete: "off", rows: name === "story" ? 6 : 2,
+    const box = make("textarea", { id: `field-${name}`, dir: "auto", spellcheck: "false", autocomplete: "off", rows: name === "story" ? 6 : 2,
       input: () => { state.request[name] = box.value; state.prefix = []; later(search); } });
     part[name] = box;
     return make("div", {}, make("label", { for: box.id }, NAMES[name] ?? name), box);
@@ -237,10 +237,10 @@
     const fields = about.fields.map((name) => (name === "image" ? imageField() : textField(name)));
     const examples = about.examples.map((example, index) =>
       make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
-    part.words = make("div", { class: "words", role: "group", "aria-label": "Answer" });
+    part.words = make("div", { class: "words", dir: "auto", role: "group", "aria-label": "Answer" });
     part.facts = make("p", { class: "note" });
     part.release = make("button", { type: "button", hidden: "", click: () => force([]) }, "Back to the model's own answer");
-    part.edit = make("textarea", { id: "edit", spellcheck: "false", input: () => later(() => edit(part.edit.value)) });
+    part.edit = make("textarea", { id: "edit", dir: "auto", spellcheck: "false", input: () => later(() => edit(part.edit.value)) });
     part.choices = make("div", { class: "scroll" });
     const editor = make("details", {}, make("summary", {}, "Write a translation of your own, and see its score"),
       make("label", { for: "edit" }, "Your translation"), part.edit);

@@ -26,6 +26,11 @@ def test_scores_below_the_mask_value_do_not_leak():
     np.testing.assert_array_equal(weights, [[1.0, 0.0]])
 
 
+def test_real_positions_with_the_score_of_an_impossible_token_share_the_attention():
+    weights = masked_softmax(np.array([[-1e9, 0.0, -1e9]], "float32"), [[True, False, True]])
+    np.testing.assert_array_equal(weights, [[0.5, 0.0, 0.5]])
+
+
 def test_is_float32_whatever_the_scores():
     scores = keras.ops.convert_to_tensor([[30000.0, -30000.0, 29984.0]], "float16")
     weights = masked_softmax(scores, np.array([[True, True, True]]))

@@ -11,6 +11,7 @@ from kerasnmt.layers import (
     CosineScore,
     DotScore,
     GeneralScore,
+    LocalMonotonicWindow,
     LocationScore,
     ScaledDotScore,
     TimeDistributedDenseScorer,
@@ -49,9 +50,23 @@ EQUATIONS = {
     "linear": lambda score, s, h, i: (
         dense(score.memory_projection)(h) + dense(score.query_projection)(s)
     )[0],
-    "location": lambda score, s, h, i: dense(score.query_projection)(s)[i] if i < 6 else -1e9,
+    "location": lambda score, s, h, i: dense(score.query_projection)(s)[min(i, 5)],
     "scaled_dot": lambda score, s, h, i: s @ h / 2.0,
 }
+
+
+def test_location_gives_no_attention_from_its_length_on():
+    keys, mask = np.ones((2, 9, 4), "float32"), np.arange(9) < [[9], [8]]
+    query = np.array([[0.5, 1.0], [2.0, -1.0]], "float32")
+    attention = Attention(LocationScore(6))
+    _, weights = attention(query, values=keys, memory_mask=mask)
+    assert not np.any(np.asarray(weights)[:, 6:])
+    np.testing.assert_allclose(np.sum(weights, axis=-1), 1, atol=1e-6)
+    # The first window begins at the position after the last one with a score.
+    attention = Attention(LocationScore(2), LocalMonotonicWindow(2))
+    _, weights = attention(query, values=keys, memory_mask=mask, position=np.array([7, 3], "int32"))
+    np.testing.assert_array_equal(weights[0], 0)
+    np.testing.assert_allclose(weights[1], np.eye(9)[1], atol=1e-6)
 
 
 def make(name, seed=0, dtype=None):

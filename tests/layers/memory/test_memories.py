@@ -1,5 +1,6 @@
 """The layers of a memory network, compared with the equations of the paper in NumPy."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -250,3 +251,14 @@ def test_the_state_of_a_linear_start_is_a_weight():
     copy.build(*shapes)
     copy.set_weights(hop.get_weights())
     assert float(copy.linear) == 1.0
+
+
+def test_noise_with_float64():
+    before = keras.config.floatx()
+    keras.config.set_floatx("float64")
+    try:
+        ages = layers.SentenceAges(50, 0.5)(np.ones((2, 9), bool), training=True)
+    finally:
+        keras.config.set_floatx(before)
+    steps = -np.diff(np.asarray(ages), axis=1)
+    assert ages.dtype == "int32" and set(steps.flatten()) == {1, 2}

@@ -21,6 +21,11 @@ def test_waves():
     np.testing.assert_allclose(SinusoidalPositions()(WORDS), WORDS + expected, atol=1e-6)
 
 
+def test_waves_of_a_far_position():
+    waves = SinusoidalPositions()(np.zeros((1, 1, 2)), position=np.array([[100_000]]))
+    np.testing.assert_allclose(waves[0, 0], [math.sin(1e5), math.cos(1e5)], atol=1e-6)
+
+
 def test_learned():
     layer = LearnedPositions(7)
     received = layer(WORDS)

@@ -149,6 +149,7 @@ def test_the_folder(folder, exact):
         "model": "transformer_tiny",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
+        "split_sentences": False,
         "weights": "float32",
         "source_kind": "sentencepiece",
         "target_kind": "sentencepiece",

@@ -151,6 +151,7 @@ def test_description(module):
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
+        "split_sentences": False,
         "weights": "float32",
         "source_kind": "words",
         "target_kind": "characters",

@@ -127,6 +127,7 @@ def test_the_folder(lite, word_model):
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
+        "split_sentences": False,
         "weights": "float32",
         "source_kind": "words",
         "target_kind": "characters",

@@ -3,6 +3,7 @@ import io
 from rich.console import Console
 
 from kerasnmt.training import TrainingProgress
+from kerasnmt.training.callbacks.training_progress import counting
 
 
 def run(console):
@@ -23,6 +24,55 @@ def test_a_file_gets_whole_lines_only():
     file = io.StringIO()
     run(Console(file=file, width=20))
     assert file.getvalue() == LINE
+
+
+def test_a_file_gets_a_line_every_30_seconds(monkeypatch):
+    """A resumed epoch counts from its place: 400 of 1,000 batches are done before."""
+    now = 0.0
+    monkeypatch.setattr("kerasnmt.progress_lines.monotonic", lambda: now)
+    file = io.StringIO()
+    progress = TrainingProgress(Console(file=file, width=20), 3, batches_per_epoch=1000)
+    progress.set_params({"steps": 600})
+    progress.on_epoch_begin(1)
+    for batch in range(140):  # half a second each
+        now += 0.5
+        progress.on_train_batch_end(batch, {"loss": 2.5})
+    assert file.getvalue() == (
+        "epoch 2/3  460/1,000  46%  0:04:30 left  loss 2.500\n"
+        "epoch 2/3  520/1,000  52%  0:04:00 left  loss 2.500\n"
+    )
+    file.truncate(file.seek(0))
+    progress.set_params({"steps": 1000})
+    progress.on_epoch_begin(2)
+    now += 31
+    progress.on_train_batch_end(0, {"loss": 2.5})
+    assert file.getvalue().startswith("epoch 3/3  1/1,000  0%  8:36:09 left")
+
+
+def test_the_bar_of_a_resumed_epoch_counts_from_its_place():
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=200, color_system=None)
+    with TrainingProgress(console, 2, batches_per_epoch=10) as progress:
+        progress.set_params({"steps": 4})
+        progress.on_epoch_begin(0)
+        progress._progress.refresh()
+        assert " 6/10" in file.getvalue()
+        progress.on_train_batch_end(0, {"loss": 2.5})
+        progress._progress.refresh()
+        assert " 7/10" in file.getvalue()
+    assert "left" not in file.getvalue()
+
+
+def test_counting_in_a_file_has_lines_too(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("kerasnmt.progress_lines.monotonic", lambda: now)
+    file = io.StringIO()
+    for _ in counting(Console(file=file), "counting", [(0, range(5))] * 4, 20):
+        now += 16
+    assert (
+        file.getvalue()
+        == "counting\ncounting  10/20  50%  0:00:32 left\ncounting  20/20  100%  0:00:00 left\n"
+    )
 
 
 def test_a_terminal_gets_a_bar_too():

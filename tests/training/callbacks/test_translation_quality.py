@@ -39,3 +39,20 @@ def test_other_epochs_are_left_out(callback):
 def test_sources_without_references():
     with pytest.raises(ValueError, match="Received: 1 sources and 0 references"):
         TranslationQuality(["Two dogs run."], [])
+
+
+@pytest.mark.parametrize(
+    ("tokenize", "references", "chosen"),
+    [(None, ["二只狗在跑。"], "zh"), ("char", ["二只狗在跑。"], "char"), (None, ["Hunde"], "13a")],
+)
+def test_the_tokenizer_is_chosen_once(tokenize, references, chosen):
+    callback = TranslationQuality(["Two dogs run."], references, tokenize=tokenize)
+    callback.set_model(SimpleNamespace(translate=lambda *_, **__: references))
+    callback.on_epoch_end(0, logs := {})
+    assert callback.tokenize == chosen and logs["val_exact"] == 100
+    assert logs["val_bleu"] == pytest.approx(100 if "。" in references[0] else 0)
+
+
+def test_a_tokenizer_that_cannot_be_used_fails_before_training():
+    with pytest.raises(ValueError, match="Received: zhh"):
+        TranslationQuality(["Two dogs run."], ["二只狗在跑。"], tokenize="zhh")

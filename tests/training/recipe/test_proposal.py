@@ -24,8 +24,11 @@ def sentences(count, words=3000, length=10, seed=1):
 
 
 def propose(sources, targets, pairs, copies=False, defaults=DEFAULTS, most_pieces=8000):
+    def supports(texts, size, coverage):
+        return size <= most_pieces
+
     sides = (Side(sources, pairs), Side(targets, pairs))
-    return Proposal("some_model", defaults, copies, sides, lambda _, size: size <= most_pieces)
+    return Proposal("some_model", defaults, copies, sides, supports)
 
 
 TEXT = sentences(1000)
@@ -50,7 +53,7 @@ PHONES = [" ".join(text) for text in WORDS]
 def test_tokenizers(sources, targets, pairs, expected):
     tokenizers = propose(sources, targets, pairs).tokenizers
     assert list(tokenizers) == (["source", "target"] if "," in expected else ["shared"])
-    written = (f"{kind} {size}" if size else kind for kind, size in tokenizers.values())
+    written = (f"{kind} {size}" if size else kind for kind, size, _ in tokenizers.values())
     assert ", ".join(written) == expected
 
 
@@ -68,10 +71,83 @@ def test_thousands_of_characters_need_as_many_pieces():
     assert tokenizers["source"] == ChosenTokenizer("sentencepiece", 8000)
 
 
+HAN = "".join(map(chr, range(0x4E00, 0x4E00 + 1200)))
+KANA = "".join(map(chr, range(0x3042, 0x3090)))
+
+
+def joined(letters, count, length, end=""):
+    rng = random.Random(1)
+    lengths = (rng.randint(length - 2, length + 2) for _ in range(count))
+    return ["".join(rng.choices(letters, k=n)) + end for n in lengths]
+
+
+THAI = "".join(map(chr, range(0x0E01, 0x0E2F)))
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_text"),
+    [
+        (joined(HAN, 400, 14), True),
+        (joined(HAN, 400, 4, "。"), True),
+        (joined(HAN[:300] + KANA, 400, 12), True),
+        (joined(THAI, 400, 20), True),
+        (joined(string.ascii_lowercase, 400, 30), True),
+        (joined(HAN, 400, 3), False),
+        (joined(KANA, 400, 5), False),
+        (joined(THAI, 400, 6), False),
+        (joined(string.ascii_lowercase, 400, 12), False),
+        (joined(HAN, 400, 3, " 。")[:1] * 400, False),
+    ],
+)
+def test_sentences_without_spaces_are_not_single_words(targets, is_text):
+    proposal = propose([f"{word(random.Random(i))} a b c d" for i in range(400)], targets, 50_000)
+    assert proposal.target.is_text is is_text
+    text = proposal.to_yaml({"pairs": "a.tsv"}, {"pairs": "b.tsv"})
+    assert yaml.safe_load(text)["training"]["monitor"] == ("bleu" if is_text else "exact")
+    chosen = list(proposal.tokenizers.values())[-1]
+    assert (chosen.kind == "sentencepiece") is is_text
+
+
+def test_pieces_of_scripts_with_thousands_of_characters(tmp_path):
+    """Rare characters stay unknown: 1,000 that occur 40 times cover all but 200 that occur once."""
+    rng = random.Random(1)
+    frequent, rare = list(HAN[:1000] * 40), HAN[1000:]
+    rng.shuffle(frequent)
+    texts = ["".join(frequent[i : i + 20]) for i in range(0, len(frequent), 20)]
+    # 60,000 pairs of 20 characters are enough for 8,000 pieces; European text needs three times as
+    # many characters. The alphabet of 1,000 needs 2,000 pieces, and 1,200 would need 4,000.
+    proposal = propose(texts, texts, 60_000)
+    assert proposal.tokenizers == {"shared": ChosenTokenizer("sentencepiece", 8000)}
+    proposal = propose(texts, texts, 6_000)
+    assert proposal.tokenizers == {"shared": ChosenTokenizer("sentencepiece", 2000)}
+    texts[0] += rare[:10]
+    proposal = propose(texts, texts, 6_000)
+    assert proposal.tokenizers == {"shared": ChosenTokenizer("sentencepiece", 2000, 0.9995)}
+    path = tmp_path / "recipe.yaml"
+    path.write_text(proposal.to_yaml({"pairs": "a.tsv"}, {"pairs": "b.tsv"}), encoding="utf-8")
+    assert Recipe.load(path).tokenizer.shared.options == {
+        "vocabulary_size": 2000,
+        "character_coverage": 0.9995,
+    }
+    copying = propose(texts, texts, 6_000, copies=True)
+    assert copying.tokenizers == {"shared": ChosenTokenizer("characters")}
+
+
 def test_a_model_that_copies_shares_words_that_recur():
     proposal = propose(["a b b rare"], ["a b c"], 2_000, copies=True)
     assert proposal.tokenizers == {"shared": ChosenTokenizer("words", 6)}
     assert propose(["rare"] * 2, ["b c", "d e"], 1, copies=True).tokenizers["shared"][1] == 5
+    # 40 names are copied, and 10 words are translated: only the words belong to the vocabulary.
+    sources = [f"w{i % 10} n{i % 40}" for i in range(400)]
+    targets = [f"v{i % 10} n{i % 40}" for i in range(400)]
+    chosen = propose(sources, targets, 2_000, copies=True).tokenizers["shared"]
+    assert chosen == ChosenTokenizer("words", 13)  # the tenth word is 5% of the targets
+    plain = [f"({text})." for text in targets]
+    chosen = propose(sources, plain, 2_000, copies=True).tokenizers["shared"]
+    assert chosen == ChosenTokenizer("words_and_punctuation", 13)
+    assert Side(plain, 1).length("words_and_punctuation") == 6
+    hindi = Side(["नमस्ते दुनिया"], 1)  # vowels are no punctuation
+    assert not hindi.has_punctuation
     spelled = propose(WORDS, WORDS, 2_000, copies=True)
     assert spelled.tokenizers == {"shared": ChosenTokenizer("characters")}
 

@@ -81,6 +81,7 @@ class TestLoad:
             "accumulate_batches": 1,
             "precision": "float32",
             "monitor": "bleu",
+            "bleu_tokenizer": None,
             "early_stopping": None,
             "moving_average": None,
             "average_epochs": None,
@@ -108,6 +109,13 @@ class TestLoad:
         assert recipe.tokenizer.shared.vocabulary_size is None
         assert "vocabulary_size" not in recipe.to_yaml()
         assert Recipe.from_dict(yaml.safe_load(recipe.to_yaml())) == recipe
+
+    def test_character_coverage_is_for_pieces(self, folder):
+        section = "tokenizer.shared={kind: %s, vocabulary_size: 50, character_coverage: 0.99}"
+        options = load(section % "sentencepiece").tokenizer.shared.options
+        assert options == {"vocabulary_size": 50, "character_coverage": 0.99}
+        message = "'tokenizer.shared' should have kind: sentencepiece with character_coverage"
+        assert message in problem(section % "words")
 
     def test_pieces_need_a_size(self, folder):
         message = "'tokenizer.shared' should have vocabulary_size, such as 8000, with kind"
@@ -261,7 +269,8 @@ class TestUnknownKeys:
                 "known: search.beam_size, search.length_penalty, search.length_normalization, "
                 "search.coverage_penalty, search.min_length, search.max_length, "
                 "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
-                "search.samples, search.temperature, search.top_k, search.top_p, search.seed, "
+                "search.allow_unknown, search.samples, search.temperature, search.top_k, "
+                "search.top_p, search.seed, "
                 "search.replace_unknown, search.dictionary",
             ),
         ],
@@ -303,7 +312,8 @@ class TestValues:
             (
                 "tokenizer.shared.kind",
                 "bpe",
-                "'sentencepiece', 'words' or 'characters'. Received: tokenizer.shared.kind='bpe'",
+                "'sentencepiece', 'words', 'words_and_punctuation' or 'characters'. Received: "
+                "tokenizer.shared.kind='bpe'",
             ),
             (
                 "tokenizer.shared.vocabulary_size",
@@ -320,7 +330,7 @@ class TestValues:
             (
                 "data.validation",
                 "",
-                "a mapping with the keys source, target, pairs, builtin, context. "
+                "a mapping with the keys source, target, pairs, columns, builtin, context. "
                 "Received: data.validation=None",
             ),
             ("training.epochs", "ten", "a valid integer. Received: training.epochs='ten'"),

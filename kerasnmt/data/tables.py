@@ -1,0 +1,201 @@
+"""Columns of TSV, CSV and JSON Lines files."""
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from kerasnmt.data.lines import COMPRESSED, MOST_BYTES, checked_lines
+
+# A column: its number, counted from 1, or its name.
+Column = int | str
+_BREAKS = re.compile("[\t\n\r]+")
+_HOW = (
+    "Choose two columns by number, columns=[1, 2], or by their names in the first row, "
+    "columns=['a', 'b']; in a recipe `columns: [1, 2]`, on the command line --columns 1,2."
+)
+
+
+def table_rows(
+    path: str | os.PathLike, columns: Sequence[Column] | None = None
+) -> Iterator[tuple[bytes, ...]]:
+    """Yield the chosen columns of each row of a file.
+
+    The name of the file shows its format: `.csv` is comma-separated, with quotes as in RFC 4180;
+    `.jsonl` and `.ndjson` have a JSON object per line; any other file has tabs between its columns.
+    A tab or a line break inside a text of CSV or JSON becomes a space.
+
+    Args:
+        path: Path of the file, plain or compressed; see `checked_lines`.
+        columns: Columns to yield, all by number, counted from 1, or all by name. With names, the
+            first row of TSV and CSV is a heading, which is not yielded. In JSON Lines, a name is a
+            key, or keys with dots between them, such as `translation.en`. If None, a row must have
+            exactly two columns.
+
+    Yields:
+        The texts of the columns, in the order of `columns`.
+
+    Raises:
+        ValueError: If `checked_lines` does not accept the file, a column is missing, or there are
+            more than two columns to choose from. The error names the line.
+    """
+    check_columns(columns)
+    ending = _ending(path)
+    if ending in (".jsonl", ".ndjson"):
+        yield from _json_rows(path, columns)
+        return
+    rows = _csv_rows(path) if ending == ".csv" else _tsv_rows(path)
+    if columns is None:
+        for number, row in rows:
+            if len(row) != 2:
+                raise ValueError(_not_two(path, number, row, ending))
+            yield row[0], row[1]
+        return
+    if isinstance(columns[0], str):
+        _, heading = next(rows)
+        names = [name.decode().strip() for name in heading]
+        places = [_place(path, name, names) for name in columns]
+    else:
+        places = [int(column) - 1 for column in columns]
+    most, number = max(places), 0
+    for number, row in rows:
+        if len(row) <= most:
+            raise ValueError(
+                f"Expected at least {most + 1} columns. Received: path={str(path)!r}, whose line "
+                f"{number} has {_count(row)}: {_shown(row)}."
+            )
+        yield tuple(row[place] for place in places)
+    if not number:
+        raise ValueError(
+            f"Expected rows after the heading. Received: path={str(path)!r}, which has none."
+        )
+
+
+def check_columns(columns: Any) -> None:
+    """Check that columns are all numbers from 1, or all names.
+
+    Raises:
+        ValueError: If they are not.
+    """
+    if columns is None:
+        return
+    fine = isinstance(columns, list | tuple) and bool(columns)
+    if fine and all(isinstance(one, str) and one for one in columns):
+        return
+    if fine and all(type(one) is int and one > 0 for one in columns):
+        return
+    raise ValueError(
+        "Expected columns that are all numbers, counted from 1, or all names. "
+        f"Received: columns={columns!r}."
+    )
+
+
+def as_column(text: str) -> Column:
+    """Return a column of the command line. Digits are a number."""
+    return int(text) if text.isascii() and text.isdecimal() else text
+
+
+def _ending(path: str | os.PathLike) -> str:
+    """Return the ending of a file's name, without that of its compression, in lower case."""
+    path = Path(path)
+    return (Path(path.stem) if path.suffix.lower() in COMPRESSED else path).suffix.lower()
+
+
+def _tsv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
+    for number, line in enumerate(checked_lines(path), start=1):
+        yield number, line.split(b"\t")
+
+
+def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the number of the last line of each row, and its columns."""
+    csv.field_size_limit(MOST_BYTES)
+    reader = csv.reader((f"{line.decode()}\n" for line in checked_lines(path)), strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, [*map(_text, row)]
+    except csv.Error as error:
+        raise ValueError(
+            f"Expected CSV. Received: path={str(path)!r}, whose line {reader.line_num} is not "
+            f"({error})."
+        ) from error
+
+
+def _json_rows(
+    path: str | os.PathLike, columns: Sequence[Column] | None
+) -> Iterator[tuple[bytes, ...]]:
+    for number, line in enumerate(checked_lines(path), start=1):
+        where = f"path={str(path)!r}, whose line {number}"
+        try:
+            row = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(
+                f"Expected a JSON object per line. Received: {where} is not ({error})."
+            ) from error
+        if not isinstance(row, dict) or columns is None or not isinstance(columns[0], str):
+            raise ValueError(
+                "Expected JSON objects, and two of their keys as columns, such as "
+                f"columns=['source', 'target']. Received: {columns=}, {where} is "
+                f"{line.decode():.200}"
+            )
+        try:
+            yield tuple(_field(row, name) for name in columns if isinstance(name, str))
+        except (LookupError, TypeError, UnicodeEncodeError) as error:
+            raise ValueError(
+                f"Expected text in {' and '.join(map(repr, columns))}. Received: {where} is "
+                f"{line.decode():.200}"
+            ) from error
+
+
+def _field(row: dict[str, Any], name: str) -> bytes:
+    """Return the value of a key, or of keys with dots between them."""
+    value: Any = row
+    for key in [name] if name in row else name.split("."):
+        value = value[key]
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value).encode()
+    raise TypeError
+
+
+def _text(text: str) -> bytes:
+    """Return a text that may have several lines as one line."""
+    return _BREAKS.sub(" ", text).encode()
+
+
+def _place(path: str | os.PathLike, name: Column, names: list[str]) -> int:
+    if names.count(str(name)) != 1:
+        raise ValueError(
+            f"Expected one column {name!r} in the heading, the first row. Received: "
+            f"path={str(path)!r}, with the columns {', '.join(map(repr, names))}."
+        )
+    return names.index(str(name))
+
+
+def _not_two(path: str | os.PathLike, number: int, row: list[bytes], ending: str) -> str:
+    between = "a comma" if ending == ".csv" else "a tab"
+    if len(row) < 2:
+        name = "source,target" if ending == ".csv" else "source TAB target"
+        return (
+            f"Expected lines of {name}. Received: path={str(path)!r}, whose line {number} has no "
+            f"{between.removeprefix('a ')}."
+        )
+    return (
+        f"Expected two columns, with {between} between them. Received: path={str(path)!r}, whose "
+        f"line {number} has {_count(row)}: {_shown(row)}. {_HOW}"
+    )
+
+
+def _count(row: list[bytes]) -> str:
+    return f"{len(row)} column{'' if len(row) == 1 else 's'}"
+
+
+def _shown(row: list[bytes]) -> str:
+    """Return the columns of a row with their numbers, on one line of bounded length."""
+    texts = [text.decode() for text in row[:20]]
+    cut = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts]
+    shown = [f"{number} {text!r}" for number, text in enumerate(cut, start=1)]
+    return ", ".join(shown + ["…"] * (len(row) > 20))

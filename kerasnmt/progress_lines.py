@@ -1,0 +1,49 @@
+"""Lines of progress, for a console that is not a terminal."""
+
+from datetime import timedelta
+from time import monotonic
+from typing import Any
+
+# Seconds between two lines.
+_BETWEEN = 30.0
+
+
+class ProgressLines:
+    """Progress of work in lines, at most one every 30 seconds, unless the console is a terminal.
+
+    A line has the share that is done, and the time that the rest takes at the speed so far.
+
+    Args:
+        console: Console of Rich.
+        what: Name of the work.
+        total: Number of steps of the whole work.
+        done: Number of steps that were done before.
+    """
+
+    def __init__(self, console: Any, what: str, total: int, done: int = 0) -> None:
+        self.console = console
+        self.what = what
+        self.total = total
+        self.first = done
+        self.start = self.last = monotonic()
+
+    def update(self, done: int, state: str = "") -> None:
+        """Print a line if 30 seconds have passed since the last one.
+
+        Args:
+            done: Number of steps that are done, including those that were done before.
+            state: Text at the end of the line.
+        """
+        now = monotonic()
+        if self.console.is_terminal or now - self.last < _BETWEEN or done <= self.first:
+            return
+        self.last = now
+        left = (now - self.start) / (done - self.first) * max(self.total - done, 0)
+        parts = [
+            self.what,
+            f"{done:,}/{self.total:,}",
+            f"{done / max(self.total, 1):.0%}",
+            f"{timedelta(seconds=round(left))} left",
+            state,
+        ]
+        self.console.print("  ".join(filter(None, parts)), highlight=False, soft_wrap=True)
