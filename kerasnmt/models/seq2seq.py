@@ -132,11 +132,10 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
             x = self._text_batches(x, y, weights, batch_size=batch_size)
             y, batch_size = None, None
             kwargs["shuffle"] = False  # the batches are already shuffled
-        if holds_texts(validation_data) or _has_weights(validation_data):
-            data = validation_data if _has_weights(validation_data) else (validation_data,)
-            if holds_texts(data[0]):
-                size = kwargs.pop("validation_batch_size", None)
-                validation_data = self._text_batches(*data, batch_size=size, shuffle=False)
+        validation = validation_data if _has_weights(validation_data) else (validation_data,)
+        if holds_texts(validation[0]):
+            size = kwargs.pop("validation_batch_size", None)
+            validation_data = self._text_batches(*validation, batch_size=size, shuffle=False)
         return super().fit(x, y, batch_size, *args, validation_data=validation_data, **kwargs)
 
     def evaluate(
