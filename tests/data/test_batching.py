@@ -378,6 +378,10 @@ def test_a_cache_reads_the_text_once(tmp_path, cache):
         ({"batch_size": 0}, "batch_size to be at least 1. Received: batch_size=0"),
         ({"max_length": 1}, "max_length to be at least 2. Received: max_length=1"),
         ({"shuffle_buffer": 0}, "shuffle_buffer to be at least 1. Received: shuffle_buffer=0"),
+        ({"batch_size": 2.0}, "Expected an integer as batch_size. Received: batch_size=2.0."),
+        ({"batch_size": "2"}, "Expected an integer as batch_size. Received: batch_size='2'."),
+        ({"max_length": True}, "Expected an integer as max_length. Received: max_length=True."),
+        ({"tokens_per_batch": None}, "Expected an integer as tokens_per_batch. Received: tok"),
     ],
 )
 def test_sizes_too_small_are_refused(options, message):
