@@ -94,6 +94,8 @@ def holds_texts(values: Any) -> bool:
     """
     while isinstance(values, list | tuple) and values:
         values = values[0]
+        if isinstance(values, Mapping):  # a row, such as {"source": "a", "target": "b"}
+            return bool(values) and all(isinstance(text, str) for text in values.values())
     tensorflow, pandas = sys.modules.get("tensorflow"), sys.modules.get("pandas")
     shards = sys.modules.get("kerasnmt.data.shards")
     if shards is not None and isinstance(values, shards.Shards):

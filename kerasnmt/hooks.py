@@ -20,14 +20,22 @@ def translator_of(model: keras.Model, **options: Any) -> Any:
 
 
 def batches(*args: Any, **options: Any) -> Any:
-    """Return batches of pairs of texts; see `kerasnmt.data.batches`.
+    """Return batches of pairs of texts, and warn if pairs are dropped; see `kerasnmt.data.batches`.
 
     On JAX, the batches have few shapes, because XLA compiles for each shape.
     """
     need_text_backend()
-    from kerasnmt.data import batches
+    from kerasnmt.data.text_batches import counted_batches
 
-    return batches(*args, fill=keras.backend.backend() == "jax", **options)
+    return counted_batches(*args, fill=keras.backend.backend() == "jax", **options)
+
+
+def split_pairs(pairs: Any, sample_weight: Any, fraction: float) -> tuple[tuple, tuple]:
+    """Split off the last pairs for validation; see `kerasnmt.data.text_batches`."""
+    need_text_backend()
+    from kerasnmt.data.text_batches import split_pairs
+
+    return split_pairs(pairs, sample_weight, fraction)
 
 
 def export(model: keras.Model, directory: str, **options: Any) -> str:

@@ -158,7 +158,8 @@ def batches(
             alignments=alignments, contexts=contexts, sample_weight=sample_weight, cache=cache
         )
     else:
-        pairs = _as_dataset(pairs, source_key, target_key)
+        pairs = as_dataset(pairs, source_key, target_key)
+    _check_tokenizers(source_tokenizer, target_tokenizer)
     check_size("tokens_per_batch", tokens_per_batch)
     check_size("batch_size", 1 if batch_size is None else batch_size)
     check_size("max_length", max_length, 2)
@@ -300,6 +301,17 @@ def _for_fit(
     return inputs, targets, weights
 
 
+def _check_tokenizers(source_tokenizer: Any, target_tokenizer: Any) -> None:
+    """Check that each argument is one tokenizer."""
+    for name, value in (("source", source_tokenizer), ("target", target_tokenizer)):
+        if not isinstance(value, Tokenizer) and (name == "source" or value is not None):
+            raise ValueError(
+                f"Expected a tokenizer of kerasnmt.text as {name}_tokenizer. Received: "
+                f"{value!r:.100}. Two tokenizers are two arguments: batches(pairs, "
+                "source_tokenizer, target_tokenizer)."
+            )
+
+
 def _check_one_tokenizer(source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> None:
     if target_tokenizer is not source_tokenizer:
         sides = (source_tokenizer, target_tokenizer)
@@ -314,7 +326,7 @@ def _links(
     pairs: tf.data.Dataset, alignments: Sequence[Iterable[tuple[int, int]]]
 ) -> tf.data.Dataset:
     """Return a dataset of the links of each pair, int32 `[links, 2]`."""
-    _check_count("alignments", len(alignments), pairs)
+    check_count("alignments", len(alignments), pairs)
     links = [[(int(one), int(other)) for one, other in some] for some in alignments]
     links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
     return tf.data.Dataset.from_tensor_slices(links)
@@ -325,11 +337,11 @@ def _weights(pairs: tf.data.Dataset, weights: tf.data.Dataset | Iterable[float])
     if isinstance(weights, tf.data.Dataset):
         weights = weights.as_numpy_iterator()
     weights = as_weights("sample_weight", weights)
-    _check_count("weights", len(weights), pairs)
+    check_count("weights", len(weights), pairs)
     return tf.data.Dataset.from_tensor_slices(weights)
 
 
-def _check_count(name: str, count: int, pairs: tf.data.Dataset) -> None:
+def check_count(name: str, count: int, pairs: tf.data.Dataset) -> None:
     """Check that a column has as many rows as there are pairs."""
     expected = int(pairs.cardinality())
     if count != expected:
@@ -354,7 +366,10 @@ def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str])
     return contexts
 
 
-def _as_dataset(pairs: Any, source_key: str, target_key: str) -> tf.data.Dataset:
+def as_dataset(
+    pairs: Any, source_key: str = "source", target_key: str = "target"
+) -> tf.data.Dataset:
+    """Return pairs in one of the forms of `batches`, but not `Shards`, as a dataset."""
     text = tf.TensorSpec([], tf.string)
     if isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text):
         return pairs

@@ -3,11 +3,21 @@
 import inspect
 import operator
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, Literal, Self, get_args, get_origin
+from numbers import Integral, Real
+from types import NoneType
+from typing import Any, Literal, Self, get_args
 
 from kerasnmt.nearest_name import unknown_name_message
 
 _BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le}
+# The types of values that an option of each type takes, and their names in messages. The numbers of
+# NumPy are numbers, and a bool is none.
+_TYPES: dict[Any, tuple[type, str]] = {
+    int: (Integral, "an integer"),
+    float: (Real, "a number"),
+    bool: (bool, "True, False"),
+    NoneType: (NoneType, "None"),
+}
 
 
 def option(
@@ -111,7 +121,7 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            _check_range(one, getattr(self, one.name))
+            _check(one, getattr(self, one.name))
         if self.min_length > self.max_length:
             raise ValueError(
                 f"Expected min_length from 1 to max_length, {self.max_length}. "
@@ -135,7 +145,8 @@ class SearchOptions:
         """Create the options from a user's keywords.
 
         Raises:
-            ValueError: If an option is unknown or out of its range, or contradicts another one.
+            ValueError: If an option is unknown, has another type or is out of its range, or
+                contradicts another one.
         """
         known = [one.name for one in fields(cls)]
         for name in keywords:
@@ -166,22 +177,22 @@ class SearchOptions:
         return ops.clip(lengths, self.min_length, self.max_length)
 
 
-def _check_range(one: Field, value: Any) -> None:
-    """Raise a `ValueError` if an option is out of its range."""
+def _check(one: Field, value: Any) -> None:
+    """Raise a `ValueError` if an option has another type or is out of its range."""
+    types = get_args(one.type) or (one.type,)  # of a union, or the values of a Literal
+    if not any(_is_of(value, kind) for kind in types):
+        expected = " or ".join(_TYPES[kind][1] if kind in _TYPES else repr(kind) for kind in types)
+        raise ValueError(f"Expected {expected} as {one.name}. Received: {one.name}={value!r}")
     bounds = {name: one.metadata[name] for name in _BOUNDS if one.metadata[name] is not None}
-    if get_origin(one.type) is Literal:
-        holds = value in get_args(one.type)
-        expected = f"{one.name} {' or '.join(map(repr, get_args(one.type)))}"
-    elif one.type == bool | None:
-        holds = value is None or isinstance(value, bool)
-        expected = f"{one.name} True, False or None"
-    else:
-        holds = (value is None and one.default is None) or all(
-            _BOUNDS[name](value, bound) for name, bound in bounds.items()
-        )
-        expected = f"{one.name} {_range(**bounds)}"
-    if not holds:
-        raise ValueError(f"Expected {expected}. Received: {one.name}={value!r}")
+    if value is not None and not all(_BOUNDS[name](value, bounds[name]) for name in bounds):
+        raise ValueError(f"Expected {one.name} {_range(**bounds)}. Received: {one.name}={value!r}")
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Return whether a value has a type of `_TYPES`, or is this value of a Literal."""
+    if kind not in _TYPES:
+        return value == kind
+    return isinstance(value, _TYPES[kind][0]) and isinstance(value, bool) == (kind is bool)
 
 
 def _range(ge: float | None = None, gt: float | None = None, le: float | None = None) -> str:
@@ -197,6 +208,6 @@ SearchOptions.__doc__ = "\n".join(
         "\nAttributes:",
         *(f"    {one.name}: {one.metadata['description']}" for one in fields(SearchOptions)),
         "\nRaises:",
-        "    ValueError: If an option is out of its range, or contradicts another one.",
+        "    ValueError: If an option has another type or range, or contradicts another one.",
     ]
 )

@@ -1,7 +1,8 @@
 """Sequence-to-sequence model."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from types import GeneratorType
 from typing import Any
 
 import keras
@@ -99,53 +100,74 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         ```
 
         Args:
-            x: Batches, a dict of arrays, or pairs of texts: a list of pairs, `(sources, targets)`,
-                an array `[n, 2]`, a DataFrame or a dataset. Or the sources, with the targets in
-                `y`.
+            x: Batches, a dict of arrays, or pairs of texts: a list or a generator of pairs,
+                `(sources, targets)`, an array `[n, 2]`, a DataFrame or a dataset. Or the sources,
+                with the targets in `y`. A generator of pairs is read at once.
             y: Targets of arrays or of sources.
             batch_size: See `keras.Model.fit`. For texts, None makes batches by the number of
                 tokens.
             *args: See `keras.Model.fit`.
             validation_data: Data in any of the forms of `x`. Arrays, or sources, and their targets
-                are a tuple.
-            **kwargs: See `keras.Model.fit`.
+                are a tuple, which may end with weights.
+            **kwargs: See `keras.Model.fit`. For texts, `sample_weight` has a number for each pair,
+                and `validation_split` takes the last pairs, like Keras. For arrays, a
+                `sample_weight` is that of `EncoderDecoder.fit`.
 
         Returns:
             The history; see `keras.Model.fit`.
 
         Raises:
             ValueError: If there are texts but the model has no tokenizers or reads a context, if
-                texts are not pairs, or if arrays of ids do not match the model.
+                texts are not pairs, if all pairs are dropped, or if arrays of ids do not match the
+                model. If some pairs are dropped, because they have an empty side or more than 99
+                tokens on a side, there is a warning.
         """
+        x, validation_data = _rewound(x), _rewound(validation_data)
         if holds_texts(x):
-            x, y, batch_size = self._text_batches(x, y, batch_size=batch_size), None, None
+            weights, split = kwargs.pop("sample_weight", None), kwargs.pop("validation_split", 0.0)
+            if split and validation_data is None:
+                self._need_text_batches()
+                pairs = x if y is None else (x, y)
+                (x, y, weights), validation_data = hooks.split_pairs(pairs, weights, split)
+            x = self._text_batches(x, y, weights, batch_size=batch_size)
+            y, batch_size = None, None
             kwargs["shuffle"] = False  # the batches are already shuffled
-        if holds_texts(validation_data):
+        validation = validation_data if _has_weights(validation_data) else (validation_data,)
+        if holds_texts(validation[0]):
             size = kwargs.pop("validation_batch_size", None)
-            validation_data = self._text_batches(validation_data, batch_size=size, shuffle=False)
+            validation_data = self._text_batches(*validation, batch_size=size, shuffle=False)
         return super().fit(x, y, batch_size, *args, validation_data=validation_data, **kwargs)
 
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs
     ) -> Any:
         """Measure loss and metrics; see `keras.Model.evaluate`. The data are those of `fit`."""
+        x = _rewound(x)
         if holds_texts(x):
-            x, y = self._text_batches(x, y, batch_size=batch_size, shuffle=False), None
-            batch_size = None
+            weights = kwargs.pop("sample_weight", None)
+            x = self._text_batches(x, y, weights, batch_size=batch_size, shuffle=False)
+            y, batch_size = None, None
         return super().evaluate(x, y, batch_size, *args, **kwargs)
 
-    def _text_batches(self, pairs: Any, targets: Any = None, **options) -> Any:
-        """Return batches of pairs of texts, or of sources and targets."""
+    def _need_text_batches(self) -> None:
+        """Check that batches of texts need no more than pairs and the model's tokenizers."""
         self._need_tokenizers()
         if self.reads_context:
             raise ValueError(
                 "Expected batches, because this model reads contexts. Received: texts. Make "
                 "batches with kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)."
             )
+
+    def _text_batches(
+        self, pairs: Any, targets: Any = None, sample_weight: Any = None, **options
+    ) -> Any:
+        """Return batches of pairs of texts, or of sources and targets."""
+        self._need_text_batches()
         if targets is not None:
             pairs = pairs, targets
         tokenizers = self.source_tokenizer, self.target_tokenizer
-        return hooks.batches(pairs, *tokenizers, extended_vocabulary=self.copies, **options)
+        options |= {"extended_vocabulary": self.copies, "sample_weight": sample_weight}
+        return hooks.batches(pairs, *tokenizers, **options)
 
     def _check_tokenizers(self) -> None:
         """Check that the tokenizers match the embeddings, copying and shared embeddings."""
@@ -222,3 +244,22 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         )
         positions = sum(shape[1] or 0 for shape in shapes)  # a length in a graph can be None
         return super()._target_size(inputs) + positions
+
+
+def _rewound(data: Any) -> Any:
+    """Return a generator of pairs as a list, and any other value with all of its rows."""
+    if not isinstance(data, GeneratorType):
+        return data
+    for first in data:
+        return [first, *data] if holds_texts(first) else _with_first(first, data)
+    return []
+
+
+def _with_first(first: Any, rest: Iterable[Any]) -> Iterator[Any]:
+    yield first  # Keras takes only generators, not `itertools.chain`
+    yield from rest
+
+
+def _has_weights(data: Any) -> bool:
+    """Return whether this is (x, y, weights), not three pairs."""
+    return isinstance(data, tuple) and len(data) == 3 and not holds_texts(data[2])

@@ -378,6 +378,10 @@ def test_a_cache_reads_the_text_once(tmp_path, cache):
         ({"batch_size": 0}, "batch_size to be at least 1. Received: batch_size=0"),
         ({"max_length": 1}, "max_length to be at least 2. Received: max_length=1"),
         ({"shuffle_buffer": 0}, "shuffle_buffer to be at least 1. Received: shuffle_buffer=0"),
+        ({"batch_size": 2.0}, "Expected an integer as batch_size. Received: batch_size=2.0."),
+        ({"batch_size": "2"}, "Expected an integer as batch_size. Received: batch_size='2'."),
+        ({"max_length": True}, "Expected an integer as max_length. Received: max_length=True."),
+        ({"tokens_per_batch": None}, "Expected an integer as tokens_per_batch. Received: tok"),
     ],
 )
 def test_sizes_too_small_are_refused(options, message):
@@ -727,3 +731,17 @@ def test_an_extended_vocabulary_is_of_one_tokenizer():
         batches(dataset_of(PAIRS[:2]), LETTERS, DIGITS, extended_vocabulary=True)
     inputs, *_ = batches(PAIRS[:2], LETTERS, LETTERS, extended_vocabulary=True).element_spec
     assert "extended_source_ids" in inputs
+
+
+@pytest.mark.parametrize(
+    ("tokenizers", "message"),
+    [
+        (((LETTERS, DIGITS),), r"as source_tokenizer\. Received: \(<CharacterTokenizer.* two arg"),
+        ((None,), r"as source_tokenizer\. Received: None\."),
+        ((LETTERS, "digits"), r"as target_tokenizer\. Received: 'digits'\."),
+    ],
+    ids=str,
+)
+def test_what_is_no_tokenizer_is_refused(tokenizers, message):
+    with pytest.raises(ValueError, match=message):
+        batches(PAIRS[:2], *tokenizers)

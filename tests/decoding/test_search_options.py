@@ -14,14 +14,14 @@ from kerasnmt.text.translation_options import TranslationOptions
     [
         ({"beam_size": 0}, r"Expected beam_size from 1 to 1000\. Received: beam_size=0"),
         ({"length_penalty": -0.1}, r"Expected length_penalty >= 0"),
-        ({"length_normalization": "gnmt"}, r"'wu' or 'length'\. Received: .*='gnmt'"),
+        ({"length_normalization": "gnmt"}, r"'wu' or 'length' as .*='gnmt'"),
         ({"coverage_penalty": -1.0}, r"Expected coverage_penalty >= 0"),
         ({"max_length": 0}, r"Expected max_length from 1 to 100000"),
         ({"min_length": 9, "max_length": 8}, r"min_length from 1 to max_length, 8.*min_length=9"),
         ({"max_length_ratio": 0.0}, r"Expected max_length_ratio > 0"),
         ({"max_length_margin": -1}, r"Expected max_length_margin from 0 to 100000"),
         ({"no_repeat_ngram": -1}, r"Expected no_repeat_ngram from 0 to 100000"),
-        ({"allow_unknown": "no"}, r"Expected allow_unknown True, False or None\. Received: .*'no'"),
+        ({"allow_unknown": "no"}, r"Expected True, False or None as allow_unknown\. .*='no'"),
         ({"samples": -1}, r"Expected samples from 0 to 1000"),
         ({"beam_size": 10**18}, r"Expected beam_size from 1 to 1000"),
         ({"max_length": 10**18}, r"Expected max_length from 1 to 100000"),
@@ -31,6 +31,15 @@ from kerasnmt.text.translation_options import TranslationOptions
         ({"samples": 1, "top_p": 1.1}, r"Expected top_p above 0 and at most 1"),
         ({"samples": 1, "seed": -1}, r"Expected seed from 0"),
         ({"samples": 1, "coverage_penalty": 0.1}, r"Expected coverage_penalty=0 with samples"),
+        ({"beam_size": 2.0}, r"Expected an integer as beam_size\. Received: beam_size=2\.0$"),
+        ({"beam_size": "5"}, r"Expected an integer as beam_size\. Received: beam_size='5'$"),
+        ({"beam_size": True}, r"Expected an integer as beam_size\. Received: beam_size=True$"),
+        ({"max_length": 20.5}, r"Expected an integer as max_length\. Received: max_length=20\.5$"),
+        ({"samples": 1, "seed": None}, r"Expected an integer as seed\. Received: seed=None$"),
+        ({"length_penalty": "1"}, r"Expected a number as length_penalty\. .*='1'$"),
+        ({"length_penalty": False}, r"Expected a number as length_penalty\. .*=False$"),
+        ({"max_length_ratio": "2"}, r"Expected a number or None as max_length_ratio\. .*='2'$"),
+        ({"allow_unknown": 1}, r"Expected True, False or None as allow_unknown\. .*=1$"),
         ({"temperature": 0.7}, r"Expected samples=1 or more with temperature"),
         ({"top_p": 0.9}, r"Expected samples=1 or more with top_p"),
     ],
@@ -39,6 +48,18 @@ from kerasnmt.text.translation_options import TranslationOptions
 def test_wrong_options(options, message):
     with pytest.raises(ValueError, match=message):
         SearchOptions(**options)
+
+
+def test_numbers_of_numpy_and_integers_as_floats_are_options():
+    options = SearchOptions(
+        beam_size=np.int64(3),
+        max_length_ratio=2,
+        length_penalty=np.float32(0.5),
+        coverage_penalty=1,
+    )
+    assert options == SearchOptions(
+        beam_size=3, max_length_ratio=2.0, length_penalty=0.5, coverage_penalty=1.0
+    )
 
 
 def test_hypotheses():

@@ -43,6 +43,7 @@ FORMS = {
     "series": lambda: (tuple(map(pandas.Series, columns())),),
     "frame": lambda: (pandas.DataFrame(PAIRS, columns=["source", "target"]),),
     "array": lambda: (np.array(PAIRS),),
+    "dicts": lambda: ([{"source": source, "target": target} for source, target in PAIRS],),
     "dataset": lambda: (tf.data.Dataset.from_tensor_slices(columns()),),
     "sources and targets": columns,
 }
@@ -91,7 +92,7 @@ def test_forms_of_pairs(form, model, monkeypatch):
     for (received, tokenizers, options), wanted in zip(asked, expected, strict=True):
         assert received is pairs or received == pairs
         assert tokenizers == (model.source_tokenizer, model.target_tokenizer)
-        assert options == {"extended_vocabulary": False, **wanted}
+        assert options == {"extended_vocabulary": False, "sample_weight": None, **wanted}
 
 
 def test_by_default_a_batch_has_a_number_of_tokens(model, monkeypatch):
@@ -99,12 +100,78 @@ def test_by_default_a_batch_has_a_number_of_tokens(model, monkeypatch):
     monkeypatch.setattr(EncoderDecoder, "fit", lambda *given, **options: None)
     monkeypatch.setattr("kerasnmt.hooks.batches", lambda *given, **options: asked.append(options))
     model.fit(PAIRS)
-    assert asked == [{"extended_vocabulary": False, "batch_size": None}]
+    assert [options["batch_size"] for options in asked] == [None]
 
 
-def refused(method, *args):
+LONG = ("a " * 100, "b")
+WEIGHTS = [0.5, 2.0, 0.0, 1.0, 0.25]
+
+
+def test_pairs_that_are_dropped(model):
+    """All dropped pairs are an error, and some are a warning with their number."""
+    for pairs in (
+        [LONG, ("", "a")],
+        iter_of([LONG]),
+        tf.data.Dataset.from_tensors(("", "b")).repeat(3).filter(lambda *_: True),
+    ):
+        message = refused(model.evaluate, pairs)
+        assert "Received: an empty dataset. All pairs were dropped" in message
+    with pytest.raises(ValueError, match="All pairs were dropped"):
+        make().fit(PAIRS, validation_data=[("a", "")])
+    message = r"^2 of 7 pairs are dropped, because .* more than 99 tokens"
+    with pytest.warns(UserWarning, match=message) as caught:
+        found = model.evaluate([LONG, *PAIRS, ("", "c")], verbose=0)
+    assert caught[0].filename == __file__  # the user's line
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*pairs are dropped")
+        assert model.evaluate(PAIRS, verbose=0) == pytest.approx(found, rel=1e-5)
+
+
+def iter_of(pairs):
+    yield from pairs
+
+
+def test_weights_of_pairs_and_the_other_forms_of_data():
+    """Weights, generators and `validation_split` give the losses of the same batches."""
+    model = make()
+    options = {"batch_size": 5, "shuffle": False}
+    data = batches(PAIRS, *MAKE["bahdanau_gru"], sample_weight=WEIGHTS, **options)
+    weighted = model.evaluate(data, verbose=0)
+    plain = model.evaluate(batches(PAIRS, *MAKE["bahdanau_gru"], **options), verbose=0)
+    assert weighted != pytest.approx(plain, rel=1e-3)
+    found = model.evaluate(*columns(), sample_weight=np.array(WEIGHTS), verbose=0)
+    assert found == pytest.approx(weighted, rel=1e-5)
+    model.optimizer.learning_rate = 0.0
+    doubled = {"sample_weight": [1.0] * 5 + WEIGHTS, "validation_split": 0.5, "batch_size": 5}
+    weighting = {"validation_data": (*columns(), WEIGHTS)}
+    for pairs, options in (([*PAIRS, *PAIRS], doubled), (iter_of(PAIRS), weighting)):
+        history = model.fit(pairs, verbose=0, **options).history
+        assert history["loss"] == pytest.approx(plain[:1], rel=1e-5)
+        assert history["val_loss"] == pytest.approx(weighted[:1], rel=1e-5)
+
+
+def test_a_generator_of_batches_is_one_of_keras(model):
+    data = batches(PAIRS, *MAKE["bahdanau_gru"], batch_size=2, shuffle=False)
+    found = model.evaluate(iter_of(data), verbose=0)
+    assert found == pytest.approx(model.evaluate(data, verbose=0), rel=1e-5)
+
+
+def test_splits_and_weights_that_cannot_be(model):
+    for options, message in (
+        ({"validation_split": 1.5}, "Received: validation_split=1.5, and 5 pairs."),
+        ({"validation_split": 0.99}, "leaves pairs for both parts"),
+        ({"validation_split": 0.4, "sample_weight": [1] * 6}, "Received: 6 weights, 5 pairs."),
+        ({"sample_weight": [1] * 4}, "Received: 4 weights, 5 pairs."),
+        ({"sample_weight": "11111"}, "Received: sample_weight='11111', one string."),
+    ):
+        assert message in refused(model.fit, PAIRS, **options)
+    endless = tf.data.Dataset.from_tensor_slices(columns()).repeat()
+    assert "whose number is known" in refused(model.fit, endless, validation_split=0.5)
+
+
+def refused(method, *args, **options):
     with pytest.raises(ValueError) as caught:
-        method(*args)
+        method(*args, **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -119,6 +186,8 @@ def test_what_cannot_be_is_said_in_one_line(model):
     assert "because this model reads contexts. Received: texts" in message
     assert "kerasnmt.data.batches(pairs, tokenizer, contexts=contexts)" in message
     assert "Received: pairs='two dogs'" in refused(model.fit, "two dogs")
+    assert "Received: [], which is empty." in refused(model.fit, [])
+    assert "Received: [], which is empty." in refused(model.evaluate, iter_of([]))
     assert "Received: a row 'two dogs'" in refused(model.fit, ["two dogs", "a man", "a dog"])
     assert "Received: 2 sources, 1 targets" in refused(model.fit, ["a", "dog"], ["a"])
     assert "kerasnmt.data.batches makes batches" in refused(model.fit, [[4, 5], [6]])
