@@ -85,9 +85,11 @@ class EncoderDecoder(SearchModel):
         self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
 
     def make_weights(self) -> None:
-        """Create all weights, by calling the model with symbolic tensors."""
+        """Create all weights, and check with symbolic tensors that the parts fit."""
         target_ids = keras.KerasTensor((None, None), dtype="int32")
-        self({**self.encoder.inputs(), "target_ids": target_ids})
+        self.build()
+        # A call would count as the first one when Keras loads a functional model around this one.
+        self.compute_output_spec({**self.encoder.inputs(), "target_ids": target_ids})
 
     def build(self, input_shape: Any = None) -> None:
         """Create all weights, whose shapes do not depend on the inputs."""

@@ -68,9 +68,7 @@ class MemoryNetwork(TextModel):
         self.target_tokenizer = target_tokenizer or source_tokenizer
         self.places = places
         self.hop = MemoryHop(places, dtype=self.dtype_policy, name="hop")
-        story = keras.KerasTensor((None, None, None), dtype="int32")
-        question = keras.KerasTensor((None, None), dtype="int32")
-        self({"story_ids": story, "question_ids": question})
+        self.build()
 
     def build(self, input_shape: Any = None) -> None:
         """Create all weights, whose shapes do not depend on the inputs."""
