@@ -11,7 +11,7 @@ from kerasnmt.nearest_name import unknown_name_message
 
 _BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le}
 # The types of values that an option of each type takes, and their names in messages. The numbers of
-# NumPy are numbers, and a bool is none.
+# NumPy are numbers, and a bool is no number.
 _TYPES: dict[Any, tuple[type, str]] = {
     int: (Integral, "an integer"),
     float: (Real, "a number"),
