@@ -36,6 +36,7 @@ COMMON = {
     "preset_folders",
     "progress_lines",
     "scripts",
+    "sizes",
     "small_weights",
     "time_cache",
     "version",

@@ -11,7 +11,7 @@ from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets, growing_widths
 from kerasnmt.data.filling import Filling
 from kerasnmt.data.shards import Shards
-from kerasnmt.data.sizes import check_size
+from kerasnmt.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows
 from kerasnmt.text.targets import decoder_inputs, with_end

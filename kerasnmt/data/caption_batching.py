@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from kerasnmt.columns import as_list
 from kerasnmt.data.rows import batches_of_rows
-from kerasnmt.data.sizes import check_size
+from kerasnmt.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 

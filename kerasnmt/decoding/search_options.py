@@ -145,8 +145,8 @@ class SearchOptions:
         """Create the options from a user's keywords.
 
         Raises:
-            ValueError: If an option is unknown, has another type or is out of its range, or
-                contradicts another one.
+            ValueError: If an option is unknown, has a wrong type or value, or contradicts another
+                one.
         """
         known = [one.name for one in fields(cls)]
         for name in keywords:
@@ -178,7 +178,7 @@ class SearchOptions:
 
 
 def _check(one: Field, value: Any) -> None:
-    """Raise a `ValueError` if an option has another type or is out of its range."""
+    """Raise a `ValueError` if an option has a wrong type or is out of its range."""
     types = get_args(one.type) or (one.type,)  # of a union, or the values of a Literal
     if not any(_is_of(value, kind) for kind in types):
         expected = " or ".join(_TYPES[kind][1] if kind in _TYPES else repr(kind) for kind in types)
@@ -208,6 +208,6 @@ SearchOptions.__doc__ = "\n".join(
         "\nAttributes:",
         *(f"    {one.name}: {one.metadata['description']}" for one in fields(SearchOptions)),
         "\nRaises:",
-        "    ValueError: If an option has another type or range, or contradicts another one.",
+        "    ValueError: If an option has a wrong type or value, or contradicts another one.",
     ]
 )

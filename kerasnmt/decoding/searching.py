@@ -12,6 +12,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.random_numbers import row_keys
 from kerasnmt.decoding.sampling import sample
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.sizes import check_integer
 
 
 def search(
@@ -66,9 +67,10 @@ def search(
         `SearchTree`.
 
     Raises:
-        ValueError: If `n_best` is out of range, a tree of samples is wanted, or the caches in the
-            states have room for different numbers of steps.
+        ValueError: If `n_best` is no integer or out of range, a tree of samples is wanted, or the
+            caches in the states have room for different numbers of steps.
     """
+    check_integer("n_best", n_best)
     if not 1 <= n_best <= options.hypotheses:
         raise ValueError(
             f"Expected n_best from 1 to the number of hypotheses, {options.hypotheses}. "

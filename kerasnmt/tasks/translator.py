@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kerasnmt.columns import as_list, as_texts, check_same_length
+from kerasnmt.sizes import check_size
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 
@@ -361,8 +362,7 @@ class Translator:
         Returns:
             The answer of each row, in order.
         """
-        if batch_size < 1:
-            raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
+        check_size("batch_size", batch_size)
         self._check_request(name, given)
         lengths = [sum(map(len, row)) for row in zip(*given.values(), strict=True)]
         if not lengths:

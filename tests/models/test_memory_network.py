@@ -261,7 +261,8 @@ def test_no_answer_is_a_reserved_id():
         ([None], ["Where?"], {}, "Received: the story of question 1=None, of type NoneType"),
         ([["Mary went.", 7]], ["Where?"], {}, "question 1 whose item 2 is 7, of type int"),
         ([["Mary went."]], [], {}, "0 questions, 1 stories"),
-        ([["Mary went."]], ["Where?"], {"batch_size": 0}, "Expected batch_size >= 1"),
+        ([["Mary went."]], ["Where?"], {"batch_size": 0}, "Expected batch_size to be at least 1"),
+        ([["Mary went."]], ["Where?"], {"batch_size": 2.0}, "Expected an integer as batch_size"),
     ],
 )
 def test_bad_texts(text_model, stories, questions, options, message):

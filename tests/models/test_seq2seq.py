@@ -180,6 +180,12 @@ def test_search_refuses_more_than_the_beam(model, beam_size, n_best):
         model.search(np.array([[4, 3]], "int32"), beam_size=beam_size, n_best=n_best)
 
 
+@pytest.mark.parametrize("n_best", [1.0, True, "1", None])
+def test_the_number_of_results_is_an_integer(model, n_best):
+    with pytest.raises(ValueError, match=rf"^Expected an integer as n_best.*n_best={n_best!r}\.$"):
+        model.search(np.array([[4, 3]], "int32"), n_best=n_best)
+
+
 def test_perplexity_is_measured_under_a_loss_of_ones_own():
     model = bahdanau_gru(9, units=4, embedding_dim=3, dropout=0.0)
     inputs = {

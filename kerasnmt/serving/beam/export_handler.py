@@ -9,6 +9,7 @@ from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 
 from kerasnmt.serving.export.version_folder import find_export
+from kerasnmt.sizes import check_size
 
 # Texts of a batch in a stream differ in length by less than a factor of two.
 _BOUNDARIES = [16, 32, 64, 128, 256, 512]
@@ -47,8 +48,7 @@ class ExportHandler(ModelHandler):
     def __init__(
         self, export: str | Path, *, batch_size: int = 64, max_wait: float | None = None
     ) -> None:
-        if batch_size < 1:
-            raise ValueError(f"Expected batch_size >= 1. Received: batch_size={batch_size}")
+        check_size("batch_size", batch_size)
         version, description = find_export(export)
         self.export = str(version.absolute())
         self.fields = tuple(description["inputs"])

@@ -110,5 +110,5 @@ def test_refuses_what_is_no_export_that_translates(tmp_path):
     description.write_text(json.dumps({"inputs": ["image"]}))
     with pytest.raises(ValueError, match=r"^Expected an export that translates.*reads image\.$"):
         Translate(tmp_path)
-    with pytest.raises(ValueError, match=r"^Expected batch_size >= 1"):
+    with pytest.raises(ValueError, match=r"^Expected batch_size to be at least 1"):
         Translate(tmp_path, batch_size=0)

@@ -179,5 +179,5 @@ def test_options_out_of_range(model):
         ExportModule(model, beam_size=0)
     with pytest.raises(ValueError, match="weights"):
         model.caption(IMAGES, weights="int8")
-    with pytest.raises(ValueError, match=r"Expected batch_size >= 1. Received: batch_size=0"):
+    with pytest.raises(ValueError, match=r"batch_size to be at least 1\. Received: batch_size=0"):
         model.caption(IMAGES, batch_size=0, **OPTIONS)
