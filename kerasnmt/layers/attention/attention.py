@@ -15,6 +15,7 @@ from kerasnmt.layers.attention.scores import (
     ScaledDotScore,
     Score,
 )
+from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import NON_TRAINABLE, Composite, build_once
 from kerasnmt.layers.products import products
 from kerasnmt.nearest_name import unknown_name_message
@@ -118,7 +119,8 @@ class Attention(Composite, keras.layers.Layer):
             values_shape: `(batch, source_length, value_units)`.
 
         Raises:
-            ValueError: If there is only one input, or the score does not accept these sizes.
+            ValueError: If there is only one input, the values have other axes, or the score does
+                not accept these sizes.
         """
         several = isinstance(query_shape[0], list | tuple)  # from attention([query, values])
         if several or (keys_shape is None and values_shape is None):
@@ -126,6 +128,8 @@ class Attention(Composite, keras.layers.Layer):
                 "Expected a query and values, such as the memory. Received: one input. Call "
                 "attention(query, values=memory)."
             )
+        if values_shape is not None:
+            check_shapes(query_shape, values_shape)
         self._query_units = query_shape[-1]
         if isinstance(self.score, str):
             self.score = _SCORES[self.score](self._query_units, self.dtype_policy.name)
@@ -194,7 +198,8 @@ class Attention(Composite, keras.layers.Layer):
 
         Raises:
             ValueError: If `values` is missing, or an argument that the window or the coverage
-                needs, or if the size of the query differs from that of the first query.
+                needs, if the size of the query differs from that of the first query, or if the
+                values or the mask have another shape.
         """
         if query.shape[-1] != self._query_units:
             raise ValueError(
@@ -211,10 +216,11 @@ class Attention(Composite, keras.layers.Layer):
                 "Expected coverage, the sums of the weights of earlier words. Received: "
                 "coverage=None. Begin with attention.initial_history(memory_mask)."
             )
-        if keys is None:
-            keys = self.project(values)
         if memory_mask is None:
             memory_mask = values_mask
+        check_shapes(query.shape, values.shape, memory_mask)
+        if keys is None:
+            keys = self.project(values)
         mask = memory_mask
         if mask is not None and len(query.shape) == 3:
             mask = ops.expand_dims(mask, 1)

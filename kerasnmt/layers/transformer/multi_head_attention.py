@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.products import on_rows
@@ -192,9 +193,11 @@ class MultiHeadAttention(_MultiHead):
             no position, its weights and its context are zeros.
 
         Raises:
-            ValueError: If neither the memory nor its keys and values are given.
+            ValueError: If neither the memory nor its keys and values are given, or the memory or
+                the mask have another shape.
         """
         if memory is not None:
+            check_shapes(query.shape, memory.shape, memory_mask, "memory")
             keys, values = self.project(memory)
         if keys is None or values is None:
             raise ValueError(
@@ -254,7 +257,11 @@ class MultiHeadSelfAttention(_MultiHead):
             The context, `[batch, length, units]`; and the weights before dropout, float32
             `[batch, heads, length, length]`, exactly 0 where masked. If a word sees no word, its
             weights and its context are zeros.
+
+        Raises:
+            ValueError: If the words or the mask have another shape.
         """
+        check_shapes(words.shape, words.shape, mask, "words")
         query, keys, values = self._heads(self.words_projection, words)
         keys, values = ops.transpose(keys, (0, 2, 3, 1)), ops.swapaxes(values, 1, 2)
         mask = None if mask is None else mask[:, None, None, :]

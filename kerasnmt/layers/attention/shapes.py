@@ -1,0 +1,35 @@
+"""Check of the shapes of what an attention reads."""
+
+from typing import Any
+
+import numpy as np
+
+
+def check_shapes(query: Any, memory: Any, mask: Any = None, name: str = "values") -> None:
+    """Check that a query, a memory and its mask fit. Sizes that a graph does not know fit.
+
+    Args:
+        query: Shape of the query, `(batch, …)`.
+        memory: Shape of the memory, `(batch, source_length, units)`.
+        mask: Mask of the memory, or None.
+        name: Argument that is the memory, for the error.
+
+    Raises:
+        ValueError: If the memory or the mask has other axes, batches differ, or lengths differ.
+    """
+    query, memory = tuple(query), tuple(memory)
+    masked = memory[:2] if mask is None else tuple(np.shape(mask))
+    pairs = [(query[:1], memory[:1]), (masked, memory[:2])]
+    if len(memory) != 3 or not all(_fit(*pair) for pair in pairs):
+        of_mask = "" if mask is None else f", a mask of shape {masked}"
+        raise ValueError(
+            f"Expected {name} [batch, length, units] with the batch of the query, and a mask "
+            f"[batch, length] of them or none. Received: a query of shape {query}, {name} of shape "
+            f"{memory}{of_mask}. Pass all with the same batch and length."
+        )
+
+
+def _fit(sizes: tuple, others: tuple) -> bool:
+    """Return whether two shapes can be the same."""
+    known = zip(sizes, others, strict=False)
+    return len(sizes) == len(others) and all(a == b or None in (a, b) for a, b in known)
