@@ -257,7 +257,7 @@ class SentencePieceTokenizer(Tokenizer):
 
 
 @contextmanager
-def _rule(normalization: str) -> Iterator[dict[str, str]]:
+def _rule(normalization: str) -> Iterator[dict[str, Any]]:
     """Yield SentencePiece's options for a normalization.
 
     A model without any rule prints a line whenever TensorFlow loads it. So "nfc" and "identity"
