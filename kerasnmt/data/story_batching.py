@@ -77,7 +77,7 @@ def story_batches(
         [len(story) for story in stories],
     )
     stories_ids = story_ids(source_tokenizer, sentences, max_sentences)
-    questions_ids = source_tokenizer.tokenize(asked)
+    questions_ids = source_tokenizer.tokenize(source_tokenizer.normalize_source(asked))
 
     def batch(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
         inputs = {

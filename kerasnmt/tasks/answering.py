@@ -96,7 +96,7 @@ class AnsweringTask(Task):
     def _read(self, story: tf.Tensor, question: tf.Tensor) -> tuple[dict[str, Any], tf.Tensor]:
         tokenizer = self.model.source_tokenizer
         read = story_ids(tokenizer, tf.strings.split(story, "\n"), self.max_sentences)
-        asked = tokenizer.tokenize(question)
+        asked = tokenizer.tokenize(tokenizer.normalize_source(question))
         inputs = {
             "story_ids": padded(read[:, :, : self.max_words]),
             "question_ids": padded(asked[:, : self.max_words]),

@@ -5,31 +5,44 @@ import copy
 import hashlib
 import io
 import re
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import keras
 import sentencepiece
 import tensorflow as tf
 import tensorflow_text
+from sentencepiece import sentencepiece_model_pb2
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 
 # Number of sentences from which the frequencies of ids are estimated.
 _COUNTED = 20_000
+_NO_OTHER = "\0"  # for characters without another form
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class SentencePieceTokenizer(Tokenizer):
     """Tokenizer of subword pieces, which are learned from raw text.
 
-    The tokenizer normalizes text (Unicode NFKC, single spaces). Otherwise, detokenizing restores
-    the text exactly: 99.6% of the German and 99.9% of the English captions of Multi30k stay
-    unchanged.
+    Detokenizing restores the text, up to its white space and normalization. Each sequence of
+    spaces, tabs and line breaks becomes one space, and none stays at the start and the end. With
+    the normalization "nfc", the default of `train`, all other characters stay as they are written,
+    up to canonical composition (Unicode NFC), which composes "e" and a combining accent to "é".
+    So a no-break space, a wide space and a zero-width non-joiner stay too, as characters of their
+    own, not as spaces. The other normalizations are SentencePiece's own; see `train`.
+
+    With "nfc", `normalize_source` makes sources tolerant: a character that the vocabulary does not
+    contain is read in its compatible form (Unicode NFKC), so "，" is read as "," and a no-break
+    space as a space. Characters that the vocabulary contains are never changed.
 
     Models copy pieces: `tokenize_source` returns the ids of `tokenize` and no unknown words,
     because rare words consist of pieces that have ids. A character outside the vocabulary stays
@@ -48,15 +61,28 @@ class SentencePieceTokenizer(Tokenizer):
         model: SentencePiece model as bytes, with the special ids of `kerasnmt.ids`; see `train`.
         counts: Number of occurrences of each id, from 0, in text like the training text, or None if
             unknown.
+        normalization: "nfc" if text is normalized by NFC before the model reads it, or None if the
+            model's own rule is all.
 
     Raises:
-        ValueError: If `model` is not such a model, or the number of counts differs from the number
-            of ids.
+        ValueError: If `model` is not such a model, the number of counts differs from the number of
+            ids, or `normalization` is unknown.
     """
 
     kind = "sentencepiece"
 
-    def __init__(self, model: bytes, counts: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        model: bytes,
+        counts: Sequence[int] | None = None,
+        *,
+        normalization: Literal["nfc"] | None = None,
+    ) -> None:
+        if normalization not in ("nfc", None):
+            raise ValueError(
+                "Expected normalization to be 'nfc', or None for the model's own rule. Received: "
+                f"normalization={normalization!r}. Train a model with another rule."
+            )
         processor = sentencepiece.SentencePieceProcessor()
         try:
             processor.LoadFromSerializedProto(model)
@@ -70,9 +96,15 @@ class SentencePieceTokenizer(Tokenizer):
                 "Expected a SentencePiece model trained with pad_id=0, unk_id=1, bos_id=2, "
                 f"eos_id=3. Received: a model with {ids}. Train it again with these four options."
             )
-        super().__init__([processor.id_to_piece(i) for i in range(4, len(processor))], counts)
+        pieces = [processor.id_to_piece(i) for i in range(4, len(processor))]
+        super().__init__(pieces, counts)
         self._model = model
+        self.normalization = normalization
         with tf.init_scope():
+            if normalization:
+                others = substitutes(pieces)
+                table = tf.lookup.KeyValueTensorInitializer([*others], [*others.values()])
+                self._substitutes = tf.lookup.StaticHashTable(table, _NO_OTHER)
             self._pieces = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
             self._pieces._model_resource = _Model(model)
 
@@ -83,6 +115,7 @@ class SentencePieceTokenizer(Tokenizer):
         vocabulary_size: int,
         *,
         character_coverage: float = 1.0,
+        normalization: Literal["nfc", "nfkc", "nmt_nfkc", "identity"] = "nfc",
         sample: int = 250_000,
     ) -> Self:
         """Train a unigram model. The same corpus always gives the same model.
@@ -93,6 +126,11 @@ class SentencePieceTokenizer(Tokenizer):
             character_coverage: Fraction of the characters in the text that the vocabulary covers.
                 Below 1, the rarest characters become unknown. Use 0.9995 for scripts with thousands
                 of characters.
+            normalization: "nfc" keeps text as it is written, up to canonical composition; see the
+                class. The others are SentencePiece's own, for sources and targets alike: "nfkc"
+                replaces compatible characters, such as "½", "…", "，" and the no-break space;
+                "nmt_nfkc" also turns zero-width characters into spaces, and removes control
+                characters; "identity" changes nothing but white space.
             sample: Maximum number of sentences, drawn at random. Training takes about 2 KB of
                 memory for each sentence.
 
@@ -101,32 +139,75 @@ class SentencePieceTokenizer(Tokenizer):
 
         Raises:
             ValueError: If the corpus is empty or has entries that are not strings, is too small for
-                the vocabulary size, or has too many characters for it.
+                the vocabulary size, or has too many characters for it; or if `normalization` is
+                unknown.
         """
+        if normalization not in NORMALIZATIONS:
+            raise ValueError(
+                f"Expected normalization to be one of {NORMALIZATIONS}. Received: "
+                f"normalization={normalization!r}."
+            )
         corpus = sample_of_sentences(dataset, sample)
+        if composed := normalization == "nfc":
+            corpus = [*map(nfc, corpus)]
         model = io.BytesIO()
         try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(corpus),
-                model_writer=model,
-                vocab_size=vocabulary_size,
-                model_type="unigram",
-                character_coverage=character_coverage,
-                pad_id=PAD_ID,
-                unk_id=UNKNOWN_ID,
-                bos_id=START_ID,
-                eos_id=END_ID,
-                unk_surface="⁇",
-                max_sentence_length=2**30,  # longer sentences would be skipped silently
-                num_threads=2,  # constant, because the rounding of sums depends on it
-                minloglevel=2,
-            )
+            with _rule(normalization) as rule:
+                sentencepiece.SentencePieceTrainer.train(
+                    sentence_iterator=iter(corpus),
+                    model_writer=model,
+                    vocab_size=vocabulary_size,
+                    model_type="unigram",
+                    character_coverage=character_coverage,
+                    **rule,
+                    pad_id=PAD_ID,
+                    unk_id=UNKNOWN_ID,
+                    bos_id=START_ID,
+                    eos_id=END_ID,
+                    unk_surface="⁇",
+                    max_sentence_length=2**30,  # longer sentences would be skipped silently
+                    num_threads=2,  # constant, because the rounding of sums depends on it
+                    minloglevel=2,
+                )
         except (RuntimeError, OSError) as error:
             raise ValueError(_explanation(str(error), vocabulary_size)) from error
-        return cls(model.getvalue(), _counts(model.getvalue(), corpus[:_COUNTED]))
+        trained = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
+        trained.normalizer_spec.ClearField("normalization_rule_tsv")  # path of a temporary file
+        trained = trained.SerializeToString()
+        counts = _counts(trained, corpus[:_COUNTED])
+        return cls(trained, counts, normalization="nfc" if composed else None)
+
+    def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
+        """Replace characters that the vocabulary does not contain by their compatible forms.
+
+        With the normalization "nfc", the compatible form is that of "nmt_nfkc"; see `train`.
+        Otherwise the model normalizes sources, and the text stays.
+
+        Args:
+            text: Texts, string `[batch]` or a list of `str`.
+
+        Returns:
+            The texts, string `[batch]`.
+        """
+        text = self._normalized(text)
+        if not self.normalization:
+            return text
+        characters = tf.strings.unicode_split(text, "UTF-8")
+        ones = characters.flat_values
+        others = self._substitutes.lookup(ones)
+        read = characters.with_flat_values(tf.where(others == _NO_OTHER, ones, others))
+        # Forms can combine: "ﾊﾟ" becomes "ハ" and a combining mark, and then "パ".
+        return tensorflow_text.normalize_utf8(tf.strings.reduce_join(read, axis=-1), "NFC")
+
+    def _normalized(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
+        text = tf.convert_to_tensor(text, tf.string)
+        if not self.normalization:
+            return text
+        text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+        return tensorflow_text.normalize_utf8(text, "NFC")
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self._pieces.tokenize(text)
+        return self._pieces.tokenize(self._normalized(text))
 
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
         """Turn text into ids of randomly sampled pieces.
@@ -156,11 +237,15 @@ class SentencePieceTokenizer(Tokenizer):
         # Both tokenizers share one model. Only these two attributes differ.
         drawn = copy.copy(self._pieces)
         drawn.nbest_size, drawn.alpha = -1, alpha
-        return drawn.tokenize(tf.convert_to_tensor(text, tf.string))
+        return drawn.tokenize(self._normalized(text))
 
     def get_config(self) -> dict[str, Any]:
-        """Return the model in base64, for JSON, and the counts."""
-        return {"model": base64.b64encode(self._model).decode("ascii"), "counts": self.counts}
+        """Return the arguments, with the model in base64 for JSON."""
+        return {
+            "model": base64.b64encode(self._model).decode("ascii"),
+            "counts": self.counts,
+            "normalization": self.normalization,
+        }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -169,6 +254,22 @@ class SentencePieceTokenizer(Tokenizer):
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         return self._pieces.detokenize(ids)
+
+
+@contextmanager
+def _rule(normalization: str) -> Iterator[dict[str, Any]]:
+    """Yield SentencePiece's options for a normalization.
+
+    A model without any rule prints a line whenever TensorFlow loads it. So "nfc" and "identity"
+    are a rule that turns white space into spaces.
+    """
+    if normalization in ("nfkc", "nmt_nfkc"):
+        yield {"normalization_rule_name": normalization}
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rule.tsv"
+        path.write_text("".join(f"{ord(one):X}\t20\n" for one in SPACES))
+        yield {"normalization_rule_tsv": str(path)}
 
 
 def _counts(model: bytes, corpus: list[str]) -> list[int]:

@@ -19,7 +19,7 @@ def story_ids(
     Returns:
         The ids of all sentences with words, int32 `[batch, (sentences), (words)]`.
     """
-    ids = stories.with_values(tokenizer.tokenize(stories.values))
+    ids = stories.with_values(tokenizer.tokenize(tokenizer.normalize_source(stories.values)))
     said = stories.with_values(ids.values.row_lengths() > 0)
     ids = tf.ragged.boolean_mask(ids, said)
     return ids if max_sentences is None else ids[:, -max_sentences:]

@@ -133,6 +133,20 @@ class Tokenizer(tf.Module):
         """
         return self._tokenize(tf.convert_to_tensor(text, tf.string))
 
+    def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
+        """Return sources, or their contexts, in a form that the vocabulary knows.
+
+        Tokenize the result. `tokenize_source` and models do this themselves. By default, texts stay
+        as they are; see `SentencePieceTokenizer.normalize_source`.
+
+        Args:
+            text: Texts, string `[batch]` or a list of `str`.
+
+        Returns:
+            The texts, string `[batch]`.
+        """
+        return tf.convert_to_tensor(text, tf.string)
+
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
         """Turn text into ids of randomly sampled pieces; see `SentencePieceTokenizer.sample`.
 
@@ -200,7 +214,7 @@ class Tokenizer(tf.Module):
         """
         read = []
         for text, length in zip(texts, max_lengths or [None] * len(texts), strict=True):
-            parts = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
+            parts = self._tokenize_with_words(self.normalize_source(text))
             read.append([part[:, :length] for part in parts])
         ids, words = (tf.concat(parts, axis=1) for parts in zip(*read, strict=True))
         unknown = find_unknown_words(ids, words)

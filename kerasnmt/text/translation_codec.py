@@ -103,18 +103,20 @@ class TranslationCodec:
             }
             return EncodedSource(ids, read[0].unknown_words)
         ids = {
-            f"{name}_ids": _tokenize(self.source_tokenizer, text, alpha)[:, :limit]
+            f"{name}_ids": self._source_ids(text, alpha)[:, :limit]
             for (name, text), limit in zip(texts.items(), limits, strict=True)
         }
         if not self.replaces:
             return EncodedSource(ids, None)
         # Keep one word for each position, so that the position is the index of the word.
-        words = self.source_tokenizer.words(source)[:, : limits[0]]
+        words = self.source_tokenizer.words(self.source_tokenizer.normalize_source(source))[
+            :, : limits[0]
+        ]
         return EncodedSource(ids, self._written(words))
 
     def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
         """Count the tokens of each whole source, including the end token, int32 `[batch]`."""
-        return tf.cast(self.source_tokenizer.tokenize(text).row_lengths(), tf.int32) + 1
+        return tf.cast(self._source_ids(text).row_lengths(), tf.int32) + 1
 
     def encode_target(
         self, text: tf.Tensor, source: EncodedSource, *, alpha: float | None = None
@@ -202,6 +204,9 @@ class TranslationCodec:
     def target_tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Return the tokens of targets, string `[batch, length]`, for ids of the same shape."""
         return self.target_tokenizer.tokens(ids, source.unknown_words)
+
+    def _source_ids(self, text: tf.Tensor, alpha: float | None = None) -> tf.RaggedTensor:
+        return _tokenize(self.source_tokenizer, self.source_tokenizer.normalize_source(text), alpha)
 
     def _written(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
         """Return the words with the spelling that they have in a target."""

@@ -9,7 +9,7 @@ class PlainTokenizer(Protocol):
     """Tokenizer that takes and returns Python objects."""
 
     def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
-        """Turn texts with any bytes into ids, without the end token."""
+        """Turn sources with any bytes into ids, without the end token."""
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         """Turn ids into texts."""
@@ -29,19 +29,28 @@ def plain_tokenizer(config: Mapping[str, Any]) -> PlainTokenizer:
         ValueError: If the object is not a tokenizer.
     """
     if config["registered_name"] == "kerasnmt>SentencePieceTokenizer":
-        return _Pieces(base64.b64decode(config["config"]["model"]))
+        return _Pieces(**config["config"])
     return _InTensorFlow(config)
 
 
 class _Pieces:
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, model: str, normalization: str | None = None, **_: Any) -> None:
         import sentencepiece
 
-        self._processor = sentencepiece.SentencePieceProcessor()
-        self._processor.LoadFromSerializedProto(model)
+        from kerasnmt.text.normalization import substitutes
+
+        self._processor = processor = sentencepiece.SentencePieceProcessor()
+        processor.LoadFromSerializedProto(base64.b64decode(model))
+        pieces = processor.id_to_piece([*range(4, len(processor))])
+        self._substitutes = substitutes(pieces) if normalization else None
 
     def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
-        return [self._processor.encode(text) for text in texts]
+        from kerasnmt.text.normalization import with_substitutes
+
+        if (others := self._substitutes) is None:
+            return [self._processor.encode(text) for text in texts]
+        written = (text.decode("utf-8", "replace") for text in texts)
+        return [self._processor.encode(with_substitutes(text, others)) for text in written]
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         return [self._processor.decode(row) for row in ids]
@@ -57,7 +66,7 @@ class _InTensorFlow:
         self._tokenizer = keras.saving.deserialize_keras_object(config)
 
     def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
-        return self._tokenizer.tokenize(texts).to_list()
+        return self._tokenizer.tokenize(self._tokenizer.normalize_source(texts)).to_list()
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
         import tensorflow as tf

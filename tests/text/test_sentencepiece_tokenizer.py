@@ -1,5 +1,6 @@
 import base64
 import io
+import unicodedata
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import tensorflow as tf
 from kerasnmt.data import builtin_corpus
 from kerasnmt.ids import END_ID
 from kerasnmt.text import SentencePieceTokenizer
+from kerasnmt.text.translation_codec import TranslationCodec
 
 ANIMALS = ["cat", "dog", "goat", "horse"]
 VERBS = ["sees", "hears", "follows"]
@@ -28,10 +30,128 @@ def test_frequent_words_become_one_piece():
     assert tokens == ["▁horse", "▁cat", "s"]
 
 
-def test_text_is_normalised():
-    tokenizer = SentencePieceTokenizer.train(CORPUS, 25)
-    ids = tokenizer.tokenize(["  the\u00a0 ｃａｔ\n"])
-    assert tokenizer.detokenize(ids).numpy() == [b"the cat"]
+def test_text_is_normalised_by_the_rules_of_sentencepiece():
+    corpus = [*CORPUS, "the ½ … № ™ ſ می‌روم , １"]
+    for normalization, expected in (
+        ("nmt_nfkc", "the cat 1⁄2 ... No TM s می روم"),
+        ("nfkc", "the cat 1⁄2 ... No TM s می‌روم"),
+    ):
+        tokenizer = SentencePieceTokenizer.train(corpus, 36, normalization=normalization)
+        text = ["  the\u00a0 ｃａｔ ½ … № ™ ſ می‌روم "]
+        assert written(tokenizer, text) == [expected]
+        assert tokenizer.normalize_source(text).numpy()[0].decode() == text[0]
+        config = tokenizer.get_config()
+        assert config.pop("normalization") is None  # configs of older versions have no such key
+        assert written(SentencePieceTokenizer.from_config(config), text) == [expected]
+
+
+AS_WRITTEN = [
+    "犬，猫。 ½ … № ™ ſ",
+    "او می‌روم و می روم.",
+    "« oui\u00a0» 10\u202f000\u00a0€",
+    "ﬁn\u3000Ｅ カ゛ ｶﾞ 각",
+]
+
+
+@pytest.fixture(scope="module")
+def as_written():
+    return SentencePieceTokenizer.train([*AS_WRITTEN, "café 1/2 TM No"] * 3, 51)
+
+
+def written(tokenizer, texts):
+    return [one.decode() for one in tokenizer.detokenize(tokenizer.tokenize(texts)).numpy()]
+
+
+def test_text_stays_as_it_is_written(as_written):
+    assert as_written.get_config()["normalization"] == "nfc"
+    assert written(as_written, AS_WRITTEN) == AS_WRITTEN
+    drawn = as_written.detokenize(as_written.sample(AS_WRITTEN, 0.1)).numpy()
+    assert [one.decode() for one in drawn] == AS_WRITTEN
+    decomposed = [unicodedata.normalize("NFD", one) for one in [*AS_WRITTEN, "café"]]
+    assert decomposed[-1] == "cafe\u0301"
+    assert written(as_written, decomposed) == [*AS_WRITTEN, "café"]
+    # White space becomes single spaces. A no-break space is a character.
+    assert written(as_written, ["  no\t \r\nſ ▁ é ", "é \u00a0 é"]) == ["no ſ é", "é \u00a0 é"]
+    assert 1 not in as_written.tokenize([*AS_WRITTEN, *decomposed]).flat_values
+    # All that is known stays in sources too.
+    assert [x.decode() for x in as_written.normalize_source(AS_WRITTEN).numpy()] == AS_WRITTEN
+    again = SentencePieceTokenizer.from_config(as_written.get_config())
+    assert written(again, AS_WRITTEN) == AS_WRITTEN
+
+
+def test_counts_are_those_of_composed_text():
+    corpus = ["cafe\u0301 é"] * 3
+    tokenizer = SentencePieceTokenizer.train(corpus, 10)
+    expected = np.bincount(tokenizer.tokenize(corpus).flat_values, minlength=10)
+    expected[END_ID] = 3
+    assert tokenizer.counts == expected.tolist() and tokenizer.counts[1] == 0
+
+
+PLAIN = ["the dog, 1⁄2 TM No a ... café ガパ می روم", "the dog, the café"] * 3
+# A source that is tokenized, and what a vocabulary of `PLAIN` makes of it.
+READ = {
+    "the\u00a0dog， ½ ™ № …": "the dog, 1⁄2 TM No ...",
+    "ｔｈｅ　ｃａｆｅ\u0301": "the café",
+    "ｶﾞﾊﾟ": "ガパ",
+    "می‌روم": "می روم",
+    "the\u200bdog\x01, 🙂，": "the dog, ⁇,",
+}
+
+
+def test_a_source_is_read_in_forms_that_are_known():
+    shared = SentencePieceTokenizer.train(PLAIN, 30)
+    codec = TranslationCodec(shared, shared)
+    texts = tf.constant([*READ])
+    source = codec.encode_source(texts)
+    assert [x.decode() for x in codec.decode(source.ids["source_ids"], source).numpy()] == [
+        *READ.values()
+    ]
+    lengths = source.ids["source_ids"].row_lengths() + 1
+    np.testing.assert_array_equal(codec.source_lengths(texts), lengths)
+    np.testing.assert_array_equal(source.inputs()["source_ids"].shape[1], max(lengths))
+    drawn = codec.encode_source(texts, alpha=0.5).ids["source_ids"]
+    assert shared.detokenize(drawn).numpy().tolist() == [x.encode() for x in READ.values()]
+    copying = TranslationCodec(shared, shared, copies=True).encode_source(texts, texts)
+    for ids in copying.ids.values():
+        assert ids.to_list() == source.ids["source_ids"].to_list()
+    replacing = TranslationCodec(shared, shared, replace_unknown=True).encode_source(texts)
+    np.testing.assert_array_equal(replacing.unknown_words.row_lengths() + 1, lengths)
+    # Targets are never changed.
+    targets = codec.encode_target(texts, source)
+    assert all(1 in row for row in targets.to_list())
+    assert targets.to_list() == shared.tokenize([*READ]).to_list()
+
+
+def test_normalization_is_one_of_four(as_written):
+    spaces = SentencePieceTokenizer.train(["e\u0301  ½\ta"] * 9, 9, normalization="identity")
+    assert written(spaces, [" e\u0301\t ½"]) == ["e\u0301 ½"]
+    message = r"Expected normalization to be one of \('nfc', .* Received: normalization='nfd'\."
+    with pytest.raises(ValueError, match=message):
+        SentencePieceTokenizer.train(CORPUS, 25, normalization="nfd")
+    config = as_written.get_config() | {"normalization": "nfkc"}
+    with pytest.raises(ValueError, match=r"'nfc', or None for the model's own rule.*'nfkc'"):
+        SentencePieceTokenizer.from_config(config)
+
+
+@pytest.mark.graph
+def test_sources_are_read_alike_in_a_graph_a_dataset_and_an_export(tmp_path):
+    tokenizer = SentencePieceTokenizer.train(PLAIN, 30)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def traced(text):
+        return tokenizer.tokenize(tokenizer.normalize_source(text)).to_tensor()
+
+    texts = tf.constant([*READ, ""])
+    expected = traced.python_function(texts).numpy()
+    np.testing.assert_array_equal(traced(texts), expected)
+    (mapped,) = tf.data.Dataset.from_tensors(texts).map(traced)
+    np.testing.assert_array_equal(mapped, expected)
+    module = tf.Module()
+    module.tokenizer, module.read = tokenizer, traced
+    tf.saved_model.save(module, str(tmp_path / "saved"))
+    np.testing.assert_array_equal(
+        tf.saved_model.load(str(tmp_path / "saved")).read(texts), expected
+    )
 
 
 def test_an_unknown_character_stays_in_its_word():

@@ -78,13 +78,20 @@ class _Tokenizer(_Section):
         description="Share of the text's characters that SentencePiece covers; the rarest ones "
         "become unknown. 0.9995 suits scripts with thousands of characters.",
     )
+    normalization: Literal["nfc", "nfkc", "nmt_nfkc", "identity"] = Field(
+        "nfc",
+        description="Normalization by SentencePiece. nfc keeps targets as they are written, and "
+        "reads unknown characters of sources in their compatible form; nfkc and nmt_nfkc replace "
+        "compatible characters, such as ½ and …, on both sides; identity changes only spaces.",
+    )
 
     @model_validator(mode="after")
     def _options_of_pieces(self) -> Self:
         if self.kind == "sentencepiece" and self.vocabulary_size is None:
             raise ValueError("should have vocabulary_size, such as 8000, with kind: sentencepiece")
-        if self.kind != "sentencepiece" and self.character_coverage != 1:
-            raise ValueError("should have kind: sentencepiece with character_coverage")
+        for name in ("character_coverage", "normalization"):
+            if self.kind != "sentencepiece" and name in self.options:
+                raise ValueError(f"should have kind: sentencepiece with {name}")
         return self
 
     @property

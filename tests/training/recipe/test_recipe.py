@@ -117,6 +117,16 @@ class TestLoad:
         message = "'tokenizer.shared' should have kind: sentencepiece with character_coverage"
         assert message in problem(section % "words")
 
+    def test_normalization_is_for_pieces(self, folder):
+        section = "tokenizer.shared={kind: %s, vocabulary_size: 50, normalization: %s}"
+        options = load(section % ("sentencepiece", "nmt_nfkc")).tokenizer.shared.options
+        assert options == {"vocabulary_size": 50, "normalization": "nmt_nfkc"}
+        options = load(section % ("sentencepiece", "nfc")).tokenizer.shared.options
+        assert options == {"vocabulary_size": 50}
+        message = "'tokenizer.shared' should have kind: sentencepiece with normalization"
+        assert message in problem(section % ("characters", "identity"))
+        assert "normalization" in problem(section % ("sentencepiece", "nfd"))
+
     def test_pieces_need_a_size(self, folder):
         message = "'tokenizer.shared' should have vocabulary_size, such as 8000, with kind"
         with pytest.raises(ValueError, match=message):
