@@ -192,7 +192,7 @@ def test_what_patterns_exclude(folder):
     }
     for key in ("context", "alignments"):
         train = data["train"] | {key: str(folder / "valid.tsv")}
-        with pytest.raises(ValueError, match=r"'data\.train' should have no context and no align"):
+        with pytest.raises(ValueError, match=r"'data\.train' should have no context, align"):
             Recipe.from_dict(document | {"data": data | {"train": train}})
 
 

@@ -216,7 +216,7 @@ class _TrainingPairs(_Pairs):
         weighted = self.weight is not None or self.weights
         if self.streams and (self.context or self.alignments or weighted):
             raise ValueError(
-                "should have no context, alignments and weights with a pattern, because its pairs "
+                "should have no context, alignments or weights with a pattern, because its pairs "
                 "are read in another order in each epoch"
             )
         return self
