@@ -6,13 +6,23 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 
 def load_tensorflow() -> None:
     """Import TensorFlow and find the devices, without their messages.
 
     A command calls this function before it imports modules that need TensorFlow.
+
+    Raises:
+        ValueError: If the backend of Keras is not installed. TensorFlow Text imports Keras.
     """
+    backend = os.environ.get("KERAS_BACKEND", "tensorflow")
+    if backend in ("jax", "torch") and find_spec(backend) is None:
+        raise ValueError(
+            f"Expected an installed backend of Keras. Received: KERAS_BACKEND={backend}, and "
+            f"{backend} is not installed. Install it, or set KERAS_BACKEND=tensorflow."
+        )
     # If Keras finds these packages, it imports them for its own plots and for tables.
     with without_talk(), _hidden("matplotlib", "pandas"), _uncollected():
         import tensorflow as tf

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasnmt.columns import as_texts, as_weights
+from kerasnmt.columns import as_texts, as_weights, without_surrogates
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.buckets import Buckets, growing_widths
 from kerasnmt.data.filling import Filling
@@ -398,4 +398,4 @@ def _pair(row: Any) -> tuple[str, str]:
     pair = row[:2] if isinstance(row, tuple | list) else ()
     if [*map(type, pair)] != [str, str]:
         raise ValueError(f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}.")
-    return pair[0], pair[1]
+    return without_surrogates(pair[0]), without_surrogates(pair[1])

@@ -22,7 +22,7 @@ from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tokenizer import Tokenizer
+from kerasnmt.text.tokenizer import Tokenizer, as_tensor
 
 # Number of sentences from which the frequencies of ids are estimated.
 _COUNTED = 20_000
@@ -200,7 +200,7 @@ class SentencePieceTokenizer(Tokenizer):
         return tensorflow_text.normalize_utf8(tf.strings.reduce_join(read, axis=-1), "NFC")
 
     def _normalized(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
-        text = tf.convert_to_tensor(text, tf.string)
+        text = as_tensor(text)
         if not self.normalization:
             return text
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from kerasnmt.columns import without_surrogates
 from kerasnmt.text.rows import rows
 
 
@@ -17,7 +18,8 @@ def sentences(dataset: Any) -> Iterator[str]:
             iterable of `str`; or any corpus that `rows` accepts.
 
     Yields:
-        The sentences as `str`. Bytes that are not UTF-8 become U+FFFD.
+        The sentences as `str`. Bytes that are not UTF-8, and halves of surrogate pairs, become
+        U+FFFD.
 
     Raises:
         ValueError: If `dataset` has entries that are not strings, is infinite, or has no sentences.
@@ -92,4 +94,4 @@ def _flat(corpus: Iterable) -> Iterator[str]:
                 "Expected an iterable of str or of (source, target) pairs of str. "
                 f"Received: an element {element!r}."
             )
-        yield from sides
+        yield from map(without_surrogates, sides)

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
+from kerasnmt.columns import without_surrogates
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource
@@ -131,7 +132,7 @@ class Tokenizer(tf.Module):
         Returns:
             The ids, int32 `[batch, (length)]`.
         """
-        return self._tokenize(tf.convert_to_tensor(text, tf.string))
+        return self._tokenize(as_tensor(text))
 
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Return sources, or their contexts, in a form that the vocabulary knows.
@@ -145,7 +146,7 @@ class Tokenizer(tf.Module):
         Returns:
             The texts, string `[batch]`.
         """
-        return tf.convert_to_tensor(text, tf.string)
+        return as_tensor(text)
 
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
         """Turn text into ids of randomly sampled pieces; see `SentencePieceTokenizer.sample`.
@@ -233,7 +234,7 @@ class Tokenizer(tf.Module):
             The words, string `[batch, (length)]`, one for each id of `tokenize`, or "" for pieces,
             which are not whole words. Bytes that are not UTF-8 become U+FFFD.
         """
-        words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))[1]
+        words = self._tokenize_with_words(as_tensor(text))[1]
         return words.with_flat_values(
             tf.strings.unicode_transcode(words.flat_values, "UTF-8", "UTF-8")
         )
@@ -252,7 +253,7 @@ class Tokenizer(tf.Module):
             The ids, int32 `[batch, (length)]`. A word that is neither in the vocabulary nor in the
             source becomes the unknown id.
         """
-        ids, words = self._tokenize_with_words(tf.convert_to_tensor(text, tf.string))
+        ids, words = self._tokenize_with_words(as_tensor(text))
         return extended_ids(ids, words, unknown_words, self.vocabulary_size)
 
     def detokenize(
@@ -386,3 +387,10 @@ class Tokenizer(tf.Module):
         """Return ids as int32, with the unknown id instead of ids outside the vocabulary."""
         inside = (ids >= 0) & (ids < self.vocabulary_size)
         return tf.cast(tf.where(inside, ids, tf.cast(UNKNOWN_ID, ids.dtype)), tf.int32)
+
+
+def as_tensor(text: tf.Tensor | Sequence[str]) -> tf.Tensor:
+    """Return texts as a tensor of strings, where half of a surrogate pair is U+FFFD."""
+    if isinstance(text, list | tuple | np.ndarray):
+        text = [without_surrogates(one) if isinstance(one, str) else one for one in text]
+    return tf.convert_to_tensor(text, tf.string)

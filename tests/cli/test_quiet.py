@@ -35,6 +35,13 @@ def test_standard_error_is_given_back(capfd):
     assert capfd.readouterr().err == "heard\n"
 
 
+def test_a_backend_that_is_not_installed(monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    monkeypatch.setattr(quiet, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"Received: KERAS_BACKEND=jax, and jax is not installed"):
+        load_tensorflow()
+
+
 def test_packages_are_hidden_only_while_tensorflow_is_loaded(monkeypatch):
     import matplotlib
 

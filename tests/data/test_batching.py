@@ -532,6 +532,13 @@ def test_words_in_graph_are_those_in_python(make):
         assert words_of(tokenizer, ids).numpy().tolist() == word_indices(tokens, tokenizer.kind)
 
 
+def test_half_of_a_surrogate_pair_in_a_pair():
+    tokenizer = CharacterTokenizer(["a", "�"])
+    for pairs in ([("a\ud83d", "a")], lambda: [("a\ud83d", "a")], (["a\ud83d"], ["a"])):
+        ((inputs, _, _),) = batches(pairs, tokenizer, batch_size=1)
+        assert inputs["source_ids"].numpy()[0, :3].tolist() == [4, 5, 3]
+
+
 def test_alignments_of_another_number():
     with pytest.raises(ValueError, match=r"Received: 1 alignments, 2 pairs\."):
         batches(dataset_of([("a", "1"), ("b", "2")]), LETTERS, DIGITS, alignments=[[(0, 0)]])

@@ -76,6 +76,18 @@ def test_any_bytes_are_tokenized(tokenizer):
         np.testing.assert_array_equal(tokenizer.tokenize([text])[0], row)
 
 
+def test_half_of_a_surrogate_pair_is_the_replacement_character(tokenizer):
+    halves, whole = ["a\ud83d dog", "\ud83d\ude00"], ["a� dog", "😀"]
+    for texts in (halves, tuple(halves), np.array(halves)):
+        assert tokenizer.tokenize(texts).to_list() == tokenizer.tokenize(whole).to_list()
+    assert tokenizer.tokenize_source(halves).ids.to_list() == tokenizer.tokenize(whole).to_list()
+    trained, expected = (
+        type(tokenizer).train([*CORPUS, texts], SIZES[type(tokenizer)])
+        for texts in (tuple(halves), tuple(whole))
+    )
+    assert trained.get_config() == expected.get_config()
+
+
 def test_an_empty_batch_is_tokenized(tokenizer):
     ids = tokenizer.tokenize([])
     assert ids.shape.as_list() == [0, None]
