@@ -26,6 +26,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     # No graph is traced, because the test checks only the written options.
     monkeypatch.setattr(ExportModule, "signatures", {})
     monkeypatch.setattr(ExportModule, "examples", lambda self: {})
+    monkeypatch.setattr("kerasnmt.serving.export.saved_model._try_out", lambda *_: None)
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
     done = kerasnmt("export", run_folder, directory, *options, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")

@@ -160,7 +160,7 @@ def _export(
         (folder / DESCRIPTION).parent.mkdir()
         with tf.device("CPU"):  # like the check, because a GPU can round differently
             examples = module.examples()
-            _compare(load_saved_model(folder), module.contract, examples)
+            _try_out(folder, module.contract, examples)
         document = {**module.description, "examples": examples}
         text = json.dumps(document, ensure_ascii=False, indent=2)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -174,10 +174,11 @@ def _export(
         raise OSError(f"{directory}: the export could not be written: {error.message}") from error
 
 
-def _compare(loaded: Any, contract: ExportContract, examples: dict[str, list[str]]) -> None:
+def _try_out(folder: Path, contract: ExportContract, examples: dict[str, list[str]]) -> None:
     """Raise a `ValueError` if the written SavedModel does not answer as the model does."""
     rows, expected = contract.described_examples({"examples": examples})
     columns = {name: tf.constant(values) for name, values in contract.columns(rows).items()}
+    loaded = load_saved_model(folder)
     answers = loaded.signatures["serving_default"](**columns)[contract.answer].numpy()
     for number, (answer, wanted) in enumerate(zip(answers.tolist(), expected, strict=True)):
         if answer.decode() != wanted:

@@ -199,6 +199,7 @@ def test_folder_holds_no_more_than_it_should(exported, word_model):
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
         "replace_unknown": False,
+        "split_sentences": False,
         "weights": "float32",
         "source_kind": "words",
         "target_kind": "characters",
@@ -264,6 +265,7 @@ def untraced(monkeypatch):
     """Write exports without graphs, for tests that do not run them."""
     monkeypatch.setattr(ExportModule, "signatures", {})
     monkeypatch.setattr(ExportModule, "examples", lambda self: {})
+    monkeypatch.setattr("kerasnmt.serving.export.saved_model._try_out", lambda *_: None)
 
 
 @pytest.mark.usefixtures("untraced")
