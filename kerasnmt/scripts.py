@@ -7,11 +7,11 @@ from functools import cache
 
 # Scripts without spaces between words, by the first word of the Unicode names of their letters.
 _WITHOUT_SPACES = {
-    *("han", "japanese", "cjk", "hiragana", "katakana", "bopomofo"),
+    *("han", "japanese", "cjk", "ideographic", "hiragana", "katakana", "bopomofo"),
     *("thai", "lao", "khmer", "myanmar", "tibetan", "tai", "new", "javanese", "balinese"),
 }
 _KANA = ("hiragana", "katakana")
-_EAST_ASIAN = ("cjk", "bopomofo", *_KANA)
+_EAST_ASIAN = ("cjk", "ideographic", "bopomofo", *_KANA)
 # Japanese has about one kana for each kanji. Chinese texts quote a few.
 _LEAST_SHARE_OF_KANA = 0.1
 # Letters of an average word in an alphabet. In the scripts without spaces, words are shorter.

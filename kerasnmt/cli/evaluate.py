@@ -67,7 +67,7 @@ def evaluate(
     """Translate a file and score it: sacreBLEU and chrF with their signatures, and exact matches.
 
     With --baseline, each line also has the score of the baseline. The lines of BLEU and chrF also
-    have p, the probability of a difference at least this large between equal systems.
+    have p, the one-sided p-value of sacreBLEU's paired bootstrap.
     """
     load_tensorflow()
     from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.data.lines import compression, opened, without_end, without_mark
+from kerasnmt.data.lines import DAMAGES, compression, opened, without_end, without_mark
 
 
 def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
@@ -33,7 +33,7 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
     number = 0
     with opened(path) if path else nullcontext(sys.stdin.buffer) as stream:
         chunk: list[str] = []
-        for lines in _blocks(stream):
+        for lines in _readable(name, _blocks(stream)):
             for line in lines:
                 number += 1
                 if number == 1:
@@ -59,6 +59,18 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
                 chunk = []
         if chunk:
             yield chunk
+
+
+def _readable(name: Any, blocks: Iterator[Any]) -> Iterator[Any]:
+    """Yield blocks, and name the file if its compressed data are damaged."""
+    try:
+        yield from blocks
+    except DAMAGES as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(
+            f"{name}: expected a readable file, plain or compressed. Received: {error}."
+        ) from error
 
 
 def is_live(path: Path | None) -> bool:

@@ -1,8 +1,9 @@
 """Lines of text files, plain or compressed.
 
-One rule holds wherever the library reads lines: a line ends with a line feed, and the carriage
-returns before it belong to the end. Any other carriage return becomes a space, because tokenizers
-take it as white space, and an output line must not contain it. See `without_end`.
+One rule holds for all files of data and for the input of the commands: a line ends with a line
+feed, and the carriage returns before it belong to the end. Any other carriage return becomes a
+space, because tokenizers take it as white space, and an output line must not contain it. See
+`without_end`.
 """
 
 import bz2
@@ -30,7 +31,7 @@ _FORMATS: dict[bytes, tuple[str, Any]] = {
 }
 # Endings of the names of compressed files that can be read.
 COMPRESSED = (".gz", ".bz2", ".xz")
-_DAMAGES = (OSError, EOFError, zlib.error, lzma.LZMAError)
+DAMAGES = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def is_gzip(path: str | os.PathLike) -> bool:
@@ -108,7 +109,7 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
             f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
             f"({error.reason}). Convert the file, for example with iconv."
         ) from error
-    except _DAMAGES as error:
+    except DAMAGES as error:
         raise ValueError(
             "Expected a readable text file, plain or compressed. "
             f"Received: path={str(path)!r} ({getattr(error, 'strerror', None) or error})."

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.columns import without_surrogates
 from kerasnmt.data.lines import COMPRESSED, MOST_BYTES, checked_lines
 
 # A column: its number, counted from 1, or its name.
@@ -114,7 +115,7 @@ def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
     csv.field_size_limit(MOST_BYTES)
     reader = csv.reader((f"{line.decode()}\n" for line in checked_lines(path)), strict=True)
     try:
-        for row in reader:
+        for row in filter(None, reader):  # an empty line is no row
             yield reader.line_num, [*map(_text, row)]
     except csv.Error as error:
         raise ValueError(
@@ -142,7 +143,7 @@ def _json_rows(
             )
         try:
             yield tuple(_field(row, name) for name in columns if isinstance(name, str))
-        except (LookupError, TypeError, UnicodeEncodeError) as error:
+        except (LookupError, TypeError) as error:
             raise ValueError(
                 f"Expected text in {' and '.join(map(repr, columns))}. Received: {where} is "
                 f"{line.decode():.200}"
@@ -163,7 +164,7 @@ def _field(row: dict[str, Any], name: str) -> bytes:
 
 def _text(text: str) -> bytes:
     """Return a text that may have several lines as one line."""
-    return _BREAKS.sub(" ", text).encode()
+    return without_surrogates(_BREAKS.sub(" ", text)).encode()
 
 
 def _place(path: str | os.PathLike, name: Column, names: list[str]) -> int:

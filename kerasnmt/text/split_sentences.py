@@ -13,10 +13,16 @@ _ABBREVIATIONS = (
     "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|"
     "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph"
 )
+# Two letters before the period: initials such as "J. Smith" and "U.S. Army" are no ends.
+_PERIOD = (
+    rf"([\pL\pN][\pL\pM\pN]|[\"”’»)\]%])((?:\.+|…){_CLOSING})\s+{_CAPITAL}",
+    rf"\1\2{_END}\3",
+)
 _REPLACEMENTS = (
+    (f"[{_END}{_NO_END}]", " "),
     (rf"\b({_ABBREVIATIONS})\.\s+", rf"\1.{_NO_END}"),
-    # Two letters before the period: initials such as "J. Smith" and "U.S. Army" are no ends.
-    (rf"([\pL\pN][\pL\pM\pN]|[\"”’»)\]%])((?:\.+|…){_CLOSING})\s+{_CAPITAL}", rf"\1\2{_END}\3"),
+    _PERIOD,
+    _PERIOD,  # again, because a match takes the first letter of the next sentence
     (rf"([!?؟।]+{_CLOSING})\s+{_CAPITAL}", rf"\1{_END}\2"),
     (r"([。！？｡]+[」』”’）]*)\s*", rf"\1{_END}"),
     (_NO_END, " "),
@@ -51,6 +57,8 @@ def split_sentences(text: tf.Tensor) -> tf.RaggedTensor:
 def join_sentences(sentences: tf.RaggedTensor) -> tf.Tensor:
     """Join the sentences of each text, with a space, or without one after `。`, `！` or `？`.
 
+    Empty sentences are left out.
+
     Args:
         sentences: Sentences, string `[batch, (sentences)]`.
 
@@ -58,5 +66,6 @@ def join_sentences(sentences: tf.RaggedTensor) -> tf.Tensor:
         The texts, string `[batch]`.
     """
     text = tf.strings.reduce_join(sentences, axis=-1, separator=_END)
-    text = tf.strings.regex_replace(text, rf"([。！？｡][」』”’）]*){_END}", r"\1")
-    return tf.strings.regex_replace(text, _END, " ")
+    text = tf.strings.regex_replace(text, f"^{_END}+|{_END}+$", "")
+    text = tf.strings.regex_replace(text, rf"([。！？｡][」』”’）]*){_END}+", r"\1")
+    return tf.strings.regex_replace(text, f"{_END}+", " ")

@@ -12,8 +12,8 @@ JOINER = "￭"  # U+FFED, at the side of a token of `PunctuationTokenizer` witho
 # the regular expressions of Python and TensorFlow: Thai, Lao, Tibetan, Burmese, Khmer, and from
 # CJK radicals to Han, with kana and ideographic punctuation; wide and half-width forms.
 UNSPACED = (
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u2e80-\u312f\u31a0-\u4dbf\u4e00-\u9fff"
-    "\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff9f\U00020000-\U0003ffff]"
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u312f\u31a0-\u4dbf\u4e00-\u9fff"
+    "\ua980-\ua9ff\uaa60-\uaadf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff9f\U00020000-\U0003ffff]"
 )
 # A sentence in such a script that was split into words has spaces between its characters. These
 # replacements, one after the other, leave only such characters and the spaces between them.

@@ -1,3 +1,4 @@
+import gzip
 import io
 import os
 import sys
@@ -90,3 +91,10 @@ def test_a_file_on_standard_input_is_read_in_whole_chunks(tmp_path, monkeypatch)
         monkeypatch.setattr(sys, "stdin", file)
         assert not is_live(None) and not is_live(path)
         assert [len(chunk) for chunk in read_chunks(None, 8000)] == [8000, 8000, 4000]
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "damaged.gz"
+    path.write_bytes(gzip.compress(b"a\n" * 1000)[:-12])
+    with pytest.raises(ValueError, match=r"damaged\.gz: expected a readable file"):
+        list(read_chunks(path, 2))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
+from kerasnmt.layers import Attention, GRUCell, LuongDecoderCell
 from tests.zoo.tiny_models import INPUTS, TARGETS, TINY_TRANSFORMER
 
 
@@ -43,3 +44,13 @@ def test_a_clone_trains_the_same_weights(model):
     clone = keras.models.clone_model(model)
     assert len(clone.trainable_variables) == len(model.trainable_variables)
     assert not clone.encoder.trainable_variables and clone.decoder.trainable_variables
+
+
+def test_a_frozen_attention_whose_score_has_a_name():
+    cell = LuongDecoderCell(GRUCell(4), Attention("general"))
+    cell.build((None, None, 3), (None, None, 4))
+    cell.attention.trainable = False
+    other = type(cell).from_config(cell.get_config())
+    other.build((None, None, 3), (None, None, 4))
+    assert not other.attention.trainable_variables and other.attention.weights
+    assert len(other.trainable_variables) == len(cell.trainable_variables) > 0

@@ -38,3 +38,13 @@ def test_sentences_without_spaces():
         "どこ？",
     ]
     assert join_sentences(tf.ragged.constant([split])).numpy()[0].decode() == text
+
+
+def test_sentences_of_two_letters_and_marks_of_the_text():
+    (split,) = split_sentences(tf.constant(["Es regnet. Ja. Gut.\x1eUnd?"])).to_list()
+    assert [one.decode() for one in split] == ["Es regnet.", "Ja.", "Gut.", "Und?"]
+
+
+def test_empty_sentences_leave_no_spaces():
+    texts = join_sentences(tf.ragged.constant([["", "A.", "", "B."], ["犬。", "", "猫。"], [""]]))
+    assert [text.decode() for text in texts.numpy()] == ["A. B.", "犬。猫。", ""]

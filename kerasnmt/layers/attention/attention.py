@@ -276,10 +276,10 @@ class Attention(Composite, keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments.
 
-        A score that was given by name remains a name, unless it is frozen alone.
+        A score that was given by name remains a name, unless it is frozen.
         """
         config = super().get_config()
-        if self._score_name is not None and NON_TRAINABLE not in config:
+        if self._score_name is not None and self.trainable and NON_TRAINABLE not in config:
             config["score"] = self._score_name
         return config
 

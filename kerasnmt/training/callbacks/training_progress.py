@@ -26,10 +26,9 @@ _FIRST_BATCH = "preparing the first batch"
 class TrainingProgress(keras.callbacks.Callback):
     """Callback that shows a progress bar for each epoch, and prints a line when it is finished.
 
-    If the console is not a terminal, there are only the lines, and a line with the progress within
-    the epoch every 30 seconds. Use the callback as a context
-    manager around `fit`, so that it also restores the terminal after an error. List it after the
-    callbacks that add to the logs.
+    If the console is not a terminal, it prints only these lines, and every 30 seconds a line with
+    the progress of the epoch. Use the callback as a context manager around `fit`, so that it also
+    restores the terminal after an error. List it after the callbacks that add to the logs.
 
     Args:
         console: Console to print to.

@@ -180,12 +180,16 @@ class Proposal:
         ]
         counts = Counter(word for pair in pairs for text in pair for word in text)
         lost = Counter(word for source, target in pairs for word in {*target} - {*source})
-        known, most = 0, _LOST_WORDS * sum(len({*target}) for _, target in pairs)
+        known, remaining, most = (
+            0,
+            lost.total(),
+            _LOST_WORDS * sum(len({*target}) for _, target in pairs),
+        )
         for word in sorted(counts, key=lambda word: (-counts[word], word)):
-            if lost.total() <= most or counts[word] == 1 or known == _MOST_WORDS - 4:
+            if remaining <= most or counts[word] == 1 or known == _MOST_WORDS - 4:
                 break
             known += 1
-            del lost[word]
+            remaining -= lost[word]
         return max(known, 1) + 4
 
     def _tokenizer(self, side: Side) -> ChosenTokenizer:
