@@ -82,7 +82,7 @@ def test_a_tensor_of_pairs():
 )
 def test_tokenizers_train_on_whatever_holds_texts(tokenizer, expected, counts, holding):
     trained = tokenizer.train(holding(["b a b", "c b"]), 6).get_config()
-    assert [*trained.values()] == [expected, counts]
+    assert [*trained.values()][:2] == [expected, counts]
 
 
 @pytest.mark.parametrize("corpus", [None, b"dog", 7, "dog", {"dog": 1}])
