@@ -1,6 +1,6 @@
 """`kerasnmt export`."""
 
-import warnings
+import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -72,9 +72,10 @@ def export(
                 f"return attention weights. Received: {run}"
             )
         if translates and options.pop("split_sentences", False):
-            warnings.warn(
-                f"exports for {runtime.value} do not split texts into sentences, as {run} does",
-                stacklevel=1,
+            print(
+                f"warning: exports for {runtime.value} do not split texts into sentences, as {run} "
+                "does",
+                file=sys.stderr,
             )
         write: Callable[..., str]
         if runtime is Runtime.LITERT:
