@@ -270,15 +270,25 @@ def test_a_part_of_a_frozen_layer_can_train():
     assert path == f"{layer.feed_forward.name}/output_layer"
 
 
-def test_a_score_by_name_is_frozen_with_its_attention_or_alone():
-    frozen = layers.Attention("general", trainable=False)
-    frozen(np.ones((1, 3), "float32"), values=np.ones((1, 2, 4), "float32"))
-    assert frozen.get_config()["score"] == "general"
-    assert not any(variable.trainable for variable in frozen.variables)
-    alone = layers.Attention("general")
-    alone(np.ones((1, 3), "float32"), values=np.ones((1, 2, 4), "float32"))
-    alone.score.trainable = False
-    assert flags(layers.Attention.from_config(alone.get_config())) == flags(alone)
+@pytest.mark.parametrize("part", ["attention", "score"])
+def test_a_score_by_name_is_frozen_with_its_attention_or_alone(part):
+    attention = layers.Attention("general")
+    query, values = np.ones((1, 3), "float32"), np.ones((1, 2, 4), "float32")
+    attention(query, values=values)
+    frozen = attention if part == "attention" else attention.score
+    frozen.trainable = False
+    loaded = layers.Attention.from_config(attention.get_config())
+    loaded(query, values=values)
+    assert flags(loaded) == flags(attention)
+    assert loaded.trainable == (part == "score")
+    assert loaded.variables
+    assert not any(variable.trainable for variable in loaded.variables)
+
+
+def test_an_attention_that_trains_keeps_the_name_of_its_score():
+    attention = layers.Attention("general")
+    attention(np.ones((1, 3), "float32"), values=np.ones((1, 2, 4), "float32"))
+    assert attention.get_config()["score"] == "general"
 
 
 def test_a_frozen_layer_that_is_not_there_is_an_error():
