@@ -7,13 +7,14 @@ its own keys. Besides the keys of `model.save_to_preset(about=…)`, there are
 
 - `weights`: the number format of the weights file.
 - `test`: a file of pairs, relative to the YAML file. The preset is scored on it, and its `bleu`,
-  `chrf`, `exact` and `error` (100 - `exact`) fill the braces in `score`. Without `test`, write the
-  score itself.
+  `chrf`, `exact` and `error` (100 - `exact`) fill the braces in `score`. The first percentile of
+  the search's scores becomes `low_score`. Without `test`, write the score itself.
 - `fold_case`: whether the source's characters are looked up in lowercase too; see
   `CharacterTokenizer`.
 - `inputs`: the requests of the examples. The preset computes their outputs.
 
-The script replaces an existing preset.
+The script replaces an existing preset. Without a trained model, it describes and scores the
+existing preset again.
 """
 
 import argparse
@@ -31,8 +32,11 @@ import yaml
 from kerasnmt.data import builtin_scenes, read_tsv
 from kerasnmt.models import Preset, in_float32, load_model
 from kerasnmt.preset_folders import shipped_presets
+from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import CharacterTokenizer
+from kerasnmt.text.split_sentences import split_sentences
 from kerasnmt.training import grouped, texts, translation_scores
+from kerasnmt.zoo import from_preset
 
 PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 
@@ -40,8 +44,12 @@ PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
     """Score a preset on pairs. Consecutive pairs with the same source are its references."""
     sources, references = grouped(texts(read_tsv(pairs)))
-    found = translation_scores(model.translate(sources, **preset.search), references)
-    return {**found, "error": 100 - found["exact"]}
+    answers = Translator(task_of(model, **preset.search)).best(sources)
+    found = translation_scores([text for text, _ in answers], references)
+    # Of single sentences, because the score of a text is the sum of the scores of its sentences.
+    single = split_sentences(sources).row_lengths() == 1
+    low = np.percentile(np.array([score for _, score in answers])[single], 1)
+    return {**found, "error": 100 - found["exact"], "low": round(float(low), 2)}
 
 
 def outputs(preset: Preset, model: Any, requests: list[dict[str, Any]]) -> list[str]:
@@ -63,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("document", type=Path, help="YAML file with the descriptions")
     parser.add_argument("name", help="name of the preset in this file")
-    parser.add_argument("model", type=Path, help="trained model, a model.keras")
+    parser.add_argument("model", type=Path, nargs="?", help="trained model, a model.keras")
     arguments = parser.parse_args()
     document = yaml.safe_load(arguments.document.read_text(encoding="utf-8"))
     about = {**document["all"], **document[arguments.name]}
@@ -71,7 +79,10 @@ def main() -> None:
     fold_case = about.pop("fold_case", False)
     test, inputs = about.pop("test", None), about.pop("inputs")
     with tempfile.TemporaryDirectory() as folder:
-        model = in_float32(load_model(arguments.model, compile=False))
+        if arguments.model is None:
+            model = from_preset(arguments.name)
+        else:
+            model = in_float32(load_model(arguments.model, compile=False))
         if fold_case:
             config = model.source_tokenizer.get_config()
             model.source_tokenizer = CharacterTokenizer(**{**config, "fold_case": True})
@@ -81,6 +92,7 @@ def main() -> None:
         if test is not None:
             found = scores(preset, model, arguments.document.parent / test)
             about["score"] = about["score"].format(**found)
+            about["low_score"] = found["low"]
         answers = outputs(preset, model, inputs)
         about["examples"] = [
             {"input": one, "output": answer} for one, answer in zip(inputs, answers, strict=True)

@@ -85,6 +85,8 @@ def _load_one(
 class _Run:
     """Model that `kerasnmt train` wrote."""
 
+    low_score: float | None = None
+
     def __init__(self, run: Any) -> None:
         self.run = run
         self.place = run.model
@@ -118,6 +120,7 @@ class _Preset:
 
         self.place = place
         self.preset = get_preset(place)
+        self.low_score = self.preset.low_score
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
         """Return the search options with which the preset was scored, with changes."""
@@ -256,7 +259,10 @@ def load_translator(
         model, options = load_run(place, others, search, beam_size=beam_size, translates=translates)
         from kerasnmt.tasks import Translator, task_of
 
-        return Translator(task_of(model, **options))
+        as_scored = not (others or search or beam_size)
+        return Translator(
+            task_of(model, **options), _trained(place).low_score if as_scored else None
+        )
     directory = Path(place)
     if not any(any(directory.glob(path)) for path in _EXPORTS):
         raise ValueError(

@@ -33,6 +33,7 @@ _ABOUT = {
     "license": str,
     "attribution": str,
     "score": str,
+    "low_score": float,
     "evaluation": str,
     "search": dict,
     "examples": list,
@@ -97,6 +98,11 @@ class Preset:
     def search(self) -> dict[str, Any]:
         """Search options for `model.translate`, with which the preset's score was measured."""
         return dict(self.about.get("search", {}))
+
+    @property
+    def low_score(self) -> float | None:
+        """Score that hardly any text of the test data falls below, or None."""
+        return self.about.get("low_score")
 
     @property
     def size(self) -> int:

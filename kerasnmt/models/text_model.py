@@ -86,6 +86,8 @@ class TextModel(Composite, keras.Model):
         - `good_for` and `not_for` are texts. `demonstration` says whether the model only shows what
           an architecture learns, and is of no other use.
         - `evaluation` is the command that measures the score.
+        - `low_score` is the score of the search, with its length penalty, that hardly any sentence
+          of the test data falls below. `kerasnmt translate` warns of texts that do.
         - `license` is an identifier such as "cc-by-4.0".
         - `languages` are codes such as `["en", "fr"]`. Two languages are source and target.
         - `search` contains the search options with which the score was measured. The command line

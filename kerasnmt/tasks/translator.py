@@ -23,14 +23,17 @@ class Translator:
     Args:
         served: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
             `load_export` or `load_lite`; a `RestClient`; or a `GrpcClient`.
+        low_score: Score that hardly any sentence like those of the training data falls below, or
+            None. `ask` and `best` warn of the texts that do; see `TextModel.save_to_preset`.
 
     Attributes:
         description: Facts about the model, such as `beam_size`; see `ServedModel`.
         fields: Names of the fields of a request.
     """
 
-    def __init__(self, served: ServedModel) -> None:
+    def __init__(self, served: ServedModel, low_score: float | None = None) -> None:
         self._served = served
+        self._low_score = low_score
         self._functions: dict[str, Callable] = {}
         self.description = served.description
         self.fields = served.fields
@@ -49,8 +52,7 @@ class Translator:
                 model reads a context; `image`, the contents of PNG or JPEG files; or `story`, with
                 one sentence per line, and `question`.
             batch_size: Number of rows in a batch.
-            first_number: Number of the first row in warnings about truncated texts, or None for no
-                warnings.
+            first_number: Number of the first row in warnings, or None for no warnings.
 
         Returns:
             A list of pairs (answer, score), one for each row. The answer is a translation, a
@@ -64,7 +66,10 @@ class Translator:
         first, *others = [*given] or ["text"]
         for field in others:
             check_same_length(f"rows of {field}", given[field], f"of {first}", len(given[first]))
-        return self._run("serving_default", given, _answers, batch_size, first_number)
+        answers = self._run("serving_default", given, _answers, batch_size, first_number)
+        if first_number is not None and self._low_score is not None and "text" in given:
+            self._warn_of_low_scores(given["text"], answers, first_number)
+        return answers
 
     def translate(
         self,
@@ -404,6 +409,27 @@ class Translator:
                 f"text {first_number + place} has {length} tokens and was truncated to "
                 f"{self.description['max_length']}, the max_length of this search",
                 stacklevel=5,
+            )
+
+
+    def _warn_of_low_scores(
+        self, texts: Sequence[str], answers: list[tuple[str, float]], first_number: int
+    ) -> None:
+        sentences = np.ones(len(texts))
+        if self.description.get("split_sentences"):  # the score of a text is their sum
+            from kerasnmt.text.split_sentences import split_sentences
+            from kerasnmt.text.tokenizer import as_tensor
+
+            sentences = split_sentences(as_tensor(texts)).row_lengths().numpy()
+        scores = np.array([score for _, score in answers])
+        (low,) = np.nonzero(scores < self._low_score * sentences)
+        if low.size:
+            worst = low[np.argmin((scores / sentences)[low])]
+            warnings.warn(
+                f"{low.size} of {len(texts)} texts have lower scores than nearly all texts of the "
+                f"kind that the model was trained on, such as text {first_number + worst}; its "
+                "translation may be wrong",
+                stacklevel=4,
             )
 
 

@@ -114,6 +114,7 @@ class RecipeBatches:
         batches = word_dropout(
             self.training(first_epoch=place.epoch).skip(place.batch),
             training.word_dropout,
+            vocabulary_size=self.model.target_tokenizer.vocabulary_size if self.model.copies else None,
             seed=training.seed,
             first_batch=place.epoch * batches_per_epoch + place.batch,
         )
@@ -234,6 +235,7 @@ class ShardBatches(RecipeBatches):
         batches = word_dropout(
             self._training(seed=SEEDS_APART * training.seed + number),
             training.word_dropout,
+            vocabulary_size=self.model.target_tokenizer.vocabulary_size if self.model.copies else None,
             seed=training.seed,
             first_batch=(number * self.readers + self.processes.index) << 32,
         )

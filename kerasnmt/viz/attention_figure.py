@@ -11,6 +11,7 @@ from kerasnmt.viz.directions import is_right_to_left
 from kerasnmt.viz.heat_maps import (
     COLOURS,
     INK,
+    drawn,
     fit_to_labels,
     heat_map,
     text_style,
@@ -82,6 +83,7 @@ def attention_figure(
         )
     probability = _of_tokens("generate_probability", generate_probability, "target", rows)
     covered = _of_tokens("coverage", coverage, "source", columns)
+    source_tokens, target_tokens = drawn(source_tokens), drawn(target_tokens)
     if right_to_left := is_right_to_left(source_tokens):
         weights, source_tokens = weights[:, ::-1], source_tokens[::-1]
         covered = None if covered is None else covered[::-1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kerasnmt.viz.directions import is_right_to_left
-from kerasnmt.viz.heat_maps import INK, fit_to_labels, heat_map, text_style, write_columns
+from kerasnmt.viz.heat_maps import INK, drawn, fit_to_labels, heat_map, text_style, write_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +52,7 @@ def attention_heads_figure(
             f"of each, here (…, {tokens[0]}, {tokens[1]}). "
             f"Received: weights.shape={weights.shape}"
         )
+    source_tokens, target_tokens = drawn(source_tokens), drawn(target_tokens)
     if is_right_to_left(source_tokens):
         weights, source_tokens = weights[..., ::-1], source_tokens[::-1]
     layers, heads, rows, columns = weights.shape

@@ -18,6 +18,11 @@ COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
 INK = "#1f2933"
 
 
+def drawn(tokens: Sequence[str]) -> list[str]:
+    """Return tokens as figures show them: with a small square as the joiner, which fonts have."""
+    return [token.replace("￭", "▪") for token in tokens]
+
+
 def text_style(*texts: str | None) -> dict[str, Any]:
     """Return Matplotlib options for drawing these texts unchanged, in any script."""
     return {

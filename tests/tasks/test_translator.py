@@ -138,6 +138,34 @@ def test_long_texts_are_cut_with_a_warning(translator):
         translator.n_best(["dog " * 20])
 
 
+class TestLowScores:
+    def test_one_warning_counts_them_and_names_the_worst(self, word_module, sentences):
+        scores = [score for _, score in Translator(word_module).best(sentences)]
+        low = float(np.sort(scores)[2])  # two are below
+        with pytest.warns(UserWarning) as caught:
+            Translator(word_module, low).best(sentences, first_number=11)
+        assert [str(warning.message) for warning in caught] == [
+            f"2 of {len(sentences)} texts have lower scores than nearly all texts of the kind that "
+            f"the model was trained on, such as text {11 + int(np.argmin(scores))}; its translation "
+            "may be wrong"
+        ]
+
+    def test_the_score_of_a_text_is_that_of_its_sentences(self, word_model):
+        texts = ["man dog. Two dogs! A man"]
+        task = TranslationTask(word_model, max_length=12, split_sentences=True)
+        ((_, score),) = Translator(task).best(texts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            Translator(task, score / 3 - 0.001).best(texts)
+        with pytest.warns(UserWarning, match="1 of 1 texts"):
+            Translator(task, score / 3 + 0.001).best(texts)
+
+    def test_no_warning_without_a_number(self, word_module):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            Translator(word_module, 1.0).ask({"text": ["a dog"]}, first_number=None)
+
+
 def test_several_models_count_tokens_without_a_warning_of_tensorflow(word_model, monkeypatch):
     said = []
     monkeypatch.setattr(tf.get_logger(), "warning", lambda *words: said.append(words))

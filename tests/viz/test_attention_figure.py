@@ -224,6 +224,13 @@ class TestFonts:
             warnings.simplefilter("error")
             figure_to_image(attention_figure([[1]], ["𝒞"], ["𝒞"], "𝒞"))
 
+    def test_a_joiner_needs_no_other_font(self, monkeypatch):
+        monkeypatch.setattr("kerasnmt.viz.fonts._installed", lambda: iter(()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            figure = attention_figure([[0.5] * 2], ["yes", "￭."], ["￭,"])
+        assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["▪,"]
+
     def test_one_warning_says_which_font_to_install(self, monkeypatch):
         # As if no font were installed beside those of Matplotlib.
         monkeypatch.setattr("kerasnmt.viz.fonts._installed", lambda: iter(()))
