@@ -3,7 +3,8 @@
     python zoo/make_preset.py zoo/bahdanau_gru_g2p/presets.yaml g2p_dutch runs/g2p_dutch/model.keras
 
 The YAML file describes presets. `all` has the keys that they share; under its name, each preset has
-its own keys. Besides the keys of `model.save_to_preset(about=…)`, there are
+its own keys. The keywords of the model are those of `recipe.yaml` in the same folder. Besides the
+keys of `model.save_to_preset(about=…)`, there are
 
 - `weights`: the number format of the weights file.
 - `test`: a file of pairs, relative to the YAML file. The preset is scored on it, and its `bleu`,
@@ -35,7 +36,7 @@ from kerasnmt.preset_folders import shipped_presets
 from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.text.split_sentences import split_sentences
-from kerasnmt.training import grouped, texts, translation_scores
+from kerasnmt.training import Recipe, grouped, texts, translation_scores
 from kerasnmt.zoo import from_preset
 
 PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
@@ -75,6 +76,9 @@ def main() -> None:
     arguments = parser.parse_args()
     document = yaml.safe_load(arguments.document.read_text(encoding="utf-8"))
     about = {**document["all"], **document[arguments.name]}
+    recipe = arguments.document.parent / "recipe.yaml"
+    if recipe.exists():
+        about["model"] = Recipe.load(recipe).model.keywords
     weights = about.pop("weights", "float16")
     fold_case = about.pop("fold_case", False)
     test, inputs = about.pop("test", None), about.pop("inputs")

@@ -50,9 +50,22 @@ def init(
         typer.Option("--validation-pairs", metavar="FILE", help="Instead of both, one file."),
     ] = None,
     model: Annotated[
-        str,
-        typer.Option("--model", metavar="NAME", help="A model of `kerasnmt models`."),
-    ] = "bahdanau_gru",
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="A model of `kerasnmt models`.",
+            show_default="bahdanau_gru",
+        ),
+    ] = None,
+    init_from: Annotated[
+        str | None,
+        typer.Option(
+            "--init-from",
+            metavar="RUN",
+            help="Instead, a run or a preset, to train its model further. 20 pairs are enough.",
+        ),
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", metavar="RECIPE", help="File of the recipe.")
     ] = Path("recipe.yaml"),
@@ -64,6 +77,11 @@ def init(
     """
     from kerasnmt.training import NewRecipe
 
+    if model is not None and init_from is not None:
+        raise ValueError(
+            f"Expected --model or --init-from. Received: --model {model} and --init-from "
+            f"{init_from}, which fixes the model."
+        )
     chosen = two_columns(columns)
     train = _files("", chosen, source=source, target=target, pairs=pairs)
     if train is None:
@@ -82,17 +100,18 @@ def init(
     )
     console = progress_console()
     with console.status("reading the data"):
-        new = NewRecipe(output, train, validation, model)
+        new = NewRecipe(output, train, validation, model or "bahdanau_gru", init_from)
     say(console, f"found {new.pairs:,} pairs in {train}")
     with console.status("choosing a tokenizer and sizes"):
         load_tensorflow()
         recipe = new.write()
     _print_recipe(new, recipe)
+    start = [] if init_from is None else ["--init-from", init_from]
     run, export = Path("runs", output.stem), Path("saved_models", output.stem)
     print_commands(
         "Next steps: train the model, translate a sentence, see what the model thinks in a "
         "browser, export it for TF Serving, and check the export:",
-        command("kerasnmt", "train", output, "--output", run),
+        command("kerasnmt", "train", output, *start, "--output", run),
         f"{command('echo', new.example())} | {command('kerasnmt', 'translate', run)}",
         command("kerasnmt", "serve", run),
         command("kerasnmt", "export", run, export),
@@ -119,14 +138,14 @@ def _print_recipe(new: Any, recipe: Any) -> None:
     for name, chosen in recipe.tokenizer.chosen.items():
         size = f", at most {chosen.vocabulary_size:,}" if chosen.vocabulary_size else ""
         tokenizers.append(f"{name}: {chosen.kind}{size}")
-    training = recipe.training
+    training, units = recipe.training, recipe.model.keywords.get("units")
     updates = math.ceil(new.training_pairs / training.batch_size)
     print_table(
         [
             ("recipe", str(new.path)),
             ("training data", f"{new.training_pairs:,} pairs in {new.train}"),
             ("validation data", f"{new.validation_pairs:,} pairs in {new.validation}"),
-            ("model", f"{recipe.model.name}, {recipe.model.keywords['units']} units"),
+            ("model", recipe.model.name + (f", {units} units" if units else "")),
             ("tokenizer", "; ".join(tokenizers)),
             ("length", f"{training.epochs} epochs, each with about {updates:,} updates"),
         ]

@@ -84,29 +84,32 @@ def _hide(
     vocabulary_size: int,
     seed: list,
 ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
-    """Make random words of the source and context unknown in the whole row.
+    """Make random words of the source and the context unknown in the whole row.
 
     The extended id of a word becomes the vocabulary size plus the first position of the word, also
-    for words that were unknown before.
+    if it was unknown before.
     """
-    sides = [name.removeprefix("extended_") for name in inputs if name.startswith("extended_")]
-    ids = tf.concat([inputs[f"extended_{side}"] for side in sides], axis=1)
-    first = tf.argmax(ids[:, :, tf.newaxis] == ids[:, tf.newaxis], axis=2, output_type=tf.int32)
+    names = [name for name in inputs if name.startswith("extended_")]
+    lengths = [tf.shape(inputs[name])[1] for name in names]
+    ids = tf.concat([inputs[name] for name in names], axis=1)
+    first = tf.argmax(_equal(ids, ids), axis=2, output_type=tf.int32)
     uniform = tf.random.stateless_uniform(tf.shape(ids), seed=seed)
     dropped = (tf.gather(uniform, first, batch_dims=1) < rate) & (ids > END_ID)
     extended = tf.where(dropped | (ids >= vocabulary_size), vocabulary_size + first, ids)
 
-    same = (targets[:, :, tf.newaxis] == ids[:, tf.newaxis]) & (targets > END_ID)[:, :, tf.newaxis]
-    found = tf.gather(extended, tf.argmax(same, axis=2), batch_dims=1)
-    targets = tf.where(tf.reduce_any(same, axis=2), found, targets)
-    unknown = dropped[:, tf.newaxis] & (inputs["target_ids"][:, :, tf.newaxis] == ids[:, tf.newaxis])
-    hidden = {
-        "target_ids": tf.where(tf.reduce_any(unknown, axis=2), UNKNOWN_ID, inputs["target_ids"])
-    }
-    lengths = [tf.shape(inputs[side])[1] for side in sides]
-    for side, is_dropped, new in zip(
-        sides, tf.split(dropped, lengths, 1), tf.split(extended, lengths, 1), strict=True
-    ):
-        hidden[side] = tf.where(is_dropped, UNKNOWN_ID, inputs[side])
-        hidden[f"extended_{side}"] = new
-    return inputs | hidden, targets
+    in_source = _equal(targets, ids) & (targets > END_ID)[:, :, tf.newaxis]
+    copied = tf.gather(extended, tf.argmax(in_source, axis=2), batch_dims=1)
+    fed = inputs["target_ids"]
+    unknown = tf.reduce_any(_equal(fed, ids) & dropped[:, tf.newaxis], axis=2)
+    hidden = {"target_ids": tf.where(unknown, UNKNOWN_ID, fed)}
+    parts = zip(names, tf.split(dropped, lengths, 1), tf.split(extended, lengths, 1), strict=True)
+    for name, dropped_here, extended_here in parts:
+        plain = name.removeprefix("extended_")
+        hidden[plain] = tf.where(dropped_here, UNKNOWN_ID, inputs[plain])
+        hidden[name] = extended_here
+    return inputs | hidden, tf.where(tf.reduce_any(in_source, axis=2), copied, targets)
+
+
+def _equal(one: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+    """Compare each position of one with each of the other, boolean `[batch, one, other]`."""
+    return one[:, :, tf.newaxis] == other[:, tf.newaxis]

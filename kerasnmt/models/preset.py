@@ -34,6 +34,7 @@ _ABOUT = {
     "attribution": str,
     "score": str,
     "low_score": float,
+    "model": dict,
     "evaluation": str,
     "search": dict,
     "examples": list,

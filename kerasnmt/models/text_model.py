@@ -90,6 +90,8 @@ class TextModel(Composite, keras.Model):
           of the test data falls below. `kerasnmt translate` warns of texts that do.
         - `license` is an identifier such as "cc-by-4.0".
         - `languages` are codes such as `["en", "fr"]`. Two languages are source and target.
+        - `model` contains the keywords of the zoo's function that made the model. `kerasnmt init
+          --init-from` writes them into a recipe.
         - `search` contains the search options with which the score was measured. The command line
           uses them.
         - `examples` are dicts with an `input`, such as `{"text": "I am here."}`, and an `output`.

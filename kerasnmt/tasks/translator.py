@@ -411,7 +411,6 @@ class Translator:
                 stacklevel=5,
             )
 
-
     def _warn_of_low_scores(
         self, texts: Sequence[str], answers: list[tuple[str, float]], first_number: int
     ) -> None:

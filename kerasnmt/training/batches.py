@@ -110,12 +110,8 @@ class RecipeBatches:
             batches_per_epoch: Number of batches of an epoch.
             devices: Devices of training.
         """
-        training = self.recipe.training
-        batches = word_dropout(
+        batches = self._with_dropout(
             self.training(first_epoch=place.epoch).skip(place.batch),
-            training.word_dropout,
-            vocabulary_size=self.model.target_tokenizer.vocabulary_size if self.model.copies else None,
-            seed=training.seed,
             first_batch=place.epoch * batches_per_epoch + place.batch,
         )
         return devices.share(batches)
@@ -144,6 +140,18 @@ class RecipeBatches:
         if self.corpora.weights is not None:
             options["sample_weight"] = self.corpora.weights
         return self._batches("train", self.corpora.own, self.readers, **options)
+
+    def _with_dropout(self, batches: tf.data.Dataset, first_batch: int) -> tf.data.Dataset:
+        """Drop words of training batches. A model that copies is to copy them."""
+        training, tokenizer = self.recipe.training, self.model.target_tokenizer
+        size = tokenizer.vocabulary_size if self.model.copies else None
+        return word_dropout(
+            batches,
+            training.word_dropout,
+            vocabulary_size=size,
+            seed=training.seed,
+            first_batch=first_batch,
+        )
 
     def _batches(self, split: str, pairs: Any, parts: int = 1, **options: Any) -> tf.data.Dataset:
         """Return batches of pairs, with the sizes of the recipe divided by `parts`."""
@@ -232,11 +240,8 @@ class ShardBatches(RecipeBatches):
 
     def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
         training = self.recipe.training
-        batches = word_dropout(
+        batches = self._with_dropout(
             self._training(seed=SEEDS_APART * training.seed + number),
-            training.word_dropout,
-            vocabulary_size=self.model.target_tokenizer.vocabulary_size if self.model.copies else None,
-            seed=training.seed,
             first_batch=(number * self.readers + self.processes.index) << 32,
         )
         if devices is not None:

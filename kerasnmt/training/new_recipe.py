@@ -19,6 +19,7 @@ from kerasnmt.training.recipe.proposal import Proposal, Side
 # Number of training pairs in the sample that determines the tokenizers. It can be up to twice that.
 _SAMPLE = 10_000
 _FEWEST_HELD_OUT, _MOST_HELD_OUT = 100, 2_000
+_FEWEST_TO_CONTINUE = 20
 
 
 class PairFiles:
@@ -82,6 +83,8 @@ class NewRecipe:
             pairs, at least 100 and at most 2,000, and writes both parts to new files next to the
             recipe.
         model: Name of a model in the zoo.
+        init_from: Folder of a run, or a preset, whose model is trained further, instead of `model`.
+            Fewer pairs are enough, and at most a tenth is held out. None for a new model.
 
     Attributes:
         train: Files of the training data in the recipe.
@@ -92,7 +95,7 @@ class NewRecipe:
 
     Raises:
         ValueError: If the recipe or a file that `write` would write exists, a file is missing or
-            malformed, or no pairs can be held out.
+            malformed, no pairs can be held out, or `init_from` is not a trained model.
     """
 
     def __init__(
@@ -101,8 +104,10 @@ class NewRecipe:
         train: PairFiles,
         validation: PairFiles | None = None,
         model: str = "bahdanau_gru",
+        init_from: str | os.PathLike | None = None,
     ) -> None:
         self.path = Path(path)
+        self.init_from = init_from
         self.model = model
         self._given = train
         self._is_split = validation is None
@@ -171,8 +176,9 @@ class NewRecipe:
     def _hold_out(self) -> None:
         """Choose the pairs for validation."""
         pairs = _count(self._given)
-        fewest = 10 * _FEWEST_HELD_OUT
-        wanted = min(max(pairs // 100, _FEWEST_HELD_OUT), _MOST_HELD_OUT)
+        fewest = 10 * _FEWEST_HELD_OUT if self.init_from is None else _FEWEST_TO_CONTINUE
+        few = min(_FEWEST_HELD_OUT, pairs // 10)
+        wanted = min(max(pairs // 100, few), _MOST_HELD_OUT)
         if pairs < fewest:
             raise ValueError(
                 f"Expected at least {fewest:,} pairs, to hold some out for validation. Received: "
@@ -191,19 +197,25 @@ class NewRecipe:
     def _proposal(self) -> Proposal:
         """Choose the values of the recipe."""
         from kerasnmt.models import Seq2Seq
+        from kerasnmt.training.recipe.continuation import Continuation, origin_of
         from kerasnmt.zoo import get_model
 
-        make = get_model(self.model, Seq2Seq)
+        origin = None if self.init_from is None else origin_of(self.init_from)
+        name = self.model if origin is None else origin.model
+        make = get_model(name, Seq2Seq)
         tiny = make(5, units=8)
         if tiny.reads_context:
             raise ValueError(
                 "Expected a model that reads one text. Received: "
-                f"{self.model}, which also reads contexts. Write its recipe by hand, with "
+                f"{name}, which also reads contexts. Write its recipe by hand, with "
                 "data.train.context and data.validation.context."
             )
         parameters = inspect.signature(make).parameters.values()
         defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-        return Proposal(self.model, defaults, tiny.copies, self._sides(), _supports)
+        options = {"defaults": defaults, "sides": self._sides(), "supports": _supports}
+        if origin is None:
+            return Proposal(name, copies=tiny.copies, **options)
+        return Continuation(origin, **options)
 
     def _sides(self) -> tuple[Side, Side]:
         """Return both sides of a sample of the pairs, from all parts of the corpus."""

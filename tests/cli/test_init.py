@@ -4,8 +4,10 @@ import shlex
 import subprocess
 
 import pytest
+from rich.console import Console
 
 from kerasnmt.training import Recipe, RunFolder
+from kerasnmt.training.starts import PresetStart
 
 SMALL = [
     *("model.units=8", "model.embedding_dim=8", "training.epochs=1", "training.warmup_steps=0"),
@@ -104,6 +106,75 @@ def test_validation_data_of_ones_own(kerasnmt, folder):
     assert recipe.data.train.pairs == folder / "my: pairs #1.tsv"
     assert recipe.data.validation.source == folder / "valid.en"
     assert [path.name for path in (folder / "a b").iterdir()] == ["new #1.yaml"]
+
+
+class TestATrainedModel:
+    @pytest.fixture
+    def pairs(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        words = [f"{a}{b}{c}" for a in "fhk" for b in "aeiou" for c in "nst"]  # 45
+        text = "".join(f"{word}\t{' '.join(word)}\n" for word in words)
+        (tmp_path / "mine.tsv").write_text(text)
+
+    def test_a_preset_with_few_pairs(self, kerasnmt, pairs):
+        done = kerasnmt("init", "--init-from", "g2p_dutch", "--pairs", "mine.tsv")
+        rows, (train, *_) = commands(done)
+        assert rows["training data"] == "41 pairs in recipe.train.tsv"
+        assert rows["validation data"] == "4 pairs in recipe.validation.tsv"
+        assert rows["tokenizer"] == "source: characters; target: words"
+        assert train == "  kerasnmt train recipe.yaml --init-from g2p_dutch --output runs/recipe"
+        recipe = Recipe.load("recipe.yaml")
+        assert recipe.model.keywords == {"units": 256, "embedding_dim": 128, "dropout": 0.4}
+        assert recipe.search.options["max_length"] == 60
+        training = recipe.training
+        assert (training.epochs, training.learning_rate, training.monitor) == (20, 0.0002, "loss")
+        start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), "g2p_dutch")
+        assert len(start.weights()) == 23  # checks the model and the kinds of tokenizers
+
+    def test_a_run_gives_its_model_its_tokenizers_and_its_search(self, kerasnmt, folder):
+        (folder / "first").mkdir()
+        (folder / "first" / "model.keras").touch()
+        (folder / "first" / "recipe.yaml").write_text(
+            "model: {name: luong_dot_lstm, embedding_dim: 8, tie_embeddings: true}\n"
+            "tokenizer:\n"
+            "  shared: {kind: sentencepiece, vocabulary_size: 18, normalization: nfkc}\n"
+            "data: {train: {builtin: 100}, validation: {builtin: 9}}\n"
+            "search: {beam_size: 3, replace_unknown: true, dictionary: {a: x, 'no': 'yes: 1'}}\n"
+        )
+        done = kerasnmt("init", "--init-from", "first", *BOTH, "--output", "second.yaml")
+        assert commands(done)[0]["model"] == "luong_dot_lstm"
+        first, second = Recipe.load("first/recipe.yaml"), Recipe.load("second.yaml")
+        for section in ("model", "tokenizer", "search"):
+            assert getattr(second, section) == getattr(first, section)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--model", "bahdanau_gru"], "Expected --model or --init-from. Received: --model bah"),
+            (["--output", "r.txt"], "Expected a name that ends with .yaml"),
+        ],
+    )
+    def test_what_does_not_fit_together(self, kerasnmt, pairs, options, message):
+        done = kerasnmt("init", "--init-from", "g2p_dutch", "--pairs", "mine.tsv", *options)
+        assert done.code == 2 and message in done.err
+
+    @pytest.mark.parametrize(
+        ("place", "message"),
+        [
+            ("g2p_dutsch", "Did you mean the preset g2p_dutch?"),
+            ("babi_context", "Expected a preset with the keywords of context_attention_gru"),
+        ],
+    )
+    def test_other_places(self, kerasnmt, pairs, place, message):
+        done = kerasnmt("init", "--init-from", place, "--pairs", "mine.tsv")
+        assert done.code == 2 and message in done.err
+
+    def test_too_few_pairs(self, kerasnmt, pairs):
+        with open("mine.tsv") as lines, open("few.tsv", "w") as few:
+            few.writelines(list(lines)[:19])
+        done = kerasnmt("init", "--init-from", "g2p_dutch", "--pairs", "few.tsv")
+        assert done.code == 2
+        assert "Expected at least 20 pairs, to hold some out" in done.err
 
 
 BOTH = ["--source", "train.en", "--target", "train.de"]

@@ -80,6 +80,57 @@ def test_what_a_copying_model_is_to_copy_stays():
     np.testing.assert_array_equal(dropped["target_ids"][:, 0], 2)
 
 
+class TestAModelThatCopies:
+    """The pair "x a b x c" and "x b a d", where a, b, c and d are in the vocabulary, ids 4 to 7."""
+
+    def rows(self, context=None):
+        rows = {
+            "source_ids": [1, 4, 5, 1, 6, 3, 0],
+            "target_ids": [2, 1, 5, 4, 7],
+            "extended_source_ids": [8, 4, 5, 8, 6, 3, 0],
+        }
+        if context:
+            rows |= {"context_ids": context[0], "extended_context_ids": context[1]}
+        rows = {name: np.array([ids] * 400, "int32") for name, ids in rows.items()}
+        targets = np.array([[8, 5, 4, 7, 3]] * 400, "int32")
+        return tf.data.Dataset.from_tensors((rows, targets, np.ones((400, 5), "float32")))
+
+    def test_a_dropped_word_is_to_be_copied(self):
+        ((inputs, targets, _),) = in_numpy(word_dropout(self.rows(), 0.3, vocabulary_size=8))
+        dropped = inputs["source_ids"] == 1
+        # By hand: the extended id of a word is 8 and its first position.
+        extended = inputs["extended_source_ids"]
+        columns = [*zip(extended.T, dropped.T, strict=True)]
+        for position, word in ((1, 4), (2, 5), (4, 6)):
+            column, is_dropped = columns[position]
+            np.testing.assert_array_equal(column, np.where(is_dropped, 8 + position, word))
+            assert np.mean(is_dropped) == pytest.approx(0.3, abs=0.07)
+        np.testing.assert_array_equal(extended[:, [0, 3, 5, 6]], [[8, 8, 3, 0]] * 400)
+        # The targets name the words as the sources do, and the decoder reads them as unknown.
+        np.testing.assert_array_equal(targets[:, :3], extended[:, [0, 2, 1]])
+        np.testing.assert_array_equal(targets[:, 3:], [[7, 3]] * 400)
+        np.testing.assert_array_equal(
+            inputs["target_ids"][:, 2:4], np.where(dropped[:, [2, 1]], 1, [[5, 4]] * 400)
+        )
+        np.testing.assert_array_equal(inputs["target_ids"][:, [0, 1, 4]], [[2, 1, 7]] * 400)
+        assert len(np.unique(extended, axis=0)) == 8  # words are dropped alone
+
+    def test_a_context_shares_the_words_of_the_source(self):
+        context = [7, 1, 4, 1, 3], [7, 9, 4, 8, 3]  # d, y, a and x
+        rows = self.rows(context)
+        ((inputs, targets, _),) = in_numpy(word_dropout(rows, 0.5, vocabulary_size=8))
+        source, other = inputs["extended_source_ids"], inputs["extended_context_ids"]
+        np.testing.assert_array_equal(other[:, 2:4], source[:, [1, 0]])
+        np.testing.assert_array_equal(other[:, 1], 8 + 7 + 1)  # y, first in the context
+        assert set(other[:, 0]) == {7, 8 + 7}
+        np.testing.assert_array_equal(targets[:, 3], other[:, 0])
+        np.testing.assert_array_equal(inputs["context_ids"] == 1, other >= 8)
+
+    def test_batches_without_extended_ids_are_refused(self, dataset):
+        with pytest.raises(ValueError, match="extended_vocabulary=True"):
+            word_dropout(dataset, 0.1, vocabulary_size=14)
+
+
 def test_no_dropout_is_the_dataset(dataset):
     assert word_dropout(dataset, 0.0) is dataset
 

@@ -146,8 +146,8 @@ class TestLowScores:
             Translator(word_module, low).best(sentences, first_number=11)
         assert [str(warning.message) for warning in caught] == [
             f"2 of {len(sentences)} texts have lower scores than nearly all texts of the kind that "
-            f"the model was trained on, such as text {11 + int(np.argmin(scores))}; its translation "
-            "may be wrong"
+            f"the model was trained on, such as text {11 + int(np.argmin(scores))}; its "
+            "translation may be wrong"
         ]
 
     def test_the_score_of_a_text_is_that_of_its_sentences(self, word_model):

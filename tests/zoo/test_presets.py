@@ -15,6 +15,7 @@ import kerasnmt
 from kerasnmt import preset_folders, zoo
 from kerasnmt.models.preset_card import preset_card
 from kerasnmt.text import CharacterTokenizer
+from kerasnmt.training.checks import check_same_config, check_same_shapes
 from kerasnmt.zoo import presets
 
 
@@ -146,6 +147,21 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     assert len(examples) >= 3
     card = (preset.folder / "README.md").read_text()
     assert card == preset_card(name, preset.metadata)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", zoo.list_presets())
+def test_the_keywords_of_shipped_presets_make_their_models(name):
+    preset = zoo.get_preset(name)
+    reads = preset.metadata["inputs"]
+    assert ("model" in preset.about) == (reads == ["text"])
+    if reads == ["text"]:
+        model = preset.load(load_weights=False)
+        source, target = model.source_tokenizer, model.target_tokenizer
+        tokenizers = [source] if source is target else [source, target]
+        made = zoo.get_model(preset.model_name)(*tokenizers, **preset.about["model"])
+        check_same_config(preset, made)
+        check_same_shapes(made, model.get_weights())
 
 
 def test_pronunciation_of_words_with_capitals():

@@ -1,5 +1,6 @@
 """Recipe for given data, with values that suit the data and comments that explain them."""
 
+import json
 import math
 import textwrap
 from collections import Counter
@@ -138,6 +139,9 @@ class Proposal:
             SentencePiece vocabulary can be trained on the texts.
     """
 
+    start = ""  # Options of `kerasnmt train`.
+    about_updates = "A model needs thousands of updates."
+
     def __init__(
         self,
         model: str,
@@ -271,6 +275,11 @@ class Proposal:
             sizes |= {"embedding_dim": 256 if has_many_tokens else 128, "dropout": dropout}
         return sizes
 
+    @property
+    def monitor(self) -> str:
+        """Score of the best model."""
+        return "bleu" if self.target.is_text else "exact"
+
     def to_yaml(self, train: Mapping[str, Any], validation: Mapping[str, Any]) -> str:
         """Return the recipe as YAML, with a comment for each value.
 
@@ -290,7 +299,8 @@ class Proposal:
             "any value here, or on the command line, for example",
             "",
         )
-        lines = [*header, "#   kerasnmt train FILE training.epochs=20 --output RUN"]
+        example = f"kerasnmt train FILE {self.start}training.epochs=20 --output RUN"
+        lines = [*header, f"#   {example}"]
         for name, entries in sections.items():
             lines += ["", f"{name}:"]
             for comment, values in entries:
@@ -359,8 +369,8 @@ class Proposal:
                 {"batch_size": self.batch_size},
             ),
             (
-                f"Number of passes over the data, here about {updates:,} updates. A model needs "
-                "thousands of updates. Try more if the scores still rise at the end.",
+                f"Number of passes over the data, here about {updates:,} updates. "
+                f"{self.about_updates} Try more if the scores still rise at the end.",
                 {"epochs": self.epochs},
             ),
             (
@@ -376,7 +386,7 @@ class Proposal:
                 "Score of the best model: bleu or chrf for sentences; exact, the percentage of "
                 "exact matches, for answers that are right or wrong; or loss. The script of the "
                 "validation data chooses the words that BLEU compares; see bleu_tokenizer.",
-                {"monitor": "bleu" if self.target.is_text else "exact"},
+                {"monitor": self.monitor},
             ),
         ]
 
@@ -428,7 +438,8 @@ def _comment(text: str, indent: str) -> list[str]:
 
 def _written(values: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Yield the lines of a mapping."""
-    for key, value in values.items():
+    for name, value in values.items():
+        key = as_yaml(name)
         if isinstance(value, Mapping):
             yield f"{indent}{key}:"
             yield from _written(value, f"{indent}  ")
@@ -439,4 +450,4 @@ def _written(values: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _scalar(value: Any) -> str:
-    return as_yaml(value) if isinstance(value, str) else str(value)
+    return as_yaml(value) if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,126 @@
+"""Recipe that trains a model further."""
+
+import os
+from typing import Any, NamedTuple
+
+from kerasnmt.models import Preset
+from kerasnmt.training.checks import check_start
+from kerasnmt.training.recipe.proposal import ChosenTokenizer, Proposal
+from kerasnmt.training.recipe.schema import Recipe
+from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.zoo import get_preset
+
+_UPDATES, _FEWEST_EPOCHS, _MOST_EPOCHS = 500, 2, 20
+_LEARNING_RATE = 0.0002
+_FEWEST_FOR_SCORES = 1_000
+
+
+class Origin(NamedTuple):
+    """Parts of a recipe that a trained model fixes.
+
+    Attributes:
+        place: The run or the preset.
+        model: Name of the model in the zoo.
+        keywords: Keywords of its constructor.
+        tokenizers: Keys of the recipe for each tokenizer: `shared`, or `source` and `target`.
+        search: Search options.
+    """
+
+    place: str
+    model: str
+    keywords: dict[str, Any]
+    tokenizers: dict[str, dict[str, Any]]
+    search: dict[str, Any]
+
+
+def origin_of(place: str | os.PathLike) -> Origin:
+    """Return the parts of a recipe that the model of a run or of a preset fixes.
+
+    Raises:
+        ValueError: If there is neither, or the preset does not say how its model was made.
+    """
+    run = RunFolder(place)
+    if run.model.exists():
+        recipe = Recipe.load(run.recipe)
+        tokenizers = recipe.tokenizer.model_dump(exclude_defaults=True)
+        model = recipe.model
+        return Origin(str(place), model.name, model.keywords, tokenizers, recipe.search.options)
+    check_start(place)
+    preset = get_preset(place)
+    if "model" not in preset.about:
+        raise ValueError(
+            f"Expected a preset with the keywords of {preset.model_name}, which a recipe needs, in "
+            f"about.model of its metadata.json. Received: {place}, without them. Train it in "
+            "Python, with from_preset and model.fit, or start from its run."
+        )
+    keywords = preset.about["model"]
+    return Origin(str(place), preset.model_name, keywords, _tokenizers(preset), preset.search)
+
+
+def _tokenizers(preset: Preset) -> dict[str, dict[str, Any]]:
+    model = preset.load(load_weights=False)
+    source, target = model.source_tokenizer, model.target_tokenizer
+    sides = {"shared": source} if source is target else {"source": source, "target": target}
+    return {
+        side: {"kind": one.kind}
+        | ({"vocabulary_size": one.vocabulary_size} if one.kind == "sentencepiece" else {})
+        for side, one in sides.items()
+    }
+
+
+class Continuation(Proposal):
+    """Values of a recipe that trains a model further.
+
+    The training is short, with a low learning rate, so that the model forgets little.
+
+    Args:
+        origin: Parts of the recipe that the model fixes.
+        **options: Arguments of `Proposal`, without the model.
+    """
+
+    about_updates = "A trained model needs a few hundred, and forgets with more."
+
+    def __init__(self, origin: Origin, **options: Any) -> None:
+        super().__init__(origin.model, copies=False, **options)
+        self._origin = origin
+        self.start = f"--init-from {origin.place} "
+
+    @property
+    def tokenizers(self) -> dict[str, ChosenTokenizer]:
+        """Kinds of the tokenizers of the model."""
+        return {
+            side: ChosenTokenizer(options["kind"])
+            for side, options in self._origin.tokenizers.items()
+        }
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs that give a few hundred updates."""
+        epochs = round(_UPDATES / self.updates_per_epoch)
+        return min(max(epochs, _FEWEST_EPOCHS), _MOST_EPOCHS)
+
+    @property
+    def learning_rate(self) -> float:
+        """Maximum learning rate of the schedule."""
+        return _LEARNING_RATE
+
+    @property
+    def monitor(self) -> str:
+        """Score of the best model. With few pairs, other scores than the loss tie."""
+        return super().monitor if self.pairs >= _FEWEST_FOR_SCORES else "loss"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Keywords of the model."""
+        return self._origin.keywords
+
+    def _model(self) -> list[tuple[str, dict[str, Any]]]:
+        comment = "The trained model. Its sizes must stay; `--init-from` adds its weights."
+        return [(comment, {"name": self.model, **self.sizes})]
+
+    def _tokenizer_section(self) -> list[tuple[str, dict[str, Any]]]:
+        comment = "The tokenizers of the trained model, with their vocabularies."
+        return [(comment, self._origin.tokenizers)]
+
+    def _search(self) -> list[tuple[str, dict[str, Any]]]:
+        return [("Search options of the trained model.", self._origin.search)]
