@@ -1,6 +1,7 @@
 """Options of a search, each declared once."""
 
 import inspect
+import math
 import operator
 from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
@@ -14,7 +15,7 @@ _BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le}
 # NumPy are numbers, and a bool is no number.
 _TYPES: dict[Any, tuple[type, str]] = {
     int: (Integral, "an integer"),
-    float: (Real, "a number"),
+    float: (Real, "a finite number"),
     bool: (bool, "True, False"),
     NoneType: (NoneType, "None"),
 }
@@ -192,7 +193,9 @@ def _is_of(value: Any, kind: Any) -> bool:
     """Return whether a value has a type of `_TYPES`, or is this value of a Literal."""
     if kind not in _TYPES:
         return value == kind
-    return isinstance(value, _TYPES[kind][0]) and isinstance(value, bool) == (kind is bool)
+    if not isinstance(value, _TYPES[kind][0]) or isinstance(value, bool) != (kind is bool):
+        return False
+    return kind is not float or math.isfinite(value)
 
 
 def _range(ge: float | None = None, gt: float | None = None, le: float | None = None) -> str:

@@ -16,6 +16,7 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps
 from kerasnmt.text.split_sentences import join_sentences, split_sentences
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
+from kerasnmt.text.translation_options import TranslationOptions
 
 
 class TranslationTask(SearchTask):
@@ -87,6 +88,7 @@ class TranslationTask(SearchTask):
     ) -> None:
         super().__init__(model, applied)
         self.options = _checked_options(model, options)
+        TranslationOptions(replace_unknown, dictionary, split_sentences)  # checks the types
         _check_replacement(model, replace_unknown, dictionary)
         self.split_sentences = split_sentences
         self.codec = TranslationCodec(

@@ -482,8 +482,8 @@ def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]
 def _most_tokens(text: str) -> int:
     """Return an upper bound of the number of tokens in a text, including the end token.
 
-    Each token stands for at least one byte of the text, or of its longest normalization, of which
-    SentencePiece may read only a part. Only the space that it adds at the beginning is not there.
+    Each token stands for at least one byte of the text, or of its longest normalization.
+    SentencePiece may read a shorter form. Only the space that it adds at the beginning is not there.
     """
     forms = text, unicodedata.normalize("NFKD", text)
     return max(len(form.encode("utf-8", "replace")) for form in forms) + 2

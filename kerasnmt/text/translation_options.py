@@ -10,6 +10,9 @@ class TranslationOptions:
 
     Recipes and the help of the command line are made from the fields. The `metadata` of each field
     contains a `description`, as in `kerasnmt.decoding.SearchOptions`.
+
+    Raises:
+        ValueError: If an option has a wrong type.
     """
 
     replace_unknown: bool = field(
@@ -24,3 +27,9 @@ class TranslationOptions:
         default=False,
         metadata={"description": "Whether the sentences of a text are translated one by one."},
     )
+
+    def __post_init__(self) -> None:
+        for name in ("replace_unknown", "split_sentences"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ValueError(f"Expected True or False as {name}. Received: {name}={value!r}")

@@ -65,7 +65,7 @@ def export_lite(
 
     Raises:
         ValueError: If the folder exists, the model has no tokenizers or computes in half precision,
-            or an option is out of range.
+            or an option is out of range, or is not one of the search.
         OSError: If the folder cannot be written.
     """
     directory = Path(directory)
@@ -82,6 +82,12 @@ def export_lite(
             f"Expected a model that translates for LiteRT. Received: {model.name}, which reads "
             f"{' and '.join(module.fields)}. Use model.export to write it for TF Serving."
         )
+    for name in ("replace_unknown", "split_sentences"):
+        if module.description[name]:
+            raise ValueError(
+                f"Expected {name}=False for LiteRT, whose core takes one sentence and returns no "
+                f"attention weights. Received: {name}=True."
+            )
     tokenizers = serialized_tokenizers(model)
     core = _core(model, weights, options)
     description = module.description

@@ -126,6 +126,9 @@ def test_what_does_not_fit():
     ):
         with pytest.raises(ValueError, match=rf"attention that does not copy.*{name}.*{why}"):
             zoo.get_model(name)(tokenizer, units=4).translate(["is"], replace_unknown=True)
+    for name in ("replace_unknown", "split_sentences"):
+        with pytest.raises(ValueError, match=f"Expected True or False as {name}.*{name}='no'"):
+            TranslationTask(fake_model(), **{name: "no"})
     with pytest.raises(ValueError, match=r"Expected replace_unknown=True, .*for a dictionary"):
         TranslationTask(fake_model(), dictionary={"a": "b"})
     with pytest.raises(ValueError, match="Received: an empty word"):
