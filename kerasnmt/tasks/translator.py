@@ -483,7 +483,7 @@ def _most_tokens(text: str) -> int:
     """Return an upper bound of the number of tokens in a text, including the end token.
 
     Each token stands for at least one byte of the text, or of its longest normalization.
-    SentencePiece may read a shorter form. Only the space that it adds at the beginning is not there.
+    SentencePiece may read a shorter form. Only the space that it adds in front is not there.
     """
     forms = text, unicodedata.normalize("NFKD", text)
     return max(len(form.encode("utf-8", "replace")) for form in forms) + 2

@@ -40,7 +40,7 @@ from kerasnmt.text.translation_options import TranslationOptions
         ({"length_penalty": False}, r"Expected a finite number as length_penalty\. .*=False$"),
         (
             {"max_length_ratio": "2"},
-            r"Expected a finite number or None as max_length_ratio\. .*='2'$",
+            r"Expected a finite number or None as max_.*='2'$",
         ),
         ({"length_penalty": float("inf")}, r"Expected a finite number as length_penalty\. .*=inf$"),
         ({"max_length_ratio": float("nan")}, r"Expected a finite number or None .*=nan$"),

@@ -99,12 +99,12 @@ class LineFile:
             file = gzip.GzipFile(fileobj=opened) if self.path.endswith(".gz") else opened
             mark = codecs.BOM_UTF8  # some editors write it at the start
             try:
-                # A line may end with a carriage return and a line feed.
                 while line := file.readline(self.max_bytes + 3):
                     rest = line
                     while rest and not rest.endswith(b"\n"):
                         rest = file.readline(1 << 20)
-                    line = line.removesuffix(b"\n").removesuffix(b"\r")
+                    # The rule of kerasnmt.data.lines, which serving does not import.
+                    line = line.removesuffix(b"\n").rstrip(b"\r").replace(b"\r", b" ")
                     yield self._columns(line.removeprefix(mark))
                     mark = b""
             except (gzip.BadGzipFile, EOFError, zlib.error) as error:
