@@ -4,6 +4,7 @@ VENV ?= .venv
 CONSTRAINTS ?= /dev/null
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
 	--no-loadscope-reorder
+STUB = kerasnmt/zoo/__init__.pyi
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
@@ -37,13 +38,13 @@ test-beam:
 mutants: $(VENV)/.installed-test
 	$(VENV)/bin/python tests/mutation/run.py
 
-lint: $(VENV)/.installed-test
+lint: $(VENV)/.installed-test $(STUB)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
 # `build` makes the wheel from the sdist. An environment of its own, away from this folder, tries it.
-dist: $(VENV)/bin/python
+dist: $(VENV)/.installed $(STUB)
 	$(VENV)/bin/python -m pip install --quiet build twine
 	rm -rf dist
 	$(VENV)/bin/python -m build
@@ -54,7 +55,7 @@ dist: $(VENV)/bin/python
 	cd dist/try && echo fiets | bin/kerasnmt translate g2p_dutch
 	rm -r dist/try
 
-docs: $(VENV)/.installed-docs
+docs: $(VENV)/.installed-docs $(STUB)
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict
 
 # Each takes minutes: it runs only when its script is newer.
@@ -69,12 +70,18 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable .
+	$(MAKE) --silent $(STUB)
 	touch $@
 
 # With the extra `test` or `docs`.
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable ".[$*]" --constraint $(CONSTRAINTS)
+	$(MAKE) --silent $(STUB)
 	touch $@ $(VENV)/.installed
+
+# The signatures of the zoo for editors and type checkers, which the wheel contains.
+$(STUB): $(wildcard kerasnmt/zoo/*.py) tests/zoo/stub.py
+	TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -m tests.zoo.stub
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-beam demo build dist *.egg-info

@@ -5,7 +5,7 @@ model: `bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.
 """
 
 # Each module registers its models, and each registered model is a name of this package.
-# `__init__.pyi` contains their signatures and docstrings.
+# `__init__.pyi`, which `make` writes, contains their signatures and docstrings.
 
 from kerasnmt.zoo import (
     bahdanau,

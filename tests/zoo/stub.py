@@ -1,6 +1,6 @@
 """Write `kerasnmt/zoo/__init__.pyi`, which shows every model to editors and type checkers.
 
-python -m tests.zoo.stub
+`make` runs it after the installation and before it builds the wheel.
 """
 
 import inspect
@@ -15,7 +15,7 @@ PATH = Path(zoo.__file__).with_suffix(".pyi")
 HEADER = '''\
 """Zoo, with all models of the library by name."""
 
-# Written by `python -m tests.zoo.stub`.
+# Written by `make`.
 
 from collections.abc import Callable, Sequence
 from os import PathLike

@@ -309,7 +309,11 @@ class _Training(_Section):
         "training data; null for no such loss.",
     )
     word_dropout: float = Field(
-        0.0, ge=0, lt=1, description="Dropout rate of words, which become the unknown word."
+        0.0,
+        ge=0,
+        lt=1,
+        description="Dropout rate of words, which become the unknown word. A model that copies "
+        "learns to copy the dropped words of its sources.",
     )
     subword_sampling: NonNegativeFloat | None = Field(
         None,
