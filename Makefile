@@ -81,7 +81,7 @@ $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 
 # The signatures of the zoo for editors and type checkers, which the wheel contains.
 $(STUB): $(wildcard kerasnmt/zoo/*.py) tests/zoo/stub.py
-	TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -m tests.zoo.stub
+	$(VENV)/bin/python -m tests.zoo.stub 2> $(VENV)/stub.log || { cat $(VENV)/stub.log; exit 1; }
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-beam demo build dist *.egg-info
