@@ -50,7 +50,8 @@ def lines_of(package):
             own = {key: one for key, one in vars(value).items() if not key.startswith("_")}
             yield from (f"{path}.{key}{signature(one)}" for key, one in own.items())
         else:
-            yield f"{path}: {type(value).__name__}"
+            kind = "module" if isinstance(value, ModuleType) else type(value).__name__
+            yield f"{path}: {kind}"
 
 
 def home_of(value):

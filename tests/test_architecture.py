@@ -31,7 +31,6 @@ COMMON = {
     "columns",
     "hooks",
     "ids",
-    "lazy_names",
     "nearest_name",
     "preset_folders",
     "progress_lines",

@@ -143,7 +143,8 @@ def _inspections(
     loaded, options = load_run(model)
     from kerasnmt.tasks import Explorer, task_of
 
-    explorer = Explorer(task_of(loaded, **options))
+    task: Any = task_of(loaded, **options)
+    explorer = Explorer(task)
     check_fields(explorer.task.fields, given)
     inspections = []
     for place, text in enumerate(texts):

@@ -1,6 +1,7 @@
 """`kerasnmt evaluate`."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,7 +87,7 @@ def evaluate(
         translate_chunks(translator, sources, contexts, batch_size, console)
         for translator in translators
     ]
-    score = translation_scores if baseline is None else compared_scores
+    score: Callable[..., dict] = translation_scores if baseline is None else compared_scores
     results = {**score(*translations, references, tokenize=tokenize), "sentences": len(sources)}
     if as_json:
         print(json.dumps(results))

@@ -1,15 +1,6 @@
 """Search for the best outputs of a step function, independent of layers and models."""
 
-from kerasnmt.lazy_names import lazy_names
+import lazy_loader
 
 # Importing the options of a search does not import Keras.
-__all__, __getattr__ = lazy_names(
-    __name__,
-    {
-        "constraints": ["IMPOSSIBLE"],
-        "hypotheses": ["Hypotheses", "SearchTree"],
-        "penalties": ["length_penalty"],
-        "search_options": ["SearchOptions"],
-        "searching": ["search"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

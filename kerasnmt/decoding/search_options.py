@@ -6,7 +6,7 @@ import operator
 from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
 from types import NoneType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from kerasnmt.nearest_name import unknown_name_message
 
@@ -195,7 +195,7 @@ def _is_of(value: Any, kind: Any) -> bool:
         return value == kind
     if not isinstance(value, _TYPES[kind][0]) or isinstance(value, bool) != (kind is bool):
         return False
-    return kind is not float or math.isfinite(value)
+    return kind is not float or math.isfinite(cast(float, value))
 
 
 def _range(ge: float | None = None, gt: float | None = None, le: float | None = None) -> str:

@@ -68,7 +68,7 @@ class Translator:
             check_same_length(f"rows of {field}", given[field], f"of {first}", len(given[first]))
         answers = self._run("serving_default", given, _answers, batch_size, first_number)
         if first_number is not None and self._low_score is not None and "text" in given:
-            self._warn_of_low_scores(given["text"], answers, first_number)
+            self._warn_of_low_scores(given["text"], answers, self._low_score, first_number)
         return answers
 
     def translate(
@@ -412,7 +412,11 @@ class Translator:
             )
 
     def _warn_of_low_scores(
-        self, texts: Sequence[str], answers: list[tuple[str, float]], first_number: int
+        self,
+        texts: Sequence[str],
+        answers: list[tuple[str, float]],
+        low_score: float,
+        first_number: int,
     ) -> None:
         sentences = np.ones(len(texts))
         if self.description.get("split_sentences"):  # the score of a text is their sum
@@ -421,7 +425,7 @@ class Translator:
 
             sentences = split_sentences(as_tensor(texts)).row_lengths().numpy()
         scores = np.array([score for _, score in answers])
-        (low,) = np.nonzero(scores < self._low_score * sentences)
+        (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:
             worst = low[np.argmin((scores / sentences)[low])]
             warnings.warn(

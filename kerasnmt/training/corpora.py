@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -60,7 +61,7 @@ class Corpora:
         self.fingerprints = {key: _fingerprint(path) for key, path in data.files.items()}
 
     @cached_property
-    def alignments(self) -> list[list[tuple[int, int]]]:
+    def alignments(self) -> list[Sequence[tuple[int, int]]]:
         """Sure links (source word, target word) of each training pair.
 
         Raises:

@@ -212,7 +212,11 @@ class NewRecipe:
             )
         parameters = inspect.signature(make).parameters.values()
         defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-        options = {"defaults": defaults, "sides": self._sides(), "supports": _supports}
+        options: dict[str, Any] = {
+            "defaults": defaults,
+            "sides": self._sides(),
+            "supports": _supports,
+        }
         if origin is None:
             return Proposal(name, copies=tiny.copies, **options)
         return Continuation(origin, **options)

@@ -1,6 +1,5 @@
 """Makes the API reference: a page for each public package, and links from code to its names."""
 
-import ast
 import inspect
 import re
 from collections import defaultdict
@@ -51,14 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def add_names(package: Module) -> None:
-    """Add the names that packages import on first use, and those that are modules' names too."""
-    for room in package.modules.values():
-        for node in ast.walk(ast.parse(room.source)):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "lazy_names":
-                for module, names in ast.literal_eval(node.args[1]).items():
-                    home = module if module.startswith("kerasnmt.") else f"{room.path}.{module}"
-                    for name in names:
-                        room.set_member(name, Alias(name, f"{home}.{name}"))
+    """Add the names that are names of modules too."""
     for path in MEMBERS:
         room_name, name = path.split(".")[1:]
         room = package[room_name]

@@ -1,6 +1,6 @@
 """Module that an export writes, a task with stored weights."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 import keras
@@ -40,7 +40,10 @@ class ExportModule(ServedModel):
         self.fields = self._task.fields
         self.contract = cast(ExportContract, contract_of(self.fields))
         self.source_lengths = self._task.source_lengths
-        self.function = self._task.function
+
+    def function(self, name: str) -> Callable[..., Mapping[str, Any]]:
+        """Return the function of a signature, or another function of the task."""
+        return self._task.function(name)
 
     @property
     def signatures(self) -> dict[str, Any]:

@@ -1,0 +1,9 @@
+"""Search for the best outputs of a step function, independent of layers and models."""
+
+from .constraints import IMPOSSIBLE
+from .hypotheses import Hypotheses, SearchTree
+from .penalties import length_penalty
+from .search_options import SearchOptions
+from .searching import search
+
+__all__ = ["IMPOSSIBLE", "Hypotheses", "SearchOptions", "SearchTree", "length_penalty", "search"]

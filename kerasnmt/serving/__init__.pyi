@@ -1,0 +1,37 @@
+"""Exports for TF Serving, CTranslate2 and LiteRT, their check, clients, and a server."""
+
+from .check.check_export import check_export
+from .check.check_report import CheckReport
+from .client.grpc_client import GrpcClient
+from .client.rest_client import RestClient
+from .client.serving_client import TransientError
+from .export.ctranslate2_export import export_ctranslate2
+from .export.ctranslate2_model import load_ctranslate2
+from .export.export_module import ExportModule
+from .export.litert import export_lite, load_lite
+from .export.saved_model import export_model, export_next_version, load_export
+from .export.stored_weights import StoredWeights
+from .server.rest_app import RestApp
+from .server.server_config import write_server_config
+from .translator import SentenceAttention, Translator
+
+__all__ = [
+    "CheckReport",
+    "ExportModule",
+    "GrpcClient",
+    "RestApp",
+    "RestClient",
+    "SentenceAttention",
+    "StoredWeights",
+    "TransientError",
+    "Translator",
+    "check_export",
+    "export_ctranslate2",
+    "export_lite",
+    "export_model",
+    "export_next_version",
+    "load_ctranslate2",
+    "load_export",
+    "load_lite",
+    "write_server_config",
+]

@@ -1,0 +1,29 @@
+"""Tasks, which turn requests such as texts or images into answers, on TensorFlow and JAX."""
+
+from .answering import AnsweringTask
+from .captioning import CaptioningTask
+from .explorer import Exploration, Explorer, Inspection, TreeNode, WordChoice
+from .kinds import task_of
+from .search_task import SearchTask
+from .sentence_attention import SentenceAttention
+from .served_model import ServedModel
+from .task import Task
+from .translation import TranslationTask
+from .translator import Translator
+
+__all__ = [
+    "AnsweringTask",
+    "CaptioningTask",
+    "Exploration",
+    "Explorer",
+    "Inspection",
+    "SearchTask",
+    "SentenceAttention",
+    "ServedModel",
+    "Task",
+    "TranslationTask",
+    "Translator",
+    "TreeNode",
+    "WordChoice",
+    "task_of",
+]

@@ -1,0 +1,25 @@
+"""Tokenizers that run in a TensorFlow graph, and the training of their vocabularies."""
+
+from .character_tokenizer import CharacterTokenizer
+from .extended_source import ExtendedSource
+from .guess_kind import guess_kind
+from .plain_word_tokenizer import PlainWordTokenizer
+from .punctuation_tokenizer import PunctuationTokenizer
+from .register_tokenizers import register_tokenizers
+from .sentencepiece_tokenizer import SentencePieceTokenizer
+from .tokenizer import Tokenizer
+from .word_indices import word_indices
+from .word_tokenizer import WordTokenizer
+
+__all__ = [
+    "CharacterTokenizer",
+    "ExtendedSource",
+    "PlainWordTokenizer",
+    "PunctuationTokenizer",
+    "SentencePieceTokenizer",
+    "Tokenizer",
+    "WordTokenizer",
+    "guess_kind",
+    "register_tokenizers",
+    "word_indices",
+]
