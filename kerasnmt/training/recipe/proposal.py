@@ -22,7 +22,7 @@ _LONGEST_WORD, _LONGEST_UNSPACED_WORD = 20, 8
 _MOST_WORDS = 20_000
 _MOST_CHARACTERS = 4_000
 # Share of the words of the targets that are neither known nor copied, for a model that copies.
-_LOST_WORDS = 0.05
+_LOST_WORDS = 0.1
 _FEWEST_EPOCHS, _MOST_EPOCHS = 3, 60
 _MOST_LENGTH = 400
 
@@ -273,6 +273,8 @@ class Proposal:
             has_many_tokens = (self.source.is_text or self.target.is_text) and self.pairs > 5_000
             dropout = 0.4 if self.pairs < 10_000 else 0.3 if self.pairs < 100_000 else 0.2
             sizes |= {"embedding_dim": 256 if has_many_tokens else 128, "dropout": dropout}
+        if self.copies and "coverage" in self.defaults:
+            sizes["coverage"] = 1.0
         return sizes
 
     @property
@@ -313,6 +315,8 @@ class Proposal:
             "units": "Size of the layers. More units learn more from much data, but take longer.",
             "embedding_dim": "Size of the embedded tokens.",
             "dropout": "Dropout rate. Raise it if the loss falls but val_loss rises.",
+            "coverage": "Weight of a loss that keeps the decoder from attending to the same words "
+            "again. It helps to copy names of several words.",
         }
         return [
             (

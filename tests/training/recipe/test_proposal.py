@@ -141,15 +141,23 @@ def test_a_model_that_copies_shares_words_that_recur():
     sources = [f"w{i % 10} n{i % 40}" for i in range(400)]
     targets = [f"v{i % 10} n{i % 40}" for i in range(400)]
     chosen = propose(sources, targets, 2_000, copies=True).tokenizers["shared"]
-    assert chosen == ChosenTokenizer("words", 13)  # the tenth word is 5% of the targets
+    assert chosen == ChosenTokenizer("words", 12)  # two words are 10% of the targets
     plain = [f"({text})." for text in targets]
     chosen = propose(sources, plain, 2_000, copies=True).tokenizers["shared"]
-    assert chosen == ChosenTokenizer("words_and_punctuation", 13)
+    assert chosen == ChosenTokenizer("words_and_punctuation", 12)
     assert Side(plain, 1).length("words_and_punctuation") == 6
     hindi = Side(["नमस्ते दुनिया"], 1)  # vowels are no punctuation
     assert not hindi.has_punctuation
     spelled = propose(WORDS, WORDS, 2_000, copies=True)
     assert spelled.tokenizers == {"shared": ChosenTokenizer("characters")}
+
+
+def test_a_model_that_copies_has_coverage():
+    defaults = {**DEFAULTS, "coverage": None}
+    for copies, expected in ((True, 1.0), (False, None)):
+        sizes = propose(TEXT, TEXT, 2_000, copies, defaults).sizes
+        assert sizes.get("coverage") == expected
+    assert "coverage" not in propose(TEXT, TEXT, 2_000, True, TRANSFORMER).sizes
 
 
 @pytest.mark.parametrize(
