@@ -2,8 +2,8 @@
 # # 1. Train a translator and serve it
 #
 # This tutorial trains a translator on pairs of sentences and exports it as a SavedModel that takes
-# text and returns text. The data is the built-in corpus, which a grammar of English and German
-# generates. To train on your own files, replace one line.
+# text and returns text. The data is the built-in corpus, English and German sentences that a
+# grammar generated. To train on your own files, replace one line.
 #
 # Open it as a notebook (`.ipynb`), or run it as a script (`.py`). It takes a few minutes on two
 # cores. With `KERASNMT_SMALL=1` in the environment it runs on very little data, as a quick check.

@@ -27,9 +27,9 @@ def demo(
 ) -> None:
     """Train a translator on the built-in corpus, export it and translate with the export.
 
-    Takes a few minutes on two cores. The corpus is generated from a grammar of English and German
-    with invented names; nothing is downloaded. A second call resumes interrupted training, or
-    exports a finished model again, as the next version.
+    Takes a few minutes on two cores. The corpus comes with the library: English and German
+    sentences of a grammar, with invented names. Nothing is downloaded. A second call resumes
+    interrupted training, or exports a finished model again, as the next version.
     """
     console = progress_console()
     with console.status("starting TensorFlow"):

@@ -2,8 +2,9 @@
 
     python tests/benchmarks/beam.py g2p_dutch --source words.txt
 
-The benchmark exports a preset, and samples `--lines` lines from a file, or makes as many built-in
-sentences. With `--broken`, some of them are not UTF-8. In turns, `--rounds` times:
+The benchmark exports a preset, and samples `--lines` lines from a file, or takes as many built-in
+sentences. They repeat after 50,000 lines, with a number in front. With `--broken`, some lines are
+not UTF-8. In turns, `--rounds` times:
 
 - `kerasnmt translate EXPORT --input` translates the file without broken lines in one process.
 - `kerasnmt translate-files` translates four files of all lines in `--workers` processes.
@@ -97,7 +98,9 @@ def written(
     else:
         from kerasnmt.data import builtin_corpus
 
-        texts = [pair.source for pair in builtin_corpus(arguments.lines)]
+        pool = [pair.source for pair in builtin_corpus(min(arguments.lines, 50_000))]
+        times = (divmod(number, len(pool)) for number in range(arguments.lines))
+        texts = [f"{time} {pool[place]}" if time else pool[place] for time, place in times]
     places = {*rng.sample(range(len(texts)), arguments.broken)}
     kept = [text for place, text in enumerate(texts) if place not in places]
     one.write_text("".join(f"{text}\n" for text in kept), encoding="utf-8")

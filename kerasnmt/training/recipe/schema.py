@@ -148,7 +148,11 @@ class _Pairs(_Section):
         description="Columns of the source and the target in the files of pairs, such as [1, 3] "
         "or, by the names of a heading row or the keys of .jsonl, [english, german].",
     )
-    builtin: _Count | None = Field(None, description="Number of pairs of the built-in corpus.")
+    builtin: _Count | None = Field(
+        None,
+        description="Number of pairs of the built-in corpus, at most 50,000 for training and 5,000 "
+        "for validation and for testing.",
+    )
     context: _File | None = Field(
         None, description="File of contexts, line by line, for models that read them."
     )
