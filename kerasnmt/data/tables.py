@@ -27,7 +27,8 @@ def table_rows(
 
     The name of the file shows its format: `.csv` is comma-separated, with quotes as in RFC 4180;
     `.jsonl` and `.ndjson` have a JSON object per line; any other file has tabs between its columns.
-    A tab or a line break inside a text of CSV or JSON becomes a space.
+    A tab or a line break inside a text of CSV or JSON becomes a space. An empty line of CSV or JSON
+    Lines is no row.
 
     Args:
         path: Path of the file, plain or compressed; see `checked_lines`.
@@ -128,6 +129,8 @@ def _json_rows(
     path: str | os.PathLike, columns: Sequence[Column] | None
 ) -> Iterator[tuple[bytes, ...]]:
     for number, line in enumerate(checked_lines(path), start=1):
+        if not line.strip():  # as in CSV, an empty line is no row
+            continue
         where = f"path={str(path)!r}, whose line {number}"
         try:
             row = json.loads(line)
@@ -137,8 +140,9 @@ def _json_rows(
             ) from error
         if not isinstance(row, dict) or columns is None or not isinstance(columns[0], str):
             raise ValueError(
-                "Expected JSON objects, and two of their keys as columns, such as "
-                f"columns=['source', 'target']. Received: {columns=}, {where} is "
+                "Expected JSON objects, and two of their keys as columns, columns=['a', 'b']; in a "
+                "recipe `columns: [a, b]`, on the command line --columns a,b. "
+                f"Received: {columns=}, {where} is "
                 f"{line.decode():.200}"
             )
         try:

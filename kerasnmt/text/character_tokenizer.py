@@ -7,14 +7,19 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.text.tokenizer import as_tensor
 from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
+
+# White space at the start or the end, such as no-break and ideographic spaces.
+_OUTER_SPACES = r"^[\s\v\pZ]+|[\s\v\pZ]+$"
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class CharacterTokenizer(VocabularyTokenizer):
     """Tokenizer of Unicode characters (code points), including spaces.
 
-    Models can copy any unknown character from the source; see `tokenize_source`.
+    Models can copy any unknown character from the source; see `tokenize_source`. Sources have no
+    white space at their start and end; see `normalize_source`.
 
     Args:
         characters: List or string of the characters with ids from 4, in the order of their ids.
@@ -64,6 +69,19 @@ class CharacterTokenizer(VocabularyTokenizer):
     @staticmethod
     def _units(text: str) -> str:
         return text
+
+    def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
+        """Return sources, or their contexts, without white space at their start and end.
+
+        A text of white space alone becomes empty. Targets stay as they are.
+
+        Args:
+            text: Texts, string `[batch]` or a list of `str`.
+
+        Returns:
+            The texts, string `[batch]`.
+        """
+        return tf.strings.regex_replace(as_tensor(text), _OUTER_SPACES, "")
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))

@@ -2,6 +2,7 @@ import gzip
 import random
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -123,6 +124,9 @@ class TestATrainedModel:
         assert rows["validation data"] == "4 pairs in recipe.validation.tsv"
         assert rows["tokenizer"] == "source: characters; target: words"
         assert train == "  kerasnmt train recipe.yaml --init-from g2p_dutch --output runs/recipe"
+        header = " ".join(Path("recipe.yaml").read_text().split("\n\n")[0].split("\n# "))
+        assert "Train it with `kerasnmt train --init-from g2p_dutch`; without this" in header
+        assert "unchanged" not in header
         recipe = Recipe.load("recipe.yaml")
         assert recipe.model.keywords == {"units": 256, "embedding_dim": 128, "dropout": 0.4}
         assert recipe.search.options["max_length"] == 60

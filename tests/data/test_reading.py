@@ -231,6 +231,7 @@ QUOTED = 'id,english,"ger man"\r\n7,the dog,der Hund\r\n8,"the\r\npie","der\tKuc
         ("a.csv", "the dog,der Hund\n\nthe pie,der Kuchen\n\n", None),
         ("a.jsonl.gz", "\n".join(map(json.dumps, OBJECTS)), ["english", "translation.de"]),
         ("a.ndjson", "\n".join(map(json.dumps, OBJECTS)), ["translation.en", "translation.de"]),
+        ("a.jsonl", "\n \n".join([*map(json.dumps, OBJECTS), ""]), ["english", "translation.de"]),
     ],
 )
 def test_columns_are_chosen_by_number_or_name(tmp_path, name, text, columns):
@@ -281,10 +282,12 @@ def test_other_compressions_are_named(tmp_path, monkeypatch):
         ("a.csv", 'one,eins\n"two,zwei\n', None, r"Expected CSV\. .*line 2 is not \("),
         ("a.csv", "one,eins,1\n", None, r"with a comma between them.*3 '1'\. Choose"),
         ("a.jsonl", '{"a": "b"}\n', None, r"two of their keys as columns.*is \{\"a\": \"b\"\}"),
+        ("a.jsonl", '{"a": "b"}\n', None, r"recipe `columns: \[a, b\]`, .*line --columns a,b\. "),
         ("a.jsonl", '["a", "b"]\n', ["a", "b"], r"JSON objects.*whose line 1 is \["),
         ("a.jsonl", '{"a": "b", "c": null}\n', ["a", "c"], r"text in 'a' and 'c'.*line 1"),
         ("a.jsonl", '{"a": "b"}\n', ["a", "c.d"], r"text in 'a' and 'c\.d'.*line 1 is"),
         ("a.jsonl", '{"a": "b"}\n{"a"\n', ["a", "a"], r"JSON object per line\. .*line 2 is not"),
+        ("a.jsonl", '{"a": "b"}\n\n\n{"a"\n', ["a", "a"], r"per line\. .*line 4 is not"),
     ],
 )
 def test_columns_that_are_not_there(tmp_path, name, text, columns, message):

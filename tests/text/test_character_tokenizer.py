@@ -55,3 +55,16 @@ def test_case_of_turkish():
     tokenizer = CharacterTokenizer("iı", fold_case=True)
     assert tokenizer.tokenize(["Iİiı"]).to_list() == [[5, 4, 4, 5]]
     assert CharacterTokenizer("i", fold_case=True).tokenize(["Iİ"]).to_list() == [[4, 1]]
+
+
+def test_sources_have_no_white_space_at_their_ends():
+    tokenizer = CharacterTokenizer(["a", " ", "\u3000", "\u00a0", "b"])
+    texts = [" a b", "a b\u00a0", "\u3000\t a\u00a0b \v\r", "\u3000", " \u00a0 ", "", "\u200ca "]
+    sources = tokenizer.normalize_source(texts).numpy().tolist()
+    expected = ["a b", "a b", "a\u00a0b", "", "", "", "\u200ca"]
+    assert [text.decode() for text in sources] == expected
+    assert tokenizer.tokenize_source(texts).ids.row_lengths().numpy().tolist() == [
+        *(3, 3, 3, 0, 0, 0, 2)
+    ]
+    assert tokenizer.tokenize([" a "]).to_list() == [[5, 4, 5]]  # targets keep it
+    assert tokenizer.normalize_source([b"\xff a \xfe "]).numpy().tolist() == [b"\xff a \xfe"]

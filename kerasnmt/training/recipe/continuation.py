@@ -84,6 +84,10 @@ class Continuation(Proposal):
         super().__init__(origin.model, copies=False, **options)
         self._origin = origin
         self.start = f"--init-from {origin.place} "
+        self.about_training = (
+            f"Train it with `kerasnmt train --init-from {origin.place}`; without this option, the "
+            "model starts from random weights and learns next to nothing."
+        )
 
     @property
     def tokenizers(self) -> dict[str, ChosenTokenizer]:

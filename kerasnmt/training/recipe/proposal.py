@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 from kerasnmt.scripts import is_unspaced_script, script_of
+from kerasnmt.text.word_indices import JOINER
 from kerasnmt.training.recipe.reading import as_yaml
 
 _PIECES = (8000, 4000, 2000, 1000, 500)
@@ -23,6 +24,8 @@ _MOST_WORDS = 20_000
 _MOST_CHARACTERS = 4_000
 # Share of the words of the targets that are neither known nor copied, for a model that copies.
 _LOST_WORDS = 0.1
+# Share of the targets in which any one word may be lost. More often, it belongs to their form.
+_LOST_TARGETS = 0.01
 _FEWEST_EPOCHS, _MOST_EPOCHS = 3, 60
 _MOST_LENGTH = 400
 
@@ -111,9 +114,7 @@ class Side:
             "characters": len,
             "words": lambda text: len(text.split()),
             "sentencepiece": lambda text: len(text) * 2 // (3 if self.is_ideographic else 6),
-            "words_and_punctuation": lambda text: sum(
-                1 + len(word) - len(_bare(word)) for word in text.split()
-            ),
+            "words_and_punctuation": lambda text: len(_words_and_punctuation(text)),
         }[kind]
         lengths = sorted(map(count, self.texts))
         return lengths[math.ceil(0.99 * len(lengths)) - 1] + 1
@@ -140,6 +141,7 @@ class Proposal:
     """
 
     start = ""  # Options of `kerasnmt train`.
+    about_training = "`kerasnmt train` can train it unchanged."
     about_updates = "A model needs thousands of updates."
 
     def __init__(
@@ -166,20 +168,27 @@ class Proposal:
             if source.is_unspaced and target.is_unspaced:
                 return {"shared": ChosenTokenizer("characters")}
             plain = source.has_punctuation or target.has_punctuation
-            kind = "words_and_punctuation" if plain else "words"
-            return {"shared": ChosenTokenizer(kind, self._words(_bare if plain else str))}
+            if plain:
+                size = self._words(_words_and_punctuation)
+                return {"shared": ChosenTokenizer("words_and_punctuation", size)}
+            return {"shared": ChosenTokenizer("words", self._words(str.split))}
         if source.is_text and target.is_text and (pieces := self._pieces(source, target)):
             return {"shared": pieces}
         return {"source": self._tokenizer(source), "target": self._tokenizer(target)}
 
-    def _words(self, token: Callable[[str], str]) -> int:
+    def _words(self, tokens: Callable[[str], list[str]]) -> int:
         """Return the size of a vocabulary of frequent words, for a model that copies the others.
 
         The model learns to copy only words that are unknown in training. So the vocabulary is the
-        smallest with which few words of the targets are neither known nor in their source.
+        smallest with which few words of the targets are neither known nor in their source, and no
+        word is lost in many targets.
+
+        Args:
+            tokens: Function that splits a text into tokens. The most frequent of these, on both
+                sides, are the vocabulary.
         """
         pairs = [
-            ([*map(token, source.split())], [*map(token, target.split())])
+            (tokens(source), tokens(target))
             for source, target in zip(self.source.texts, self.target.texts, strict=True)
         ]
         counts = Counter(word for pair in pairs for text in pair for word in text)
@@ -189,8 +198,12 @@ class Proposal:
             lost.total(),
             _LOST_WORDS * sum(len({*target}) for _, target in pairs),
         )
-        for word in sorted(counts, key=lambda word: (-counts[word], word)):
-            if remaining <= most or counts[word] == 1 or known == _MOST_WORDS - 4:
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        often = max(_LOST_TARGETS * len(pairs), 1)
+        needed = (place for place, word in enumerate(words, 1) if lost[word] > often)
+        fewest = max(needed, default=0)
+        for word in words[: _MOST_WORDS - 4]:
+            if known >= fewest and (remaining <= most or counts[word] == 1):
                 break
             known += 1
             remaining -= lost[word]
@@ -297,8 +310,8 @@ class Proposal:
             "search": self._search(),
         }
         header = _comment(
-            f"A recipe for {self.pairs:,} pairs. `kerasnmt train` can train it unchanged. Change "
-            "any value here, or on the command line, for example",
+            f"A recipe for {self.pairs:,} pairs. {self.about_training} Change any value here, or "
+            "on the command line, for example",
             "",
         )
         example = f"kerasnmt train FILE {self.start}training.epochs=20 --output RUN"
@@ -433,6 +446,21 @@ def _bare(word: str) -> str:
     """Return a word without the signs at its sides, if it has other characters."""
     inside = [i for i, sign in enumerate(word) if category(sign)[0] not in "PS"]
     return word[inside[0] : inside[-1] + 1] if inside else word
+
+
+@cache
+def _parts(word: str) -> list[str]:
+    """Split a word as `PunctuationTokenizer` does."""
+    bare = _bare(word)
+    before, _, after = word.partition(bare)
+    stem = bare[:-2] if bare.endswith(("'s", "’s")) else ""
+    inside = [stem, f"{JOINER}{bare[-2:]}"] if stem else [bare]
+    return [*(sign + JOINER for sign in before), *inside, *(JOINER + sign for sign in after)]
+
+
+def _words_and_punctuation(text: str) -> list[str]:
+    """Split a text as `PunctuationTokenizer` does, which needs TensorFlow."""
+    return [part for word in text.split() for part in _parts(word)]
 
 
 def _comment(text: str, indent: str) -> list[str]:

@@ -3,8 +3,10 @@ import random
 import string
 
 import pytest
+import tensorflow as tf
 import yaml
 
+from kerasnmt.text import PunctuationTokenizer
 from kerasnmt.training import Recipe
 from kerasnmt.training.recipe.proposal import ChosenTokenizer, Proposal, Side
 
@@ -141,10 +143,10 @@ def test_a_model_that_copies_shares_words_that_recur():
     sources = [f"w{i % 10} n{i % 40}" for i in range(400)]
     targets = [f"v{i % 10} n{i % 40}" for i in range(400)]
     chosen = propose(sources, targets, 2_000, copies=True).tokenizers["shared"]
-    assert chosen == ChosenTokenizer("words", 12)  # two words are 10% of the targets
+    assert chosen == ChosenTokenizer("words", 14)
     plain = [f"({text})." for text in targets]
     chosen = propose(sources, plain, 2_000, copies=True).tokenizers["shared"]
-    assert chosen == ChosenTokenizer("words_and_punctuation", 12)
+    assert chosen == ChosenTokenizer("words_and_punctuation", 17)  # three marks more
     assert Side(plain, 1).length("words_and_punctuation") == 6
     hindi = Side(["नमस्ते दुनिया"], 1)  # vowels are no punctuation
     assert not hindi.has_punctuation
@@ -158,6 +160,33 @@ def test_a_model_that_copies_has_coverage():
         sizes = propose(TEXT, TEXT, 2_000, copies, defaults).sizes
         assert sizes.get("coverage") == expected
     assert "coverage" not in propose(TEXT, TEXT, 2_000, True, TRANSFORMER).sizes
+
+
+def test_a_model_that_copies_knows_the_words_and_marks_of_every_form():
+    """A word that 1 of 100 targets needs and has not in its source would spoil all of these."""
+    rng = random.Random(1)
+    names = [[word(rng).title() for _ in range(3)] for _ in range(500)]
+    sources = [f"{a} | capital | {b} | {c} F.C." for a, b, c in names]
+    often, rarely = "The capital of {}, that is {}, is {}'s.", "“{}” ({}) lies in {}!"
+    targets = [(often if i % 10 else rarely).format(*one) for i, one in enumerate(names)]
+    kind, size, _ = propose(sources, targets, 2_000, copies=True).tokenizers["shared"]
+    assert kind == "words_and_punctuation"
+    # The ids of all tokens are sorted by their frequency, so the recipe's are those below its size.
+    tokenizer = PunctuationTokenizer.train([*sources, *targets])
+    sides = (tokenizer.tokenize(tf.constant(side)).to_list() for side in (sources, targets))
+    pairs = [({*source}, {*target}) for source, target in zip(*sides, strict=True)]
+    lost = [id_ for source, target in pairs for id_ in target - source if id_ >= size]
+    assert lost == []
+    known = {text.decode() for text in tokenizer.tokens(tf.range(4, size)[None])[0].numpy()}
+    words = {"|", "The", "of", "that", "is", "lies", "in", "capital", "F.C"}
+    assert known <= words | {"“￭", "￭”", "(￭", "￭)", "￭!", "￭.", "￭,", "￭'s"}  # no names
+
+
+def test_words_and_punctuation_are_counted_as_the_tokenizer_splits_them():
+    texts = ['"Yes", said Jean-Luc\'s friend (3.14).', "O’Brien’s … && 's http://a.b/c_d", "12% "]
+    tokens = PunctuationTokenizer.train(texts).tokenize(tf.constant(texts)).row_lengths().numpy()
+    lengths = [Side([text], 1).length("words_and_punctuation") for text in texts]
+    assert lengths == [*(tokens + 1)] == [13, 8, 3]
 
 
 @pytest.mark.parametrize(
