@@ -149,7 +149,7 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     assert card == preset_card(name, preset.metadata)
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough("makes the model of every preset")
 @pytest.mark.parametrize("name", zoo.list_presets())
 def test_the_keywords_of_shipped_presets_make_their_models(name):
     preset = zoo.get_preset(name)
