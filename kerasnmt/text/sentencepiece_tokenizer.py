@@ -16,7 +16,6 @@ import keras
 import sentencepiece
 import tensorflow as tf
 import tensorflow_text
-from sentencepiece import sentencepiece_model_pb2
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
@@ -171,9 +170,7 @@ class SentencePieceTokenizer(Tokenizer):
                 )
         except (RuntimeError, OSError) as error:
             raise ValueError(_explanation(str(error), vocabulary_size)) from error
-        trained = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
-        trained.normalizer_spec.ClearField("normalization_rule_tsv")  # path of a temporary file
-        trained = trained.SerializeToString()
+        trained = _without_path(model.getvalue())
         counts = _counts(trained, corpus[:_COUNTED])
         return cls(trained, counts, normalization="nfc" if composed else None)
 
@@ -270,6 +267,49 @@ def _rule(normalization: str) -> Iterator[dict[str, Any]]:
         path = Path(folder) / "rule.tsv"
         path.write_text("".join(f"{ord(one):X}\t20\n" for one in SPACES))
         yield {"normalization_rule_tsv": str(path)}
+
+
+def _without_path(model: bytes) -> bytes:
+    """Remove the path of the normalization's rule, a temporary file, from a model.
+
+    This reads protobuf's wire format, because the messages that SentencePiece ships need a newer
+    protobuf than TensorFlow and Apache Beam allow. Source: `sentencepiece_model.proto`; the path is
+    field 6, `normalization_rule_tsv`, of field 3, `normalizer_spec`.
+    """
+    parts = []
+    for number, content, field in _fields(model):
+        if number == 3:
+            content = b"".join(one for inner, _, one in _fields(content) if inner != 6)
+            field = field[:1] + _varint(len(content)) + content
+        parts.append(field)
+    return b"".join(parts)
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the number, content and all bytes of each field of a protobuf message.
+
+    The fields have numbers below 16, and are integers or have a length, as in a model.
+    """
+    start = 0
+    while start < len(message):
+        value, place, shift = 0, start + 1, 0
+        while True:
+            value |= (message[place] & 0x7F) << shift
+            place, shift = place + 1, shift + 7
+            if message[place - 1] < 0x80:
+                break
+        end = place + value if message[start] & 7 == 2 else place
+        yield message[start] >> 3, message[place:end], message[start:end]
+        start = end
+
+
+def _varint(value: int) -> bytes:
+    """Return an integer in base 128, low digits first; all but the last have the highest bit."""
+    digits = []
+    while value >= 0x80:
+        digits.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*digits, value])
 
 
 def _counts(model: bytes, corpus: list[str]) -> list[int]:

@@ -1,5 +1,6 @@
 import base64
 import io
+import tempfile
 import unicodedata
 
 import numpy as np
@@ -28,6 +29,22 @@ def test_frequent_words_become_one_piece():
     ids = tokenizer.tokenize(["horse cats"])
     tokens = [token.decode() for token in tokenizer.tokens(ids[0]).numpy()]
     assert tokens == ["▁horse", "▁cat", "s"]
+
+
+@pytest.mark.parametrize("normalization", ["nfc", "identity", "nmt_nfkc"])
+def test_a_corpus_gives_one_model_with_any_temporary_folder(normalization, tmp_path, monkeypatch):
+    """The path of the rule is not in the model, whose other fields stay as they are."""
+    here = SentencePieceTokenizer.train(CORPUS, 25, normalization=normalization).get_config()
+    for length in (1, 200):
+        folder = tmp_path / ("x" * length)
+        folder.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        there = SentencePieceTokenizer.train(CORPUS, 25, normalization=normalization)
+        assert there.get_config() == here
+        model = base64.b64decode(here["model"])
+        assert b"rule.tsv" not in model
+        processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        assert processor.serialized_model_proto() == model
 
 
 def test_text_is_normalised_by_the_rules_of_sentencepiece():

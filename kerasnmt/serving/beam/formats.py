@@ -48,6 +48,9 @@ class LineFile:
     translation follows them. Both have a score at the end of each line if `scores` is True. A line
     that cannot be read has empty columns.
 
+    A line ends with a line feed, and the carriage returns before it belong to the end. Any other
+    carriage return becomes a space, also in the columns that the output keeps.
+
     Attributes:
         path: Path of the file.
         fields: Fields of the model.
@@ -98,13 +101,15 @@ class LineFile:
         with FileSystems.open(self.path, compression_type=CompressionTypes.UNCOMPRESSED) as opened:
             file = gzip.GzipFile(fileobj=opened) if self.path.endswith(".gz") else opened
             mark = codecs.BOM_UTF8  # some editors write it at the start
+            most = self.max_bytes + 16  # with the mark and the end of a line
             try:
-                while line := file.readline(self.max_bytes + 3):
+                while line := file.readline(most):
                     rest = line
                     while rest and not rest.endswith(b"\n"):
                         rest = file.readline(1 << 20)
-                    # The rule of kerasnmt.data.lines, which serving does not import.
-                    line = line.removesuffix(b"\n").rstrip(b"\r").replace(b"\r", b" ")
+                    if len(line) < most:  # otherwise it is the start of a line that is too long
+                        # The rule of kerasnmt.data.lines, which serving does not import.
+                        line = line.removesuffix(b"\n").rstrip(b"\r").replace(b"\r", b" ")
                     yield self._columns(line.removeprefix(mark))
                     mark = b""
             except (gzip.BadGzipFile, EOFError, zlib.error) as error:

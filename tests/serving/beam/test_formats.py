@@ -93,6 +93,31 @@ def test_very_long_lines(opened):
     assert read(file) == ({"text": [None, "short", None]}, [(1, long), (3, long)])
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_carriage_returns(opened, name):
+    """Those before a line feed end the line; any other is a space, as in files of data."""
+    content = b"one\rtwo\r\n\rthree\r\r\n\r\n" + b"y" * 20 + b"\r\r\r\nlast\r"
+    file = opened(name, gzip.compress(content) if name.endswith(".gz") else content)
+    assert read(file) == ({"text": ["one two", " three", "", "y" * 20, "last"]}, [])
+
+
+def test_carriage_returns_in_tsv(opened):
+    file = opened("a.tsv", b"7\rb\tone\rtwo\r\n", columns=("id", "text"))
+    assert read(file) == ({"text": ["one two"]}, [])
+    assert written(file) == b"7 b\tone two\tT1\n"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"\xef\xbb\xbf" + b"x" * 21, b"x" * 10 + b"\r" * 100 + b"x"],
+    ids=["byte order mark", "carriage returns"],
+)
+def test_long_lines_are_not_cut(opened, start):
+    """They are broken, although the part that is read may have a short text."""
+    file = opened("a.txt", start + b"\nshort\n")
+    assert read(file) == ({"text": [None, "short"]}, [(1, "longer than 20 bytes")])
+
+
 def test_empty_file(opened):
     file = opened("a.txt", b"")
     assert [*file.blocks()] == []
