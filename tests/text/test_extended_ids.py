@@ -37,11 +37,11 @@ def test_words_by_hand():
 
 
 def test_characters_by_hand():
-    source = LETTERS.tokenize_source(["aéb é\t", "tat"])
+    source = LETTERS.tokenize_source(["aéb éß", "tat"])
     assert source.ids.to_list() == [[4, 1, 5, 6, 1, 1], [1, 4, 1]]
     assert source.extended_ids.to_list() == [[4, 7, 5, 6, 7, 8], [7, 4, 7]]
-    assert decoded(source.unknown_words) == [["é", "\t"], ["t"]]
-    target = LETTERS.tokenize_target(["\tét", "tét"], source.unknown_words)
+    assert decoded(source.unknown_words) == [["é", "ß"], ["t"]]
+    target = LETTERS.tokenize_target(["ßét", "tét"], source.unknown_words)
     assert target.to_list() == [[8, 7, 1], [7, 1, 7]]
 
 
