@@ -286,8 +286,6 @@ class Proposal:
             has_many_tokens = (self.source.is_text or self.target.is_text) and self.pairs > 5_000
             dropout = 0.4 if self.pairs < 10_000 else 0.3 if self.pairs < 100_000 else 0.2
             sizes |= {"embedding_dim": 256 if has_many_tokens else 128, "dropout": dropout}
-        if self.copies and "coverage" in self.defaults:
-            sizes["coverage"] = 1.0
         return sizes
 
     @property
@@ -328,8 +326,6 @@ class Proposal:
             "units": "Size of the layers. More units learn more from much data, but take longer.",
             "embedding_dim": "Size of the embedded tokens.",
             "dropout": "Dropout rate. Raise it if the loss falls but val_loss rises.",
-            "coverage": "Weight of a loss that keeps the decoder from attending to the same words "
-            "again. It helps to copy names of several words.",
         }
         return [
             (

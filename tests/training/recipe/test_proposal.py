@@ -154,14 +154,6 @@ def test_a_model_that_copies_shares_words_that_recur():
     assert spelled.tokenizers == {"shared": ChosenTokenizer("characters")}
 
 
-def test_a_model_that_copies_has_coverage():
-    defaults = {**DEFAULTS, "coverage": None}
-    for copies, expected in ((True, 1.0), (False, None)):
-        sizes = propose(TEXT, TEXT, 2_000, copies, defaults).sizes
-        assert sizes.get("coverage") == expected
-    assert "coverage" not in propose(TEXT, TEXT, 2_000, True, TRANSFORMER).sizes
-
-
 def test_a_model_that_copies_knows_the_words_and_marks_of_every_form():
     """A word that 1 of 100 targets needs and has not in its source would spoil all of these."""
     rng = random.Random(1)
