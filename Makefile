@@ -8,6 +8,8 @@ STUB = kerasnmt/zoo/__init__.pyi
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/layers tests/decoding tests/text tests/training/recipe
 
+# The installation and the stub need the environment, which one target makes at a time.
+.NOTPARALLEL:
 .PHONY: demo test test-fast test-thorough test-all test-oldest test-beam mutants lint dist docs notebooks clean
 
 demo: $(VENV)/.installed

@@ -50,7 +50,7 @@ def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
     # Of single sentences, because the score of a text is the sum of the scores of its sentences.
     single = split_sentences(sources).row_lengths() == 1
     low = np.percentile(np.array([score for _, score in answers])[single], 1)
-    return {**found, "error": 100 - found["exact"], "low": round(float(low), 2)}
+    return {**found, "error": 100 - found["exact"], "low": float(f"{low:.3g}")}
 
 
 def outputs(preset: Preset, model: Any, requests: list[dict[str, Any]]) -> list[str]:

@@ -95,7 +95,7 @@ class NewRecipe:
 
     Raises:
         ValueError: If the recipe or a file that `write` would write exists, a file is missing or
-            malformed, no pairs can be held out, or `init_from` is not a trained model.
+            malformed, or no pairs can be held out.
     """
 
     def __init__(
@@ -130,7 +130,8 @@ class NewRecipe:
             The recipe.
 
         Raises:
-            ValueError: If the zoo has no such model, or the model needs more than pairs.
+            ValueError: If the zoo has no such model, the model needs more than pairs, or
+                `init_from` is not a trained model.
         """
         files = (files.keys(self.path.parent) for files in (self.train, self.validation))
         recipe = self._proposal().to_yaml(*files)

@@ -1,12 +1,16 @@
 import gzip
+import json
+import os
 import random
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from kerasnmt.preset_folders import shipped_presets
 from kerasnmt.training import Recipe, RunFolder
 from kerasnmt.training.starts import PresetStart
 
@@ -135,21 +139,55 @@ class TestATrainedModel:
         start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), "g2p_dutch")
         assert len(start.weights()) == 23  # checks the model and the kinds of tokenizers
 
-    def test_a_run_gives_its_model_its_tokenizers_and_its_search(self, kerasnmt, folder):
-        (folder / "first").mkdir()
-        (folder / "first" / "model.keras").touch()
-        (folder / "first" / "recipe.yaml").write_text(
+    @pytest.fixture
+    def first(self, folder):
+        """A run without a recipe."""
+        (folder / "first run").mkdir()
+        for name in ("model.keras", "tokenizer.json"):
+            (folder / "first run" / name).touch()
+        return folder / "first run"
+
+    def test_a_run_gives_its_model_its_tokenizers_and_its_search(self, kerasnmt, first):
+        (first / "recipe.yaml").write_text(
             "model: {name: luong_dot_lstm, embedding_dim: 8, tie_embeddings: true}\n"
             "tokenizer:\n"
             "  shared: {kind: sentencepiece, vocabulary_size: 18, normalization: nfkc}\n"
             "data: {train: {builtin: 100}, validation: {builtin: 9}}\n"
             "search: {beam_size: 3, replace_unknown: true, dictionary: {a: x, 'no': 'yes: 1'}}\n"
         )
-        done = kerasnmt("init", "--init-from", "first", *BOTH, "--output", "second.yaml")
+        done = kerasnmt("init", "--init-from", "first run", *BOTH, "--output", "second.yaml")
         assert commands(done)[0]["model"] == "luong_dot_lstm"
-        first, second = Recipe.load("first/recipe.yaml"), Recipe.load("second.yaml")
+        old, new = Recipe.load("first run/recipe.yaml"), Recipe.load("second.yaml")
         for section in ("model", "tokenizer", "search"):
-            assert getattr(second, section) == getattr(first, section)
+            assert getattr(new, section) == getattr(old, section)
+        with open("second.yaml") as recipe:
+            assert (
+                "#   kerasnmt train FILE --init-from 'first run' training.epochs=20"
+                in recipe.read()
+            )
+
+    def test_a_run_without_search_options(self, kerasnmt, first):
+        (first / "recipe.yaml").write_text(
+            "model: {name: luong_dot_lstm}\ntokenizer: {shared: {kind: words}}\n"
+            "data: {train: {builtin: 100}, validation: {builtin: 9}}\n"
+        )
+        done = kerasnmt("init", "--init-from", "first run", *BOTH)
+        assert done.code == 0 and Recipe.load("recipe.yaml").search.options == {}
+
+    def test_a_run_without_a_recipe(self, kerasnmt, first):
+        done = kerasnmt("init", "--init-from", "first run", *BOTH)
+        assert done.code == 2
+        assert "Expected the folder of a run with a trained model." in done.err
+        assert "which has no recipe.yaml" in done.err
+
+    def test_a_preset_of_another_kind_of_model(self, kerasnmt, pairs, tmp_path):
+        copy = shutil.copytree(shipped_presets()["scenes_en"], tmp_path / "captions")
+        metadata = json.loads((copy / "metadata.json").read_text())
+        metadata["about"]["model"] = {"units": 8}
+        (copy / "metadata.json").write_text(json.dumps(metadata))
+        done = kerasnmt("init", "--init-from", "captions", "--pairs", "mine.tsv")
+        assert done.code == 2 and "show_attend_tell_lstm" in done.err
+        assert not os.path.exists("recipe.yaml")
 
     @pytest.mark.parametrize(
         ("options", "message"),

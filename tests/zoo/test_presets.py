@@ -149,6 +149,11 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     assert card == preset_card(name, preset.metadata)
 
 
+def test_low_scores_of_shipped_presets_are_not_rounded_to_zero():
+    scores = {name: zoo.get_preset(name).low_score for name in zoo.list_presets()}
+    assert [name for name, score in scores.items() if score is not None and score >= 0] == []
+
+
 @pytest.mark.thorough("makes each model again")
 @pytest.mark.parametrize("name", zoo.list_presets())
 def test_the_keywords_of_shipped_presets_make_their_models(name):

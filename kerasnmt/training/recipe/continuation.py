@@ -1,14 +1,15 @@
 """Recipe that trains a model further."""
 
 import os
+import shlex
 from typing import Any, NamedTuple
 
-from kerasnmt.models import Preset
+from kerasnmt.models import Preset, Seq2Seq
 from kerasnmt.training.checks import check_start
 from kerasnmt.training.recipe.proposal import ChosenTokenizer, Proposal
 from kerasnmt.training.recipe.schema import Recipe
 from kerasnmt.training.run_folder import RunFolder
-from kerasnmt.zoo import get_preset
+from kerasnmt.zoo import get_model, get_preset
 
 _UPDATES, _FEWEST_EPOCHS, _MOST_EPOCHS = 500, 2, 20
 _LEARNING_RATE = 0.0002
@@ -37,10 +38,12 @@ def origin_of(place: str | os.PathLike) -> Origin:
     """Return the parts of a recipe that the model of a run or of a preset fixes.
 
     Raises:
-        ValueError: If there is neither, or the preset does not say how its model was made.
+        ValueError: If there is neither, a file of the run is missing or damaged, the model is not a
+            `Seq2Seq` of the zoo, or the preset does not say how its model was made.
     """
     run = RunFolder(place)
     if run.model.exists():
+        run.check_trained()
         recipe = Recipe.load(run.recipe)
         tokenizers = recipe.tokenizer.model_dump(exclude_defaults=True)
         model = recipe.model
@@ -53,6 +56,7 @@ def origin_of(place: str | os.PathLike) -> Origin:
             f"about.model of its metadata.json. Received: {place}, without them. Train it in "
             "Python, with from_preset and model.fit, or start from its run."
         )
+    get_model(preset.model_name, Seq2Seq)  # refuses models without recipes
     keywords = preset.about["model"]
     return Origin(str(place), preset.model_name, keywords, _tokenizers(preset), preset.search)
 
@@ -83,10 +87,10 @@ class Continuation(Proposal):
     def __init__(self, origin: Origin, **options: Any) -> None:
         super().__init__(origin.model, copies=False, **options)
         self._origin = origin
-        self.start = f"--init-from {origin.place} "
+        self.start = f"--init-from {shlex.quote(origin.place)} "
         self.about_training = (
-            f"Train it with `kerasnmt train --init-from {origin.place}`; without this option, the "
-            "model starts from random weights and learns next to nothing."
+            f"Train it with `kerasnmt train {self.start.strip()}`; without this option, the model "
+            "starts from random weights and learns next to nothing."
         )
 
     @property
@@ -127,4 +131,5 @@ class Continuation(Proposal):
         return [(comment, self._origin.tokenizers)]
 
     def _search(self) -> list[tuple[str, dict[str, Any]]]:
-        return [("Search options of the trained model.", self._origin.search)]
+        search = self._origin.search
+        return [("Search options of the trained model.", search)] if search else []

@@ -315,7 +315,7 @@ class Proposal:
         example = f"kerasnmt train FILE {self.start}training.epochs=20 --output RUN"
         lines = [*header, f"#   {example}"]
         for name, entries in sections.items():
-            lines += ["", f"{name}:"]
+            lines += ["", f"{name}:"] if entries else []
             for comment, values in entries:
                 lines += _comment(comment, "  ")
                 lines += _written(values, "  ")
