@@ -63,7 +63,7 @@ def init(
         typer.Option(
             "--init-from",
             metavar="RUN",
-            help="Instead, a run or a preset, to train its model further. 20 pairs are enough.",
+            help="Run or preset to train further, instead of --model. 20 pairs are enough.",
         ),
     ] = None,
     output: Annotated[

@@ -237,6 +237,7 @@ def load_translator(
     others: Sequence[str | Path] | None = None,
     search: Sequence[str] | None = None,
     translates: bool = True,
+    warns: bool = False,
 ) -> Any:
     """Load a run, a preset or an export.
 
@@ -247,6 +248,8 @@ def load_translator(
         others: Not for exports; see `load_run`.
         search: Not for exports; see `load_run`.
         translates: See `load_run`.
+        warns: Whether the translator of a preset, with its own search options, warns of texts with
+            a low score.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
@@ -259,10 +262,9 @@ def load_translator(
         model, options = load_run(place, others, search, beam_size=beam_size, translates=translates)
         from kerasnmt.tasks import Translator, task_of
 
-        as_scored = not (others or search or beam_size)
-        return Translator(
-            task_of(model, **options), _trained(place).low_score if as_scored else None
-        )
+        as_scored = warns and not (others or search or beam_size)
+        low_score = _trained(place).low_score if as_scored else None
+        return Translator(task_of(model, **options), low_score)
     directory = Path(place)
     if not any(any(directory.glob(path)) for path in _EXPORTS):
         raise ValueError(

@@ -133,7 +133,12 @@ def translate(
     with console.status("loading the model"):
         if server is None:
             translator = load_translator(
-                cast(str, place), beam_size, others=with_run, search=search, translates=False
+                cast(str, place),
+                beam_size,
+                others=with_run,
+                search=search,
+                translates=False,
+                warns=True,
             )
         else:
             waiting = {} if timeout is None else {"timeout": timeout}

@@ -18,8 +18,8 @@ def word_dropout(
     Start, end and padding stay. The targets and all other tensors of a batch do not change.
 
     A model that copies learns to copy from words outside the vocabulary. With `vocabulary_size`, a
-    dropped word of a source is such a word in its whole pair: its extended id stands in
-    `extended_source_ids` and in the targets, and no other word is dropped.
+    dropped word of a source is outside the vocabulary for its whole pair: its extended id stands in
+    `extended_source_ids` and in the targets. No other words are dropped.
 
     The dropped words depend only on the seed and the number of the batch. So training that resumes
     at batch k with `first_batch=k` drops the same words as without interruption. Each pass over the

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -302,11 +303,9 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
         if key not in _ABOUT:
             known = [f"about.{name}" for name in _ABOUT]
             raise ValueError(unknown_name_message(f"about.{key}", known, "key"))
-        if not isinstance(value, _ABOUT[key]):
-            raise ValueError(
-                f"Expected about.{key} to be of type {_ABOUT[key].__name__}. Received: "
-                f"about.{key}={value!r}"
-            )
+        if not _is_of(value, _ABOUT[key]):
+            kind = "a finite number" if _ABOUT[key] is float else f"of type {_ABOUT[key].__name__}"
+            raise ValueError(f"Expected about.{key} to be {kind}. Received: about.{key}={value!r}")
     for language in about.get("languages", []):
         if not isinstance(language, str):
             raise ValueError(
@@ -349,8 +348,15 @@ def _is_whole(metadata: dict[str, Any]) -> bool:
             isinstance(file["sha256"], str) and type(file["bytes"]) is int and file["bytes"] >= 0
             for file in metadata["files"].values()
         )
-        and all(isinstance(about[key], kind) for key, kind in _ABOUT.items() if key in about)
+        and all(_is_of(about[key], kind) for key, kind in _ABOUT.items() if key in about)
     )
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    """Return whether a value of a description has this type. A number must be finite."""
+    if kind is not float:
+        return isinstance(value, kind)
+    return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
 
 
 def _json(value: Any) -> str:

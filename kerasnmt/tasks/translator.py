@@ -23,8 +23,9 @@ class Translator:
     Args:
         served: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
             `load_export` or `load_lite`; a `RestClient`; or a `GrpcClient`.
-        low_score: Score that hardly any sentence like those of the training data falls below, or
-            None. `ask` and `best` warn of the texts that do; see `TextModel.save_to_preset`.
+        low_score: Score below which a translation is doubtful, because nearly all sentences of the
+            test data score higher; see `TextModel.save_to_preset`. `ask` and `best` warn of such
+            texts. None for no warning.
 
     Attributes:
         description: Facts about the model, such as `beam_size`; see `ServedModel`.
@@ -428,10 +429,10 @@ class Translator:
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:
             worst = low[np.argmin((scores / sentences)[low])]
+            others = f", like {low.size - 1} more" if low.size > 1 else ""
             warnings.warn(
-                f"{low.size} of {len(texts)} texts have lower scores than nearly all texts of the "
-                f"kind that the model was trained on, such as text {first_number + worst}; its "
-                "translation may be wrong",
+                f"text {first_number + worst} scores lower than nearly all texts of the model's "
+                f"test data{others}; such translations may be wrong",
                 stacklevel=4,
             )
 

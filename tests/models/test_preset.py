@@ -338,6 +338,14 @@ def test_no_code_of_a_file_runs(copied, monkeypatch, tmp_path):
         Preset(copied).load()
 
 
+@pytest.mark.parametrize("number", ["-1.0", True, float("nan"), float("-inf")])
+def test_a_low_score_is_a_finite_number(text_model, tmp_path, number):
+    with pytest.raises(ValueError, match=r"about\.low_score to be a finite number\. Received"):
+        text_model.save_to_preset(tmp_path / "p", about={"low_score": number})
+    folder = text_model.save_to_preset(tmp_path / "q", about={"low_score": -2})
+    assert Preset(folder).low_score == -2
+
+
 def test_nothing_is_overwritten_or_half_written(text_model, tmp_path):
     (tmp_path / "there").mkdir()
     with pytest.raises(ValueError, match=rf"that does not exist\. Received: {tmp_path}/there"):

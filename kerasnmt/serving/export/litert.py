@@ -86,7 +86,7 @@ def export_lite(
         if module.description[name]:
             raise ValueError(
                 f"Expected {name}=False for LiteRT, whose core takes one sentence and returns no "
-                f"attention weights. Received: {name}=True."
+                f"attention weights. Received: {name}=True. Export without it, or use model.export."
             )
     tokenizers = serialized_tokenizers(model)
     core = _core(model, weights, options)

@@ -82,7 +82,7 @@ class Continuation(Proposal):
         **options: Arguments of `Proposal`, without the model.
     """
 
-    about_updates = "A trained model needs a few hundred, and forgets with more."
+    about_updates = "A trained model needs a few hundred, or two passes over much data."
 
     def __init__(self, origin: Origin, **options: Any) -> None:
         super().__init__(origin.model, copies=False, **options)
@@ -103,7 +103,7 @@ class Continuation(Proposal):
 
     @property
     def epochs(self) -> int:
-        """Number of epochs that give a few hundred updates."""
+        """Number of epochs that give a few hundred updates, at least two."""
         epochs = round(_UPDATES / self.updates_per_epoch)
         return min(max(epochs, _FEWEST_EPOCHS), _MOST_EPOCHS)
 

@@ -468,7 +468,7 @@ def _written(values: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Yield the lines of a mapping."""
     for name, value in values.items():
         key = as_yaml(name)
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             yield f"{indent}{key}:"
             yield from _written(value, f"{indent}  ")
         elif isinstance(value, list):
