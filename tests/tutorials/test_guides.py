@@ -138,6 +138,9 @@ def written(folder):
         if name == "train":
             with gzip.open(folder / "corpus-0.tsv.gz", "wt", encoding="utf-8") as shard:
                 shard.write(rows)
+    # Words and their sounds, for a preset that is trained further.
+    rows = "".join(f"{word}\t{' '.join(word)}\n" for word in words[:40])
+    (folder / "mine.tsv").write_text(rows, encoding="utf-8")
 
 
 def free_port():
