@@ -62,16 +62,23 @@ def _describe(constructor: Callable) -> None:
 
 
 def _documented() -> dict[str, str]:
-    """Return the docstring of each model by name, from the stub of the zoo.
+    """Return the docstring of each model and of its family by name, from the source of the zoo.
 
     The zoo itself would import TensorFlow.
     """
-    stub = files("kerasnmt").joinpath("zoo", "__init__.pyi").read_text("utf-8")
-    return {
-        one.name: ast.get_docstring(one) or ""
-        for one in ast.parse(stub).body
-        if isinstance(one, ast.FunctionDef) and one.decorator_list
-    }
+    folder = files("kerasnmt").joinpath("zoo")
+    modules = [one for one in folder.iterdir() if one.name.endswith(".py")]
+    bodies = [ast.parse(module.read_text("utf-8")).body for module in modules]
+    functions = [one for body in bodies for one in body if isinstance(one, ast.FunctionDef)]
+    texts = {one.name: ast.get_docstring(one) or "" for one in functions}
+    models = {}
+    for function in functions:
+        for decorator in function.decorator_list:
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "register":
+                values = {one.arg: ast.unparse(one.value) for one in decorator.keywords}
+                family = values.get("family", "").rpartition(".")[2]
+                models[function.name] = f"{texts[function.name]}\n\n{texts.get(family, '')}"
+    return dict(sorted(models.items()))
 
 
 def _paper(docstring: str) -> str:

@@ -5,6 +5,7 @@ from .check.check_report import CheckReport
 from .client.grpc_client import GrpcClient
 from .client.rest_client import RestClient
 from .client.serving_client import TransientError
+from .client.translator import SentenceAttention, Translator
 from .export.ctranslate2_export import export_ctranslate2
 from .export.ctranslate2_model import load_ctranslate2
 from .export.export_module import ExportModule
@@ -13,7 +14,6 @@ from .export.saved_model import export_model, export_next_version, load_export
 from .export.stored_weights import StoredWeights
 from .server.rest_app import RestApp
 from .server.server_config import write_server_config
-from .translator import SentenceAttention, Translator
 
 __all__ = [
     "CheckReport",

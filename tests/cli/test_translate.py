@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from kerasnmt import serving
 from kerasnmt.models import Ensemble
 from kerasnmt.viz import parse_pharaoh
 
@@ -328,6 +329,7 @@ def test_nobody_is_there(kerasnmt, monkeypatch, scheme):
 
 def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
     monkeypatch.delitem(sys.modules, "kerasnmt.serving.client.grpc_client", raising=False)
+    monkeypatch.delitem(vars(serving), "GrpcClient", raising=False)
     monkeypatch.setitem(sys.modules, "tensorflow_serving", None)
     for name in [name for name in sys.modules if name.startswith("tensorflow_serving.")]:
         monkeypatch.delitem(sys.modules, name)
