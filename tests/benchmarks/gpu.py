@@ -29,7 +29,7 @@ On a machine that has JAX and NumPy, but neither Keras nor internet, first colle
 pip works, with the Python version of that machine. The archive has 10 MB; unpacked, it has 44 MB:
 
     pip install --no-compile --no-deps --target packages keras namex optree h5py ml_dtypes \\
-        absl-py packaging rich markdown-it-py mdurl pygments typing_extensions
+        absl-py lazy_loader packaging rich markdown-it-py mdurl pygments typing_extensions
     tar czf gpu.tgz --exclude=kerasnmt/presets packages tests/benchmarks/gpu.py kerasnmt
     # On that machine:
     tar xzf gpu.tgz
