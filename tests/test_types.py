@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import kerasnmt
+from tests.zoo import stub
 
 PROGRAM = """
 import kerasnmt
@@ -36,6 +37,7 @@ batches([], tokenizer, batch_sise=3)
 
 @pytest.mark.thorough("runs mypy")
 def test_mypy_knows_the_types_of_a_users_program(tmp_path):
+    stub.PATH.write_text(stub.stub(), encoding="utf-8")  # as `make` does
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     # The user's project has no settings, and other packages without types.
