@@ -62,7 +62,7 @@ def init(
         str | None,
         typer.Option(
             "--init-from",
-            metavar="RUN",
+            metavar="RUN_OR_PRESET",
             help="Run or preset to train further, instead of --model. 20 pairs are enough.",
         ),
     ] = None,

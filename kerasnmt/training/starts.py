@@ -25,7 +25,12 @@ from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.scoring import bleu_tokenizer
-from kerasnmt.training.tokenizers import load_tokenizers, save_tokenizers, train_tokenizers
+from kerasnmt.training.tokenizers import (
+    load_tokenizers,
+    save_tokenizers,
+    tokenizers_of,
+    train_tokenizers,
+)
 from kerasnmt.zoo import get_preset
 
 
@@ -143,9 +148,7 @@ class PresetStart(NewStart):
         """Return the weights of the preset."""
         check_preset_model(self.preset, self.recipe)
         model = self.preset.load()
-        source, target = model.source_tokenizer, model.target_tokenizer
-        shared = source is target
-        self._tokenizers = {"shared": source} if shared else {"source": source, "target": target}
+        self._tokenizers = tokenizers_of(model)
         check_preset_tokenizers(self.preset, self._tokenizers, self.recipe)
         return model.get_weights()
 

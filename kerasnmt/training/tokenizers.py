@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data import Shards
+from kerasnmt.models import Seq2Seq
 from kerasnmt.text import (
     CharacterTokenizer,
     PunctuationTokenizer,
@@ -28,6 +29,12 @@ _KINDS = {
         WordTokenizer,
     )
 }
+
+
+def tokenizers_of(model: Seq2Seq) -> dict[str, Tokenizer]:
+    """Return the tokenizers of a model: `shared`, or `source` and `target`."""
+    source, target = model.source_tokenizer, model.target_tokenizer
+    return {"shared": source} if source is target else {"source": source, "target": target}
 
 
 def train_tokenizers(

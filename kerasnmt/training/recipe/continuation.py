@@ -9,6 +9,7 @@ from kerasnmt.training.checks import check_start
 from kerasnmt.training.recipe.proposal import ChosenTokenizer, Proposal
 from kerasnmt.training.recipe.schema import Recipe
 from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.training.tokenizers import tokenizers_of
 from kerasnmt.zoo import get_model, get_preset
 
 _UPDATES, _FEWEST_EPOCHS, _MOST_EPOCHS = 500, 2, 20
@@ -62,13 +63,11 @@ def origin_of(place: str | os.PathLike) -> Origin:
 
 
 def _tokenizers(preset: Preset) -> dict[str, dict[str, Any]]:
-    model = preset.load(load_weights=False)
-    source, target = model.source_tokenizer, model.target_tokenizer
-    sides = {"shared": source} if source is target else {"source": source, "target": target}
+    """Return the keys of a recipe for each tokenizer of a preset."""
     return {
         side: {"kind": one.kind}
         | ({"vocabulary_size": one.vocabulary_size} if one.kind == "sentencepiece" else {})
-        for side, one in sides.items()
+        for side, one in tokenizers_of(preset.load(load_weights=False)).items()
     }
 
 
