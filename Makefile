@@ -38,7 +38,7 @@ test-beam:
 		"tests/tutorials/test_guides.py::test_code_is_valid[bulk]"
 
 mutants: $(VENV)/.installed-test
-	$(VENV)/bin/python tests/mutation/run.py
+	$(VENV)/bin/python benchmarks/mutation/run.py
 
 lint: $(VENV)/.installed-test $(STUB)
 	$(VENV)/bin/ruff check .

@@ -229,7 +229,7 @@ print(served.translate(["yesterday Zyxwurimo saw the old dog ."]))
 # A **pointer network** (Vinyals, Fortunato and Jaitly, 2015) has no output vocabulary. Each word of
 # its output is a word of the source, and the output ends when the model points at the end of the
 # source. So it can learn tasks on any number of words; here, it learns to sort.
-# `tests/benchmarks/sorting.py` sorts longer lists of numbers below 1,000.
+# `benchmarks/sorting.py` sorts longer lists of numbers below 1,000.
 
 
 # %%

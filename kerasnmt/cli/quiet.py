@@ -60,7 +60,7 @@ def _uncollected() -> Iterator[None]:
     """Exclude the objects of modules from garbage collection, if TensorFlow is not imported yet.
 
     Garbage collection would search these objects for unreachable cycles again and again: during the
-    import, later, and at the exit of the process. `tests/benchmarks/startup.py` measures the start.
+    import, later, and at the exit of the process. `benchmarks/startup.py` measures the start.
     """
     if "tensorflow" in sys.modules:
         yield

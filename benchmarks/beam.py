@@ -1,6 +1,6 @@
 """Bulk translation with Apache Beam compared with `kerasnmt translate`, as JSON lines.
 
-    python tests/benchmarks/beam.py g2p_dutch --source words.txt
+    python benchmarks/beam.py g2p_dutch --source words.txt
 
 The benchmark exports a preset, and samples `--lines` lines from a file, or takes as many built-in
 sentences. They repeat after 50,000 lines, with a number in front. With `--broken`, some lines are

@@ -1,7 +1,7 @@
 """Time of an answer on the page of `kerasnmt serve`, and the pictures of the guides.
 
-    python tests/benchmarks/page.py
-    python tests/benchmarks/page.py --pictures tutorials/images
+    python benchmarks/page.py
+    python benchmarks/page.py --pictures tutorials/images
 
 The first command starts `kerasnmt serve MODEL`, opens the page in Chromium, and types a sentence of
 ten words. It prints one JSON object: the seconds from the start of the command to the first answer

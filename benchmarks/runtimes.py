@@ -1,6 +1,6 @@
 """Size, quality, speed and memory of exports: SavedModel, CTranslate2 and LiteRT.
 
-    python tests/benchmarks/runtimes.py MODEL
+    python benchmarks/runtimes.py MODEL
 
 Exports a run or a preset for each runtime and in each number format, and translates held-out
 sentences of the built-in corpus, or of `--pairs`, with the search options of the model. CTranslate2

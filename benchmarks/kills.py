@@ -1,6 +1,6 @@
 """Kill a random process of a training at a random time, again and again, and resume it.
 
-    python tests/benchmarks/kills.py --kills 20
+    python benchmarks/kills.py --kills 20
 
 The training is a small one on the built-in corpus, in two processes. The benchmark prints how long
 each kill took until all processes had ended, and compares the losses of all epochs with those of a

@@ -1,6 +1,6 @@
 """Sorting of numbers with a pointer network.
 
-    python tests/benchmarks/sorting.py
+    python benchmarks/sorting.py
 
 Trains `pointer_network_lstm`, with coverage but without its loss, on different lists of 5 to 10
 numbers below 1,000. Each number is a word. The target is the sorted list. Prints a JSON line with

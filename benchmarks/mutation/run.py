@@ -1,8 +1,8 @@
 """Put small faults into the library, one at a time, and check whether the tests notice them.
 
     make mutants                                  # the sample of seed 1
-    python tests/mutation/run.py --seed 2 --rooms text data
-    python tests/mutation/run.py --again tests/mutation/results/seed_1.jsonl
+    python benchmarks/mutation/run.py --seed 2 --rooms text data
+    python benchmarks/mutation/run.py --again benchmarks/mutation/results/seed_1.jsonl
 
 The sample has one fault of each file of five packages. For a fault in `kerasnmt/ROOM/`, the tests
 of `tests/ROOM/` that `make test` runs are run, starting with the tests that name what the file

@@ -1,6 +1,6 @@
 """Test `kerasnmt serve` with random lines of eight clients at once, and stop it during requests.
 
-    python tests/benchmarks/fuzz_server.py saved_models/en_de
+    python benchmarks/fuzz_server.py saved_models/en_de
 
 The lines are those of `fuzz.py`, and texts that are too long for the server. Eight threads send
 them in requests of 1 to 32 lines. Every request must have an answer: translations in UTF-8 with

@@ -1,6 +1,6 @@
 """Start of the command line: the first translation, and the first step of training.
 
-    python tests/benchmarks/startup.py
+    python benchmarks/startup.py
 
 Runs `kerasnmt translate` on one line with each of `--presets`, and `kerasnmt demo` until the first
 step of training is done. They take turns, `--rounds` times. Prints medians: the wall seconds until

@@ -1,7 +1,7 @@
 """Training speed of a zoo model, as one JSON line.
 
-    python tests/benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
-    KERAS_BACKEND=jax python tests/benchmarks/train.py --steps 60
+    python benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
+    KERAS_BACKEND=jax python benchmarks/train.py --steps 60
 
 The sizes are those of small published recurrent models: a joint SentencePiece vocabulary of 8,000
 pieces, embeddings and units of size 256, batches of 64 sentences, a dropout rate of 0.2, label

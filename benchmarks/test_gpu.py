@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.benchmarks import gpu
+from benchmarks import gpu
 
 
 def test_the_table_and_the_file_have_the_rows_up_to_the_time_limit(tmp_path):

@@ -1,6 +1,6 @@
 """Comparison of the models of the zoo on the built-in corpus, with equal sizes, as a table.
 
-    python tests/benchmarks/zoo.py
+    python benchmarks/zoo.py
 
 Each model is trained in a child process, two at a time, on 16,000 pairs for 3 epochs. The
 vocabulary has 3,000 words of both languages. The embeddings and the units have the size 64. The

@@ -1,8 +1,8 @@
 """Compare kerasnmt with other libraries: training steps, training, and translation.
 
-    python tests/benchmarks/peers/compare.py HOME steps --corpus DATA
-    python tests/benchmarks/peers/compare.py HOME fit --corpus DATA --cpu-minutes 40
-    python tests/benchmarks/peers/compare.py HOME decode --corpus DATA    # after fit
+    python benchmarks/peers/compare.py HOME steps --corpus DATA
+    python benchmarks/peers/compare.py HOME fit --corpus DATA --cpu-minutes 40
+    python benchmarks/peers/compare.py HOME decode --corpus DATA    # after fit
 
 HOME is a folder outside the project, for all files. The first call creates an environment in HOME
 for each peer of `--systems`: JoeyNMT 2.3.0, eole 0.6.4 and Transformers 5.24.0 on PyTorch 2.13.0,
@@ -216,7 +216,7 @@ def drive(arguments: argparse.Namespace, system: str, *options: str, cores: set[
     # PyTorch would start a thread for each core of the machine.
     environment = os.environ | {"OMP_NUM_THREADS": str(len(cores))}
     if not peer:
-        environment |= {"PYTHONPATH": str(HERE.parents[2])}
+        environment |= {"PYTHONPATH": str(HERE.parents[1])}
     if not peer and mode != "decode":
         environment |= {"TF_ENABLE_ONEDNN_OPTS": "1"}
     log = results / f"{system}_{mode}.log"

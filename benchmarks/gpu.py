@@ -1,7 +1,7 @@
 """Speed of training and search on a GPU with JAX, as a JSON file and a table, within a time limit.
 
-    PYTHONUNBUFFERED=1 python tests/benchmarks/gpu.py --output gpu.json
-    python tests/benchmarks/gpu.py --small --output gpu.json     # in small, also on a CPU
+    PYTHONUNBUFFERED=1 python benchmarks/gpu.py --output gpu.json
+    python benchmarks/gpu.py --small --output gpu.json     # in small, also on a CPU
 
 The ids are random, with a fixed seed: a vocabulary of 32,000, and 8 to 32 tokens on each side.
 Recurrent models have embeddings and states of the size 1,000; transformers have their own sizes.
@@ -30,10 +30,10 @@ pip works, with the Python version of that machine. The archive has 10 MB; unpac
 
     pip install --no-compile --no-deps --target packages keras namex optree h5py ml_dtypes \\
         absl-py lazy_loader packaging rich markdown-it-py mdurl pygments typing_extensions
-    tar czf gpu.tgz --exclude=kerasnmt/presets packages tests/benchmarks/gpu.py kerasnmt
+    tar czf gpu.tgz --exclude=kerasnmt/presets packages benchmarks/gpu.py kerasnmt
     # On that machine:
     tar xzf gpu.tgz
-    PYTHONUNBUFFERED=1 PYTHONPATH=packages python tests/benchmarks/gpu.py --output gpu.json
+    PYTHONUNBUFFERED=1 PYTHONPATH=packages python benchmarks/gpu.py --output gpu.json
 
 For another version or processor, add `--python-version 3.12 --platform manylinux_2_28_aarch64
 --only-binary :all:`. Delete from `packages` what the machine has.
@@ -359,7 +359,7 @@ def main() -> None:
         return
     os.environ["KERAS_BACKEND"] = "jax"
     sys.modules["tensorflow"] = None  # type: ignore[assignment]  # Keras would import it
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     for row in measure(*arguments.row, arguments.small):
         print(json.dumps(row), flush=True)
 

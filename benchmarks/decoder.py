@@ -1,6 +1,6 @@
 """Training speed of decoders without the output layer, as one JSON line.
 
-    python tests/benchmarks/decoder.py luong_general_lstm luong_general_lstm:input_feeding=true
+    python benchmarks/decoder.py luong_general_lstm luong_general_lstm:input_feeding=true
 
 The decoder of each model reads states and memories of 64 sources of 18 tokens, and 64 targets of 18
 tokens. The embeddings and the units have the size 256. A pass computes the features of all

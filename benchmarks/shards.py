@@ -1,7 +1,7 @@
 """Time and memory of training on shards, as one JSON line per part.
 
-    python tests/benchmarks/shards.py
-    python tests/benchmarks/shards.py --pairs 1_000_000 --model bahdanau_gru
+    python benchmarks/shards.py
+    python benchmarks/shards.py --pairs 1_000_000 --model bahdanau_gru
 
 Writes `--pairs` pairs to `--shards` files `.tsv.gz` in a temporary folder, in a child process. They
 are pairs of the built-in corpus with invented words in front, so that they differ. The parts are

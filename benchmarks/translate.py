@@ -1,6 +1,6 @@
 """Translation speed of a run or an export, as one JSON line.
 
-    python tests/benchmarks/translate.py RUN --source test.en.gz --beam-size 5 --batch-size 64
+    python benchmarks/translate.py RUN --source test.en.gz --beam-size 5 --batch-size 64
 
 Some batches are translated before the clock starts, so that tracing is not measured. With
 KERAS_BACKEND=jax, all batches are translated first, because JAX compiles each shape. The time for

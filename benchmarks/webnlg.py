@@ -1,6 +1,6 @@
 """Copying of unseen names in WebNLG, from `init` to scores.
 
-    python tests/benchmarks/webnlg.py DATA tokenizer.shared.vocabulary_size=800
+    python benchmarks/webnlg.py DATA tokenizer.shared.vocabulary_size=800
 
 DATA is a folder with `train.tsv.gz` and `dev.tsv.gz`: entry, category, number of triples, number
 and comment of the reference, triples and reference. The categories Astronaut and University are

@@ -1,6 +1,6 @@
 """Time of a training step in one and in two processes, and a model of it.
 
-    python tests/benchmarks/processes.py --output processes.json
+    python benchmarks/processes.py --output processes.json
 
 Each process has one thread and one core. For each size (units, rows of a process), the benchmark
 measures the step of two processes that train together, and of two that train the same alone at the

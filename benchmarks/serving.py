@@ -1,7 +1,7 @@
 """Time of an export compared with `model.translate`, as one JSON line per batch size.
 
-    python tests/benchmarks/serving.py RUN --source test.en.gz
-    python tests/benchmarks/serving.py           # an untrained model of the usual size
+    python benchmarks/serving.py RUN --source test.en.gz
+    python benchmarks/serving.py           # an untrained model of the usual size
 
 The same batches of texts are translated in three ways: by `Translator.translate` with a traced
 `ExportModule`, by the export with the TensorFlow C API in this process, and by the export in a

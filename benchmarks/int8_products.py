@@ -1,6 +1,6 @@
 """Products of a recurrent decoder's step on the CPU: float32, and int8 in the ways of TensorFlow.
 
-    TF_ENABLE_ONEDNN_OPTS=1 python tests/benchmarks/int8_products.py
+    TF_ENABLE_ONEDNN_OPTS=1 python benchmarks/int8_products.py
 
 Multiplies activations with the weights of `tatoeba_en_fr_gru`: those of its cell, and of its output
 layer. The rows are the hypotheses of one sentence or of 64 sentences, with a beam of 5. In each

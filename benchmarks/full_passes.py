@@ -1,6 +1,6 @@
 """Speed of the beam search of a Transformer with and without caches, as a JSON line.
 
-    python tests/benchmarks/full_passes.py RUN --source test.en.gz
+    python benchmarks/full_passes.py RUN --source test.en.gz
 
 RUN is the folder of a run of `transformer_tiny` or `transformer_base`. All methods use the same
 weights and the same search, and must return the same translations:

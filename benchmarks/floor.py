@@ -1,6 +1,6 @@
 """Share of the matrix products in the time of a training step.
 
-    python tests/benchmarks/floor.py
+    python benchmarks/floor.py
 
 The benchmark compares two functions of each model:
 

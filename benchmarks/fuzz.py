@@ -1,7 +1,7 @@
 """Test exports with random lines, and print one JSON line per export.
 
-    python tests/benchmarks/fuzz.py saved_models/en_de
-    python tests/benchmarks/fuzz.py                      # three untrained models
+    python benchmarks/fuzz.py saved_models/en_de
+    python benchmarks/fuzz.py                      # three untrained models
 
 The lines are the same in every run. They mix scripts, combining marks, emoji and other astral
 planes, control characters, null bytes and bytes that are not UTF-8. A process without the Python

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.mutations import find_mutations
+from benchmarks.mutation.mutations import find_mutations
 
 PACKAGE = Path(__file__).parents[2] / "kerasnmt"
 

@@ -1,6 +1,6 @@
 """Copying of unseen names by a pointer-generator and by the replacement of unknown words.
 
-    python tests/benchmarks/copying.py
+    python benchmarks/copying.py
 
 Trains `pointer_generator_gru` and `bahdanau_gru` on the built-in corpus, with a vocabulary of 3,000
 words of both languages. It contains one of eight names of the training data. The models translate

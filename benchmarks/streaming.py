@@ -1,6 +1,6 @@
 """Time and memory for a corpus of millions of pairs, as one JSON line per part.
 
-    python tests/benchmarks/streaming.py
+    python benchmarks/streaming.py
 
 Writes a corpus of `--pairs` pairs to a temporary folder. They are pairs of the built-in corpus with
 invented words in front, so that they differ. The parts are: check and read the corpus, train a
