@@ -31,7 +31,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 
 from kerasnmt.serving.check.session_process import SessionProcess
-from kerasnmt.serving.export.version_folder import chosen_version, read_description
+from kerasnmt.serving.runtimes.version_folder import chosen_version, read_description
 
 # First and last code points of the ranges from which lines are drawn.
 _RANGES = {

@@ -25,8 +25,8 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from kerasnmt.cli.loading import load_run
-from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.serving.check.session_process import SessionProcess
+from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 
 
 def untrained(vocabulary_size: int) -> tuple[Any, dict[str, Any]]:

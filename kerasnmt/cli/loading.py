@@ -10,9 +10,6 @@ from kerasnmt.cli.quiet import load_tensorflow, without_talk
 from kerasnmt.nearest_name import nearest_name
 from kerasnmt.preset_folders import CONFIG, METADATA, preset_folder, shipped_presets
 
-# Files in the folders of exports.
-_EXPORTS = ("saved_model.pb", "*/saved_model.pb", "model.tflite", "model.bin")
-
 
 def load_run(
     place: str | Path,
@@ -242,8 +239,7 @@ def load_translator(
     """Load a run, a preset or an export.
 
     Args:
-        place: Run or preset (see `load_run`), export, `<name>/<version>` or `<name>`, or export for
-            CTranslate2 or LiteRT.
+        place: Run or preset (see `load_run`), or export of any runtime.
         beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
         others: Not for exports; see `load_run`.
         search: Not for exports; see `load_run`.
@@ -265,22 +261,22 @@ def load_translator(
         as_scored = warns and not (others or search or beam_size)
         low_score = _trained(place).low_score if as_scored else None
         return Translator(task_of(model, **options), low_score)
+    from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
+
     directory = Path(place)
-    if not any(any(directory.glob(path)) for path in _EXPORTS):
+    found = find_runtime(directory)
+    if found is None:
+        marks = " or a ".join(runtime.mark for runtime in runtimes())
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or the folder of an export, with a "
-            "saved_model.pb, a model.bin or a model.tflite, or a preset. "
-            f"Received: {place}{no_model(place)}"
+            f"{marks}, or a preset. Received: {place}{no_model(place)}"
         )
     if others or search:
         raise ValueError(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "
             f"Received: {directory}, an export."
         )
-    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
-
-    load = _load_ctranslate2 if is_ctranslate2(directory) else _load_with_tensorflow
-    translator = load(directory)
+    translator = _load_export(*found)
     if translates and "text" not in translator.fields:
         raise ValueError(
             f"{directory}: expected an export that translates. Received: an export that reads "
@@ -299,33 +295,14 @@ def load_translator(
     return translator
 
 
-def _load_ctranslate2(directory: Path) -> Any:
-    """Load an export for CTranslate2, without TensorFlow if possible."""
-    with without_talk():  # of TensorFlow, which some tokenizers import
-        from kerasnmt.serving import load_ctranslate2
+def _load_export(runtime: Any, export: Path) -> Any:
+    """Load an export, without TensorFlow if its runtime does not need it."""
+    if runtime.needs_tensorflow:
+        load_tensorflow()
+    with without_talk():
         from kerasnmt.tasks import Translator
 
-        return Translator(load_ctranslate2(directory))
-
-
-def _load_with_tensorflow(directory: Path) -> Any:
-    """Load a SavedModel or a LiteRT model."""
-    load_tensorflow()
-    import tensorflow as tf
-
-    from kerasnmt.serving import load_export, load_lite
-    from kerasnmt.tasks import Translator
-
-    is_lite = (directory / "model.tflite").exists()
-    try:
-        translator = Translator((load_lite if is_lite else load_export)(directory))
-        if is_lite:
-            with without_talk():  # LiteRT writes to standard error at the first search
-                translator.best(["."], contexts=["."] if "context" in translator.fields else None)
-    except (tf.errors.OpError, OSError, IndexError) as error:  # TensorFlow's errors for bad files
-        more = "" if is_lite else "; `kerasnmt check` shows why"
-        raise ValueError(f"{directory}: the export cannot be loaded{more}: {error}") from error
-    return translator
+        return Translator(runtime.load(export))
 
 
 def connect_translator(

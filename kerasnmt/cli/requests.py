@@ -1,21 +1,12 @@
 """Requests from the files that a command names."""
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, islice, repeat
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.cli.lines import is_live, read_chunks
 from kerasnmt.cli.quiet import load_tensorflow
-
-# The options of the command line for the fields of a request.
-_GIVEN = {
-    "text": "texts",
-    "context": "--context FILE",
-    "image": "--image FILES",
-    "story": "--story FILE",
-    "question": "questions",
-}
+from kerasnmt.kinds import field_named, kinds
 
 
 def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
@@ -29,10 +20,14 @@ def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
         ValueError: If the fields differ. The error contains the options of the command line.
     """
     if {*read} != {*given}:
-        expected, received = (
-            " and ".join(_GIVEN[field] for field in fields) for fields in (read, given)
+        raise ValueError(
+            f"Expected {_options(read)}, which this model reads. Received: {_options(given)}."
         )
-        raise ValueError(f"Expected {expected}, which this model reads. Received: {received}.")
+
+
+def _options(names: Sequence[str]) -> str:
+    """Return what to type on the command line for some fields."""
+    return " and ".join(field.option if (field := field_named(name)) else name for name in names)
 
 
 def text_fields(context: Path | None) -> tuple[str, ...]:
@@ -72,98 +67,64 @@ class RequestFiles:
     """Files with the fields of requests.
 
     Args:
-        text: File of texts, one per line, or None for standard input.
-        context: File of contexts, one per line for each text, or None.
-        image: Image files, or None.
-        story: File of stories, with a sentence per line and an empty line between stories, or None.
-            If there is only one story, all questions are about this story.
-        question: File of questions, one per line, or None for standard input.
+        sources: Source of each field: a file, a list of files for images, or None. The field that a
+            kind of requests reads first is read from standard input if it has no source.
 
     Attributes:
         fields: Names of the fields of the requests.
 
     Raises:
-        ValueError: If the files belong to several kinds of requests.
+        ValueError: If the fields belong to no kind of requests.
     """
 
-    def __init__(
-        self,
-        text: Path | None = None,
-        context: Path | None = None,
-        image: Sequence[Path] | None = None,
-        story: Path | None = None,
-        question: Path | None = None,
-    ) -> None:
-        kinds = [(text, context), (image or None,), (story, question)]
-        if sum(any(one is not None for one in kind) for kind in kinds) > 1:
+    def __init__(self, sources: Mapping[str, Any]) -> None:
+        given = [name for name, source in sources.items() if source]
+        kind = next((kind for kind in kinds() if kind.takes(given)), None)
+        if kind is None:
+            known = "; ".join(kind.options() for kind in kinds())
             raise ValueError(
-                "Expected options for one kind of request: texts, images, or stories with "
-                "questions. Received: options for several kinds."
+                f"Expected the options of one kind of request: {known}. Received: "
+                f"{_options(given)}."
             )
-        if question is not None and story is None:
-            raise ValueError("Expected --story FILE with --question. Received: --question alone.")
-        self._lines, self._images = question or text, image or ()
-        self._beside: Any = context or story
-        self.fields: tuple[str, ...]
-        if image:
-            self.fields = ("image",)
-        elif story is not None:
-            self.fields = ("question", "story")
-        else:
-            self.fields = text_fields(context)
+        self._sources = {name: sources.get(name) for name in kind.names}
+        self._lead = next(field for field in kind.fields if field.name == kind.lead)
+        self._others = [field for field in kind.fields if field is not self._lead]
+        self.fields = (kind.lead, *(field.name for field in self._others))
 
     @property
     def live(self) -> bool:
-        """Whether the lines may come slowly, from a terminal or a pipe."""
-        return not self._images and is_live(self._lines)
+        """Whether the values of the first field may come slowly, from a terminal or a pipe."""
+        return self._lead.is_live(self._sources[self._lead.name])
+
+    @property
+    def from_stdin(self) -> bool:
+        """Whether standard input is read."""
+        return self._sources[self._lead.name] is None
 
     def chunks(self, size: int) -> Iterator[dict[str, list[Any]]]:
         """Yield requests of at most `size` rows, as a dict of a list for each field.
 
         Raises:
-            ValueError: If a file is not UTF-8, or the number of contexts or stories differs from
-                the number of texts or questions.
+            ValueError: If a file is not UTF-8, or the fields differ in the number of values.
             OSError: If a file cannot be read.
         """
-        if self._images:
-            for start in range(0, len(self._images), size):
-                yield {"image": [one.read_bytes() for one in self._images[start : start + size]]}
-            return
-        field, *others = self.fields
-        columns = {other: _READERS[other](self._beside) for other in others}
+        lead = self._lead.name
+        columns = {field.name: field.values(self._sources[field.name]) for field in self._others}
         done = 0
-        for lines in read_chunks(self._lines, size):
-            request = {field: lines}
+        for values in self._lead.chunks(self._sources[lead], size):
+            request = {lead: values}
             for other, column in columns.items():
-                request[other] = [*islice(column, len(lines))]
-                if len(request[other]) < len(lines):
+                request[other] = [*islice(column, len(values))]
+                if len(request[other]) < len(values):
                     raise ValueError(
-                        f"Expected one {other} for each {field}. Received: {self._beside} with "
-                        f"{done + len(request[other])}, fewer than there are {field}s."
+                        f"Expected one {other} for each {lead}. Received: {self._sources[other]} "
+                        f"with {done + len(request[other])}, fewer than there are {lead}s."
                     )
-            done += len(lines)
+            done += len(values)
             yield request
         for other, column in columns.items():
             if not isinstance(column, repeat) and next(column, None) is not None:
                 raise ValueError(
-                    f"Expected one {other} for each {field}. Received: {self._beside} with more "
-                    f"than {done}, the number of {field}s."
+                    f"Expected one {other} for each {lead}. Received: {self._sources[other]} with "
+                    f"more than {done}, the number of {lead}s."
                 )
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file."""
-    return chain.from_iterable(read_chunks(path, 1000))
-
-
-def _stories(path: Path) -> Iterator[str]:
-    """Return the stories of a file. A single story is repeated without end."""
-    stories = [
-        "\n".join(group)
-        for blank, group in groupby(_lines(path), lambda line: not line.strip())
-        if not blank
-    ]
-    return repeat(*stories) if len(stories) == 1 else iter(stories)
-
-
-_READERS = {"context": _lines, "story": _stories}

@@ -15,6 +15,7 @@ from kerasnmt.cli.console import progress_console, say
 from kerasnmt.cli.loading import is_trained, load_run, no_model
 from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
+from kerasnmt.kinds import kind_of
 
 
 def serve(
@@ -85,7 +86,6 @@ def serve(
     """
     from kerasnmt.cli.about_model import about_model
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
     from kerasnmt.serving.server.allowed_hosts import AllowedHosts
     from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
     from kerasnmt.serving.server.page_app import PageApp
@@ -95,23 +95,23 @@ def serve(
     console = progress_console()
     signal.signal(signal.SIGTERM, _interrupt)
     limits = {"max_body_bytes": max_body_bytes, "max_text_bytes": max_text_bytes}
-    version = None if is_trained(place) else _version(Path(place))
+    runtime: Any = None
+    version: Any = None
+    if not is_trained(place):
+        runtime, version = _find_export(Path(place))
     if version is None:
         name, number = name or os.path.basename(os.path.abspath(place)), 1
         task = _task(place, console)
-        # These import TensorFlow, which an export does not need.
-        from kerasnmt.serving.server.task_page_models import page_model_of
+        # This imports TensorFlow, which an export does not need.
         from kerasnmt.serving.server.task_session import TaskSession
 
         session: Any = TaskSession(task)
         description: dict[str, Any] = {}
     else:
-        if is_ctranslate2(version):  # without versions
-            name, number = name or version.name, 1
-        else:
-            name, number = name or version.parent.name, int(version.name)
+        folder, number = runtime.version(version)
+        name = name or folder
         with console.status("loading the model"), without_talk():
-            session = _session(version)
+            session = runtime.open(version)
         description = _description(version, console)
 
     def rest_app(session: Any, number: int) -> RestApp:
@@ -121,7 +121,11 @@ def serve(
         model = CurrentVersion(rest_app(session, number))
         page = None  # for a SavedModel of others
         if version is None or description:
-            page_model = page_model_of(task) if version is None else _page_model(model, version)
+            page_model = (
+                kind_of(task.fields).page_model(task)
+                if version is None
+                else _page_model(model, runtime, version)
+            )
             about = {"name": name, **about_model(place, page_model.fields, description)}
             page = PageApp(page_model, about, **limits)
         app = ServerApp(
@@ -143,11 +147,11 @@ def serve(
         if page:
             say(console, f"open http://{address}:{server.port}/ to try it")
             threading.Thread(target=page.warm_up, daemon=True).start()
-        if version is not None and version != Path(place).absolute():
+        if runtime and runtime.versions and version != Path(place).absolute():
             watcher = VersionWatcher(
                 model,
                 version.parent,
-                lambda new: rest_app(_session(new), int(new.name)),
+                lambda new: rest_app(runtime.open(new), int(new.name)),
                 lambda message: say(console, message),
             )
             threading.Thread(target=watcher.watch, args=(poll,), daemon=True).start()
@@ -168,22 +172,20 @@ def _task(place: str, console: Console) -> Any:
         return task_of(model, **options)
 
 
-def _page_model(model: Any, version: Path) -> Any:
+def _page_model(model: Any, runtime: Any, version: Path) -> Any:
     """Return what the page asks of an export, whose version may be replaced."""
-    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
-    from kerasnmt.serving.export.version_folder import read_description
+    from kerasnmt.serving.runtimes.version_folder import read_description
     from kerasnmt.serving.server.page_models import ExportPageModel
 
     def read(number: int) -> dict[str, Any]:
-        alone = is_ctranslate2(version)
-        return read_description(version if alone else version.parent / str(number))
+        return read_description(version.parent / str(number) if runtime.versions else version)
 
     return ExportPageModel(model, read)
 
 
 def _description(version: Path, console: Console) -> dict[str, Any]:
     """Return the description of an export, or an empty dict if it has none for a page."""
-    from kerasnmt.serving.export.version_folder import read_description
+    from kerasnmt.serving.runtimes.version_folder import read_description
 
     try:
         return read_description(version)
@@ -192,43 +194,25 @@ def _description(version: Path, console: Console) -> dict[str, Any]:
         return {}
 
 
-def _version(directory: Path) -> Path:
-    """Return the folder of the version to serve.
+def _find_export(directory: Path) -> tuple[Any, Path]:
+    """Return the export to serve, with its runtime.
 
     Raises:
-        ValueError: If there is no version. The error lists the exports in the folder.
+        ValueError: If there is no export. The error lists the exports in the folder.
     """
-    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
-    from kerasnmt.serving.export.version_folder import chosen_version, model_folders
+    from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
+    from kerasnmt.serving.runtimes.version_folder import model_folders
 
-    if is_ctranslate2(directory):
-        return directory.absolute()
-    version = chosen_version(directory).absolute()
-    if not (version / "saved_model.pb").exists() or not version.name.isdecimal():
+    found = find_runtime(directory.absolute())
+    if found is None:
         exports = ", ".join(map(str, model_folders(directory)))
         below = f", which contains exports. Serve one of them: {exports}" if exports else ""
+        marks = " or a ".join(runtime.mark for runtime in runtimes())
         raise ValueError(
-            "Expected a run, a preset, or the folder of an export, <name> or <name>/<version>, "
-            "with a saved_model.pb, or a model.bin of CTranslate2. "
+            f"Expected a run, a preset, or the folder of an export, with a {marks}. "
             f"Received: {directory}{below or no_model(directory)}"
         )
-    return version
-
-
-def _session(version: Path) -> Any:
-    """Load a version into a session of TensorFlow or CTranslate2."""
-    from kerasnmt.serving.check.saved_model_session import SavedModelSession
-    from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
-    from kerasnmt.serving.export.ctranslate2_session import CTranslate2Session
-
-    if is_ctranslate2(version):
-        return CTranslate2Session(version)
-    try:
-        return SavedModelSession(version)
-    except RuntimeError as error:
-        raise ValueError(
-            f"{version}: the export cannot be loaded; `kerasnmt check` shows why: {error}"
-        ) from error
+    return found
 
 
 def _interrupt(*_: Any) -> NoReturn:

@@ -12,6 +12,7 @@ from kerasnmt.cli.loading import connect_translator, load_translator
 from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, WithRuns
 from kerasnmt.cli.requests import RequestFiles, check_fields
 from kerasnmt.cli.tokens import token_kind
+from kerasnmt.kinds import field_named, kinds
 
 
 def translate(
@@ -44,6 +45,14 @@ def translate(
             metavar="FILE",
             help="File of questions, one per line.",
             show_default="stdin",
+        ),
+    ] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field",
+            metavar="NAME=FILE",
+            help="File of another field that the model reads; repeatable.",
         ),
     ] = None,
     images: Annotated[
@@ -117,7 +126,15 @@ def translate(
             "Expected --image once, before all files, or before each file. Received: --image "
             f"{len(image)} times, and {len(images)} files without it."
         )
-    files = RequestFiles(input, context, [*(image or []), *(images or [])], story, question)
+    sources = {
+        **_named_files(field or []),
+        "text": input,
+        "context": context,
+        "image": [*(image or []), *(images or [])],
+        "story": story,
+        "question": question,
+    }
+    files = RequestFiles(sources)
     fixed = beam_size is not None or bool(search) or bool(with_run)
     _check_source(place, server, (model, version, timeout), fixed)
     if n_best is not None and (scores or alignments):
@@ -146,7 +163,7 @@ def translate(
     if n_best is not None:
         _check_n_best(n_best, translator.description)
     check_fields(translator.fields, files.fields)
-    if files.live and input is None and question is None and sys.stdin.isatty():
+    if files.live and files.from_stdin and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
@@ -163,6 +180,19 @@ def translate(
         done += len(next(iter(request.values())))
         if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
+
+
+def _named_files(fields: list[str]) -> dict[str, Path]:
+    """Return the file of each field of `--field NAME=FILE`."""
+    pairs = [field.partition("=") for field in fields]
+    for name, _, path in pairs:
+        if not (path and field_named(name)):
+            known = ", ".join(field.name for kind in kinds() for field in kind.fields)
+            raise ValueError(
+                f"Expected --field NAME=FILE, with one of the names {known}. Received: --field "
+                f"{name}{'=' + path if path else ''}."
+            )
+    return {name: Path(path) for name, _, path in pairs}
 
 
 def _check_source(

@@ -12,6 +12,7 @@ import keras
 
 from kerasnmt import hooks
 from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.kinds import kind_of
 from kerasnmt.models.in_float32 import in_float32, parts_of_config
 from kerasnmt.models.preset_card import preset_card
 from kerasnmt.models.preset_weights import FORMATS, read_weights, write_weights
@@ -140,7 +141,7 @@ class Preset:
         for name in (TOKENIZER, *([WEIGHTS] if load_weights else [])):
             self._verify(name)
         config, tokenizers = self.config(), self._read_json(TOKENIZER)
-        reads_text = "image" not in self.metadata["inputs"]
+        reads_text = not any(field.binary for field in kind_of(self.metadata["inputs"]).fields)
         forms = ({"shared"}, {"source", "target"}) if reads_text else ({"shared"}, {"target"})
         if tokenizers.keys() not in forms or None in tokenizers.values():
             raise ValueError(

@@ -1,8 +1,9 @@
 """Card of a preset, for readers and model hubs."""
 
-import json
 import shlex
 from typing import Any
+
+from kerasnmt.kinds import code, kind_of
 
 _DEMONSTRATION = (
     "This model is a demonstration: it shows what an architecture learns from artificial data."
@@ -67,39 +68,15 @@ def _table(metadata: dict[str, Any]) -> str:
 def _use(name: str, metadata: dict[str, Any]) -> str:
     """Return code and a command that run the model with the first example, or another request."""
     about, fields = metadata["about"], metadata["inputs"]
-    made_up = dict(zip(fields, fields, strict=True))
-    request = next((one["input"] for one in about.get("examples", [])), made_up)
+    example: dict[str, Any] = next((one["input"] for one in about.get("examples", [])), {})
     search = "".join(f", {key}={value!r}" for key, value in about.get("search", {}).items())
-    model, words = shlex.quote(name), {key: str(request.get(key, key)) for key in fields}
-    before = ""
-    if "image" in fields:
-        before = (
-            "from kerasnmt.data import builtin_scenes\n\n"
-            'images = [scene.image for scene in builtin_scenes(3, "test")]\n'
-        )
-        asked, command = f"caption(images{search})", f"translate {model} --image picture.png"
-    elif "question" in fields:
-        story = _code(words["story"].splitlines())
-        asked = f"answer([{story}], [{_code(words['question'])}])"
-        command = f"translate {model} --story story.txt --question questions.txt"
-    elif "context" in fields:
-        contexts = f"contexts=[{_code(words['context'])}]"
-        asked = f"translate([{_code(words['text'])}], {contexts}{search})"
-        command = f"translate {model} --input texts.txt --context contexts.txt"
-    else:
-        asked = f"translate([{_code(words['text'])}]{search})"
-        command = f"translate {model}"
-    echo = f"echo {shlex.quote(words['text'])} | " if fields == ["text"] else ""
+    request = {name: str(example.get(name, name)) for name in fields}
+    usage = kind_of(fields).usage(request, search)
     return (
-        f"```python\nfrom kerasnmt.zoo import from_preset\n{before}\n"
-        f"model = from_preset({_code(name)})\nprint(model.{asked})\n```\n\n"
-        f"```bash\n{echo}kerasnmt {command}\n```"
+        f"```python\nfrom kerasnmt.zoo import from_preset\n{usage.preparation}\n"
+        f"model = from_preset({code(name)})\nprint(model.{usage.call})\n```\n\n"
+        f"```bash\n{usage.pipe}kerasnmt translate {shlex.quote(name)}{usage.command}\n```"
     )
-
-
-def _code(value: Any) -> str:
-    """Return a text, or a list of texts, as Python code."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _score(about: dict[str, Any]) -> str:

@@ -6,12 +6,12 @@ from .client.grpc_client import GrpcClient
 from .client.rest_client import RestClient
 from .client.serving_client import TransientError
 from .client.translator import SentenceAttention, Translator
-from .export.ctranslate2_export import export_ctranslate2
-from .export.ctranslate2_model import load_ctranslate2
-from .export.export_module import ExportModule
-from .export.litert import export_lite, load_lite
-from .export.saved_model import export_model, export_next_version, load_export
-from .export.stored_weights import StoredWeights
+from .runtimes.ctranslate2.export import export_ctranslate2
+from .runtimes.ctranslate2.model import load_ctranslate2
+from .runtimes.export_module import ExportModule
+from .runtimes.litert.export import export_lite, load_lite
+from .runtimes.saved_model.export import export_model, export_next_version, load_export
+from .runtimes.stored_weights import StoredWeights
 from .server.rest_app import RestApp
 from .server.server_config import write_server_config
 

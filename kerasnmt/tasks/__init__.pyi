@@ -3,11 +3,10 @@
 from .answering import AnsweringTask
 from .captioning import CaptioningTask
 from .explorer import Exploration, Explorer, Inspection, TreeNode, WordChoice
-from .kinds import task_of
 from .search_task import SearchTask
 from .sentence_attention import SentenceAttention
 from .served_model import ServedModel
-from .task import Task
+from .task import Task, task_of
 from .translation import TranslationTask
 from .translator import Translator
 

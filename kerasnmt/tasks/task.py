@@ -9,6 +9,8 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.backends import need_text_backend
+from kerasnmt.kinds import kind_of
+from kerasnmt.models import TextModel
 from kerasnmt.tasks.on_jax import StepsOnJax
 from kerasnmt.tasks.served_model import ServedModel
 from kerasnmt.tasks.steps import Steps
@@ -77,6 +79,25 @@ class Task(ServedModel):
         # There is one concrete function. Looking it up in each call would take 0.5 ms of the 10 ms
         # for a sentence.
         return function.get_concrete_function()
+
+
+def task_of(model: keras.Model, **options: Any) -> Task:
+    """Return the task of a model.
+
+    Args:
+        model: A model of `kerasnmt.models` with tokenizers.
+        **options: Arguments of the task, such as those of `TranslationTask`, `CaptioningTask` or
+            `AnsweringTask`.
+
+    Returns:
+        The task.
+
+    Raises:
+        ValueError: If the model has no task, or an option is not valid for it.
+    """
+    if not isinstance(model, TextModel):
+        raise ValueError(f"Expected a model of kerasnmt.models. Received: {type(model).__name__}.")
+    return kind_of(model.request_fields).task(model, **options)
 
 
 def _on_own_weights(model: keras.Model) -> Callable[[Callable], Callable]:

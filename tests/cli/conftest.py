@@ -252,7 +252,7 @@ def loaded_model(run_folder, load_run_once):
 def server(export_folder):
     """A server of the export in this process."""
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.check.saved_model_session import SavedModelSession
+    from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
     from kerasnmt.serving.server.threaded_server import threaded_server
 
     with SavedModelSession(export_folder) as session:

@@ -1,7 +1,7 @@
 import shutil
 
 ROWS = [
-    *("saved_model", "ops", "load", "signatures", "requests", "n_best", "attention"),
+    *("files", "ops", "load", "signatures", "requests", "n_best", "attention"),
     *("batch_of_one", "odd_inputs", "warmup", "python", "description", "expected"),
     *("latency", "memory"),
 ]
@@ -35,11 +35,11 @@ def test_broken_exports(kerasnmt, export_folder, tmp_path):
 
     (broken / "saved_model.pb").write_bytes(b"nonsense")
     done = kerasnmt("check", broken)
-    assert (done.code, done.err, rows(done)) == (1, "", [("FAIL", "saved_model")])
+    assert (done.code, done.err, rows(done)) == (1, "", [("FAIL", "files")])
 
     (broken / "saved_model.pb").unlink()
     done = kerasnmt("check", broken)
-    assert (done.code, done.err, rows(done)) == (1, "", [("FAIL", "saved_model")])
+    assert (done.code, done.err, rows(done)) == (1, "", [("FAIL", "files")])
 
 
 def test_no_folder(kerasnmt, export_folder, tmp_path):

@@ -26,7 +26,7 @@ def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
     # No graph is traced, because the test checks only the written options.
     monkeypatch.setattr(ExportModule, "signatures", {})
     monkeypatch.setattr(ExportModule, "examples", lambda self: {})
-    monkeypatch.setattr("kerasnmt.serving.export.saved_model._try_out", lambda *_: None)
+    monkeypatch.setattr("kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None)
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
     done = kerasnmt("export", run_folder, directory, *options, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")
@@ -55,7 +55,7 @@ def test_lite(kerasnmt, run_folder, loaded_model, tmp_path, lite_folder, monkeyp
     folder = tmp_path / "en_de"
     options = ("--lite", "--beam-size", 1, "--weights", "int8")
     core = (lite_folder / "model.tflite").read_bytes()  # made once, as it takes seconds
-    monkeypatch.setattr("kerasnmt.serving.export.litert._core", lambda *_: core)
+    monkeypatch.setattr("kerasnmt.serving.runtimes.litert.export._core", lambda *_: core)
     assert kerasnmt("export", run_folder, folder, *options) == (0, f"{folder}\n", "")
     assert sorted(os.listdir(folder)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
     description = json.loads((folder / "kerasnmt.json").read_text())

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from kerasnmt.cli.lines import read_chunks
 from kerasnmt.data import Shards, read_parallel, read_tsv
 from kerasnmt.data.lines import checked_lines
+from kerasnmt.data.live_lines import read_chunks
 
 
 def write(path, content):

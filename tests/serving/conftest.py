@@ -19,7 +19,7 @@ def served_folder(word_model, tmp_path_factory):
 @pytest.fixture(scope="session")
 def served_session(served_folder):
     """This export, loaded like in a server."""
-    from kerasnmt.serving.check.saved_model_session import SavedModelSession
+    from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 
     with SavedModelSession(served_folder / "3") as session:
         yield session
@@ -71,15 +71,16 @@ class ServedHere:
 
     @functools.cached_property
     def session(self):
-        from kerasnmt.serving.check.saved_model_session import SavedModelSession
+        from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 
         return SavedModelSession(self.directory)
 
     def op_support(self):
-        from kerasnmt.serving.check.c_api import op_support
+        from kerasnmt.serving.runtimes.saved_model.c_api import op_support
 
         return op_support(self.directory)
 
+    @property
     def signatures(self):
         return self.session.signatures
 

@@ -8,7 +8,7 @@ from typing import Any
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 
-from kerasnmt.serving.export.version_folder import find_export
+from kerasnmt.serving.runtimes.version_folder import find_export
 from kerasnmt.sizes import check_size
 
 # Texts of a batch in a stream differ in length by less than a factor of two.
@@ -81,7 +81,7 @@ class ExportHandler(ModelHandler):
 
     def load_model(self) -> Any:
         """Load the export, once per process."""
-        from kerasnmt.serving.export.saved_model import load_export
+        from kerasnmt.serving.runtimes.saved_model.export import load_export
         from kerasnmt.tasks import Translator
 
         return Translator(load_export(self.export))

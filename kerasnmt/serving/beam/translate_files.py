@@ -18,7 +18,7 @@ from apache_beam.metrics import Metrics
 
 from kerasnmt.serving.beam.formats import LineFile, ParquetFile, file_format
 from kerasnmt.serving.beam.translate import Translate
-from kerasnmt.serving.export.version_folder import DESCRIPTION
+from kerasnmt.serving.runtimes.version_folder import DESCRIPTION
 
 BROKEN = "broken.tsv"
 # Folders for unfinished files, and for the broken lines of each finished file.

@@ -1,40 +1,31 @@
 """Check that a server can serve an export, and that the export gives the expected answers."""
 
 import functools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerasnmt.kinds import kind_of, kinds
 from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 from kerasnmt.serving.check.session_process import SessionProcess
-from kerasnmt.serving.contract.export_contract import SCORE_TOLERANCE, ExportContract, Outputs, Row
-from kerasnmt.serving.contract.kinds import contract_of, declared_contract
-from kerasnmt.serving.contract.translation_contract import TranslationContract
-from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2, need_export_files
-from kerasnmt.serving.export.version_folder import (
-    DESCRIPTION,
-    chosen_version,
-    model_folders,
-    read_description,
-)
-from kerasnmt.serving.export.warmup import (
-    MOST_WARMUP_REQUESTS,
-    WARMUP_REQUESTS,
-    decode_warmup_request,
+from kerasnmt.serving.contract.export_contract import (
+    ExportContract,
+    Outputs,
+    Row,
+    declared_contract,
 )
 from kerasnmt.serving.protocol.meta_graph import MetaGraph, Signature
+from kerasnmt.serving.runtimes.registry import find_runtime
+from kerasnmt.serving.runtimes.runtime import Runtime, refuse
+from kerasnmt.serving.runtimes.version_folder import model_folders, read_description
 
 _SINGLES = 16
 # Number of timed requests by batch size, and the number of seconds after which none starts.
 _LATENCY_REQUESTS = {1: 50, 32: 20}
 _LATENCY_LIMIT = 10.0
 _MOST_GROWTH = 64_000_000  # bytes
-_WITHOUT_PYTHON = "without the Python package of TensorFlow"
-# With int8 products, a batch rounds other numbers than a single text.
-_INT8_TOLERANCE = 1e-2
 
 
 def check_export(
@@ -44,16 +35,17 @@ def check_export(
     *,
     timeout: float = 300.0,
 ) -> CheckReport:
-    """Check an export in a process that loads it like TF Serving.
+    """Check an export in a process that loads it like a server.
 
-    A child process without the Python package of TensorFlow loads the SavedModel with the
-    TensorFlow C API, and runs requests on the CPU. The answers must fulfil the contract of the
-    export's kind, such as `TranslationContract`, `StoryContract` or `CaptionContract`. The
-    description of the export or, without a description, its inputs determine the kind.
+    A child process loads the export, and runs requests on the CPU. It loads a SavedModel like TF
+    Serving, with the TensorFlow C API and without the Python package of TensorFlow. The answers
+    must fulfil the contract of the export's kind, such as `TranslationContract`, `StoryContract` or
+    `CaptionContract`. The description of the export or, without a description, its inputs determine
+    the kind.
 
     The report has these rows:
 
-    - `saved_model`: The folder contains a SavedModel.
+    - `files`: The folder has the files of an export.
     - `ops`: All ops have a definition and a CPU kernel in TensorFlow or tf-text, so none needs
       Python, a GPU or cuDNN.
     - `load`: The child loads the model.
@@ -82,10 +74,9 @@ def check_export(
     - `memory`: The resident memory of the child after these requests, and its growth. A growth of
       more than 64 MB is a leak.
 
-    An export for CTranslate2 has the row `ctranslate2` instead of `saved_model`, and no `ops`,
-    `warmup`, `python` and `description`. The child loads it with CTranslate2, which verifies the
-    checksums. The expected answers are those that the export gave when it was written. If it
-    computes with int8, scores are compared to 1e-2.
+    An export for another runtime has no `ops`, `warmup`, `python` and `description`, and the child
+    loads it with this runtime. With int8 weights, CTranslate2 computes with int8, so its scores are
+    compared to 1e-2.
 
     Texts are compared exactly, and scores and weights to 1e-4. The check ends if `load`,
     `signatures` or `requests` fails. If the child crashes or hangs, the row fails.
@@ -116,34 +107,44 @@ def check_export(
             "Expected one translation for each text. "
             f"Received: {len(expected)} translations for {len(texts)} texts"
         )
-    version = chosen_version(Path(directory))
-    return CheckReport(version, tuple(_rows(version, texts, expected, timeout)))
+    directory = Path(directory)
+    found = find_runtime(directory)
+    rows = _rows(*found, texts, expected, timeout) if found else [_no_export(directory)]
+    return CheckReport(found[1] if found else directory, tuple(rows))
+
+
+def _no_export(directory: Path) -> CheckRow:
+    models = " or ".join(map(str, model_folders(directory)))
+    hint = f"; did you mean {models}?" if models else ""
+    return CheckRow(
+        "files", False, f"Expected the folder of an export. Received: {directory}{hint}"
+    )
 
 
 def _rows(
-    version: Path, texts: Sequence[str] | None, expected: Sequence[str] | None, timeout: float
+    runtime: Runtime,
+    export: Path,
+    texts: Sequence[str] | None,
+    expected: Sequence[str] | None,
+    timeout: float,
 ) -> Iterator[CheckRow]:
-    saved = not is_ctranslate2(version)
-    if saved:
-        row = _row("saved_model", _check_saved_model, version)
-    else:
-        row = _row("ctranslate2", _check_ctranslate2, version)
+    row = _row("files", _check_files, runtime, export)
     yield row
     if not row.passed:
         return
-    contract: ExportContract = TranslationContract()
+    contract: ExportContract = kinds()[0].contract
     if texts is not None:
         rows: tuple[Row, ...] = tuple((text,) for text in texts)
     else:
         try:
-            contract, rows, expected = _own_examples(version)
+            contract, rows, expected = _own_examples(export)
         except ValueError as error:
             yield CheckRow("expected", False, str(error))
             return
-    with SessionProcess(version, timeout) as process:
-        served = _Served(version, contract, rows, process)
-        if saved:
-            yield _row("ops", _check_ops, served)
+    with SessionProcess(export, timeout) as process:
+        served = _Served(runtime, export, contract, rows, process)
+        for name, check in runtime.checks_before_loading().items():
+            yield _row(name, check, served)
         for name, check in (
             ("load", _check_load),
             ("signatures", _check_signatures),
@@ -158,10 +159,8 @@ def _rows(
                 yield _row(name, _check_further, served, name, further)
         yield _row("batch_of_one", _check_batch_of_one, served)
         yield _row("odd_inputs", _check_odd_inputs, served)
-        if saved:
-            yield _row("warmup", _check_warmup, served)
-            yield _row("python", _check_python, served)
-            yield _row("description", _check_description, served)
+        for name, check in runtime.checks().items():
+            yield _row(name, check, served)
         if expected:
             yield _row("expected", _check_expected, served, expected)
         elif texts is None:
@@ -178,8 +177,9 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
     If the description has no examples, the rows are those of the contract, without answers.
     """
     description = read_description(version)
-    contract = contract_of(description.get("inputs", ()))
-    if contract is None:  # without a description
+    if description:
+        contract = kind_of(description["inputs"]).contract
+    else:
         contract = declared_contract(MetaGraph.from_saved_model(version).signatures)
     rows, answers = contract.described_examples(description)
     return contract, rows or contract.example_rows, answers
@@ -189,7 +189,8 @@ class _Served:
     """Export and the process that serves it, with a cache of requests.
 
     Args:
-        version: Path of the export.
+        runtime: Runtime of the export.
+        export: Path of the export.
         contract: Contract of the export's kind.
         rows: Example rows.
         process: Process that serves the export.
@@ -197,18 +198,20 @@ class _Served:
 
     def __init__(
         self,
-        version: Path,
+        runtime: Runtime,
+        export: Path,
         contract: ExportContract,
         rows: tuple[Row, ...],
         process: SessionProcess,
     ) -> None:
-        self.version, self.contract, self.rows, self.process = version, contract, rows, process
+        self.runtime, self.export = runtime, export
+        self.contract, self.rows, self.process = contract, rows, process
         self._answers: dict[tuple[str, tuple[Row, ...]], Outputs] = {}
 
     @functools.cached_property
     def signatures(self) -> dict[str, Signature]:
         """All signatures, by name."""
-        return self.process.signatures()
+        return self.process.signatures
 
     @property
     def names(self) -> list[str]:
@@ -218,40 +221,7 @@ class _Served:
     @functools.cached_property
     def tolerance(self) -> float:
         """Largest difference of the scores of a text, alone and in a batch."""
-        computes_in_int8 = (
-            is_ctranslate2(self.version) and read_description(self.version)["weights"] == "int8"
-        )
-        return _INT8_TOLERANCE if computes_in_int8 else SCORE_TOLERANCE
-
-    @functools.cached_property
-    def loaded(self) -> Any:
-        """Export that TensorFlow has loaded in this process.
-
-        Raises:
-            RuntimeError: If TensorFlow cannot load it.
-            ValueError: If TensorFlow would confuse its tokenizers; see `load_saved_model`.
-        """
-
-        def load(_: Any) -> Any:
-            from kerasnmt.serving.export.saved_model import load_saved_model  # needs TensorFlow
-
-            return load_saved_model(self.version)
-
-        return _in_tensorflow(load, "TensorFlow in Python cannot load it")
-
-    def settings(self) -> dict[str, Any]:
-        """Return the settings of the export, which the graph contains.
-
-        Raises:
-            RuntimeError: If TensorFlow cannot load the export, or its graph has no description.
-        """
-        loaded = self.loaded
-        try:
-            description = loaded.description  # an export of kerasnmt has this function
-        except AttributeError as error:
-            message = "the graph does not contain its settings; export again"
-            raise RuntimeError(message) from error
-        return json.loads(description().numpy())
+        return self.runtime.tolerance(read_description(self.export))
 
     def ask(self, signature: str, rows: tuple[Row, ...]) -> Outputs:
         """Return the outputs of a signature."""
@@ -259,29 +229,6 @@ class _Served:
         if request not in self._answers:
             self._answers[request] = self.process.run(signature, self.contract.columns(rows))
         return self._answers[request]
-
-
-def _in_tensorflow(run: Callable[[Any], Any], problem: str) -> Any:
-    """Call a function of TensorFlow in this process.
-
-    Args:
-        run: Function that takes the module `tensorflow`.
-        problem: Beginning of the error message.
-
-    Returns:
-        The result of the function.
-
-    Raises:
-        RuntimeError: If TensorFlow raises an error.
-    """
-    import tensorflow as tf
-    import tensorflow_text  # noqa: F401  (registers its ops)
-
-    try:
-        with tf.device("/CPU:0"):  # like the child, because a GPU can round differently
-            return run(tf)
-    except (tf.errors.OpError, OSError, TypeError) as error:
-        raise RuntimeError(f"{problem}: {error}") from error
 
 
 def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
@@ -292,46 +239,20 @@ def _row(name: str, check: Callable[..., str], *arguments: Any) -> CheckRow:
         return CheckRow(name, False, " ".join(str(error).split()))
 
 
-def _refuse(problems: list[str]) -> None:
-    if problems:
-        raise RuntimeError("; ".join(problems))
-
-
-def _check_saved_model(version: Path) -> str:
-    if (version / "model.tflite").exists():
-        raise ValueError(
-            "Expected an export for TF Serving, with a saved_model.pb. "
-            f"Received: {version}, a LiteRT model; `kerasnmt translate {version}` runs it."
-        )
-    if not (version / "saved_model.pb").exists() and (models := model_folders(version)):
-        raise ValueError(
-            "Expected the folder of an export, <name>/<version> or <name>. "
-            f"Received: {version}; did you mean {' or '.join(map(str, models))}?"
-        )
-    MetaGraph.from_saved_model(version)
-    return str(version)
-
-
-def _check_ctranslate2(directory: Path) -> str:
-    need_export_files(directory)
-    return str(directory)
-
-
-def _check_ops(served: _Served) -> str:
-    support = served.process.op_support()
-    _refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
-    return f"{len(support)} ops, each with a definition and a CPU kernel"
+def _check_files(runtime: Runtime, export: Path) -> str:
+    runtime.check_files(export)
+    return str(export)
 
 
 def _check_load(served: _Served) -> str:
-    served.process.signatures()
-    memory = _megabytes(served.process.resident_memory())
-    how = "with CTranslate2" if is_ctranslate2(served.version) else _WITHOUT_PYTHON
-    return f"loaded {how}, {memory} resident"
+    _ = served.signatures
+    package = served.runtime.session_without
+    how = f"without the Python package {package}" if package else f"with {served.runtime.title}"
+    return f"loaded {how}, {_megabytes(served.process.resident_memory())} resident"
 
 
 def _check_signatures(served: _Served) -> str:
-    _refuse(served.contract.signature_problems(served.signatures))
+    refuse(served.contract.signature_problems(served.signatures, served.runtime.lacks))
     return ", ".join(served.names)
 
 
@@ -340,7 +261,7 @@ def _check_requests(served: _Served) -> str:
     for name in served.names:
         outputs = served.ask(name, served.rows)
         problems += served.contract.shape_problems(name, outputs, len(served.rows))
-    _refuse(problems)
+    refuse(problems)
     signatures = "1 signature" if len(served.names) == 1 else f"{len(served.names)} signatures"
     return f"{signatures} answered {len(served.rows)} {served.contract.rows}"
 
@@ -350,7 +271,7 @@ def _check_further(
 ) -> str:
     default, outputs = (served.ask(asked, served.rows) for asked in ("serving_default", name))
     problems, found = check(default, outputs)
-    _refuse(problems)
+    refuse(problems)
     return found
 
 
@@ -359,7 +280,7 @@ def _check_batch_of_one(served: _Served) -> str:
     singles = [served.ask("serving_default", (row,)) for row in served.rows[:_SINGLES]]
     first = {name: values[:_SINGLES] for name, values in together.items()}
     alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
-    _refuse(served.contract.differences(first, alone, served.tolerance))
+    refuse(served.contract.differences(first, alone, served.tolerance))
     return f"{len(singles)} {served.contract.rows}: same answers alone and in the batch"
 
 
@@ -373,7 +294,7 @@ def _check_odd_inputs(served: _Served) -> str:
         found = contract.shape_problems(signature, together, len(rows))
         found = found or contract.encoding_problems(together)
         problems += [f"{signature}: {problem}" for problem in found]
-    _refuse(problems)
+    refuse(problems)
     together = served.ask("serving_default", rows)
     for index, (name, row) in enumerate(odd_rows.items()):
         try:
@@ -383,7 +304,7 @@ def _check_odd_inputs(served: _Served) -> str:
         among = {output: values[index : index + 1] for output, values in together.items()}
         found = contract.differences(among, alone, served.tolerance)
         problems += [f"{name}, alone: {problem}" for problem in found]
-    _refuse(problems)
+    refuse(problems)
     first, *_, last = odd_rows
     return (
         f"{len(rows)} odd {contract.rows}, from {first} to {last}: answered in UTF-8, alone and in "
@@ -391,68 +312,11 @@ def _check_odd_inputs(served: _Served) -> str:
     )
 
 
-def _check_warmup(served: _Served) -> str:
-    path = served.version / WARMUP_REQUESTS
-    if not path.exists():
-        return "no warm-up requests: the first clients of a server will wait longer"
-    records = _in_tensorflow(
-        lambda tf: [*tf.data.TFRecordDataset(str(path)).as_numpy_iterator()],
-        f"{path} cannot be read",
-    )
-    requests = [*map(decode_warmup_request, records)]
-    if len(requests) > MOST_WARMUP_REQUESTS:
-        raise RuntimeError(
-            f"{len(requests)} warm-up requests, but a server takes at most {MOST_WARMUP_REQUESTS}"
-        )
-    for signature, inputs in requests:
-        outputs = served.process.run(signature, inputs)
-        if signature in served.names:
-            size = len(next(iter(inputs.values())))
-            _refuse(served.contract.shape_problems(signature, outputs, size))
-    names = ", ".join(dict.fromkeys(request.signature for request in requests))
-    return f"{len(requests)} requests answered, for {names}"
-
-
-def _check_python(served: _Served) -> str:
-    loaded, columns = served.loaded, served.contract.columns(served.rows)
-
-    def answers(tf: Any) -> dict[str, Any]:
-        inputs = {name: tf.constant(values) for name, values in columns.items()}
-        return {name: loaded.signatures[name](**inputs) for name in served.names}
-
-    problems = []
-    for name, answer in _in_tensorflow(answers, "TensorFlow in Python cannot run it").items():
-        outputs = {key: value.numpy() for key, value in answer.items()}
-        found = served.contract.differences(outputs, served.ask(name, served.rows))
-        problems += [f"{name} {problem}" for problem in found]
-    _refuse(problems)
-    return "same outputs from TensorFlow in Python"
-
-
-def _check_description(served: _Served) -> str:
-    written = read_description(served.version)
-    if not written:
-        raise RuntimeError(f"{served.version / DESCRIPTION} is missing; export again")
-    made_with = served.settings()
-    differing = sorted(
-        name
-        for name in made_with.keys() | written.keys() - {"examples"}
-        if made_with.get(name) != written.get(name)
-    )
-    _refuse(
-        [
-            f"{name} is {written.get(name)!r}, but {made_with.get(name)!r} in the graph"
-            for name in differing
-        ]
-    )
-    return f"{len(made_with)} settings agree with the graph"
-
-
 def _check_expected(served: _Served, expected: Sequence[str]) -> str:
     contract = served.contract
     wanted = np.array([answer.encode() for answer in expected], object)
     received = served.ask("serving_default", served.rows)[contract.answer]
-    _refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
+    refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
     return f"{len(expected)} {contract.answer}s as expected"
 
 

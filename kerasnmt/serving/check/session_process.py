@@ -1,5 +1,6 @@
 """Export that a child process serves."""
 
+import functools
 import json
 import os
 import signal
@@ -15,21 +16,20 @@ import numpy as np
 
 from kerasnmt.serving.check.json_arrays import from_json
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.runtimes.session import Session
 
 # Inputs of a request: the batch of each input, by name.
 Inputs = Mapping[str, Sequence[str | bytes]]
 
 
-class SessionProcess:
+class SessionProcess(Session):
     """Child process that loads an export, and runs requests.
 
-    Like a server, the child loads a SavedModel with the TensorFlow C API, without the Python
-    package of TensorFlow. It loads other exports with CTranslate2. It sees no GPU. If it crashes or
-    does not answer, the waiting call raises an error, and the parent continues.
+    The child opens a session of the export's runtime, like a server. It sees no GPU. If it crashes
+    or does not answer, the waiting call raises an error, and the parent continues.
 
     Args:
-        directory: Path of the folder with `saved_model.pb` or `model.bin`. The first request that
-            needs the model loads it.
+        directory: Path of an export. The first request that needs the model loads it.
         timeout: Number of seconds to wait for each answer. A child that takes longer is killed. The
             first answer includes the start of Python and the loading of the libraries.
 
@@ -57,8 +57,9 @@ class SessionProcess:
         """Return why a server cannot run each op of the model, or empty strings if it can."""
         return self._ask("op_support")
 
+    @functools.cached_property
     def signatures(self) -> dict[str, Signature]:
-        """Return the signatures of the model, by name."""
+        """Signatures of the model, by name."""
         return {
             name: Signature(
                 {key: TensorInfo(**info) for key, info in signature["inputs"].items()},
@@ -104,12 +105,6 @@ class SessionProcess:
         self._process.kill()
         self._process.communicate()
         self._errors.close()
-
-    def __enter__(self) -> "SessionProcess":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _ask(self, method: str, **arguments: Any) -> Any:
         late = threading.Event()

@@ -24,31 +24,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from kerasnmt.serving.check.c_api import op_support
 from kerasnmt.serving.check.json_arrays import to_json
-from kerasnmt.serving.check.saved_model_session import SavedModelSession
-from kerasnmt.serving.export.ctranslate2_model import is_ctranslate2
-from kerasnmt.serving.export.ctranslate2_session import CTranslate2Session
+from kerasnmt.serving.runtimes.registry import find_runtime
+from kerasnmt.serving.runtimes.saved_model.c_api import op_support
+from kerasnmt.serving.runtimes.session import Session
 
 _Inputs = dict[str, list[str]]
-_Session = SavedModelSession | CTranslate2Session
 
 
 def main() -> None:
     """Answer the requests on stdin until it ends.
 
     Raises:
-        SystemExit: If the Python package of TensorFlow has been imported for a SavedModel.
+        SystemExit: If there is no export, or a package has been imported without which the session
+            must run.
     """
     directory = sys.argv[1]
-    saved = not is_ctranslate2(directory)  # CTranslate2 needs TensorFlow for some tokenizers
-    if saved:
-        _refuse_python_tensorflow()
-    open_session: Callable[[str], _Session] = SavedModelSession if saved else CTranslate2Session
+    found = find_runtime(directory)
+    if found is None:
+        sys.exit(f"Expected the folder of an export. Received: {directory}.")
+    runtime, export = found
+    _refuse(runtime.session_without)
     answers = _take_stdout()
-    session = functools.cache(lambda: open_session(directory))
+    session = functools.cache(lambda: runtime.open(export))
     methods: dict[str, Callable[..., Any]] = {
-        "op_support": lambda: op_support(directory),
+        "op_support": lambda: op_support(export),
         "signatures": lambda: _signatures(session()),
         "run": lambda signature, inputs: _run(session(), signature, inputs),
         "time": lambda signature, requests, limit: _time(session(), signature, requests, limit),
@@ -56,8 +56,7 @@ def main() -> None:
     }
     for line in sys.stdin:
         answer = _answer(methods, line)
-        if saved:
-            _refuse_python_tensorflow()
+        _refuse(runtime.session_without)
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -69,7 +68,7 @@ def _answer(methods: dict[str, Callable[..., Any]], line: str) -> dict[str, Any]
         return {"error": str(error)}
 
 
-def _signatures(session: _Session) -> dict[str, Any]:
+def _signatures(session: Session) -> dict[str, Any]:
     return {
         name: {
             "inputs": {key: info._asdict() for key, info in signature.inputs.items()},
@@ -79,12 +78,12 @@ def _signatures(session: _Session) -> dict[str, Any]:
     }
 
 
-def _run(session: _Session, signature: str, inputs: _Inputs) -> dict[str, Any]:
+def _run(session: Session, signature: str, inputs: _Inputs) -> dict[str, Any]:
     outputs = session.run(signature, _encoded(inputs))
     return {name: to_json(array) for name, array in outputs.items()}
 
 
-def _time(session: _Session, signature: str, requests: list[_Inputs], limit: float) -> list[float]:
+def _time(session: Session, signature: str, requests: list[_Inputs], limit: float) -> list[float]:
     seconds = []
     begin = time.perf_counter()
     for inputs in map(_encoded, requests):
@@ -119,9 +118,9 @@ def _take_stdout() -> TextIO:
     return answers
 
 
-def _refuse_python_tensorflow() -> None:
-    if "tensorflow" in sys.modules:
-        sys.exit("Expected a process without the Python package of TensorFlow. It was imported.")
+def _refuse(package: str | None) -> None:
+    if package in sys.modules:
+        sys.exit(f"Expected a process without the Python package {package}. It was imported.")
 
 
 if __name__ == "__main__":

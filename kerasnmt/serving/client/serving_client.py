@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kerasnmt.serving.contract.kinds import declared_contract
+from kerasnmt.serving.contract.export_contract import declared_contract
 from kerasnmt.serving.protocol.meta_graph import Signature
 from kerasnmt.tasks.served_model import ServedModel
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kerasnmt.kinds import kind_of, kinds
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 
 # Texts that a public server can receive. A model must answer each of them, alone and in a batch.
@@ -131,11 +132,14 @@ class ExportContract:
         """
         return {}
 
-    def signature_problems(self, signatures: Mapping[str, Signature]) -> list[str]:
+    def signature_problems(
+        self, signatures: Mapping[str, Signature], absent: Collection[str] = ()
+    ) -> list[str]:
         """Compare the declared signatures of a SavedModel with the contract.
 
         Args:
             signatures: Dict of the signatures. Signatures that are not in the contract are ignored.
+            absent: Names of signatures that the runtime of the export does not have.
 
         Returns:
             A list of missing and extra names, wrong dtypes and wrong shapes.
@@ -148,7 +152,7 @@ class ExportContract:
                 problems += self._tensor_problems(
                     f"{name} output", signatures[name].outputs, outputs
                 )
-            elif name not in self.optional_signatures:
+            elif name not in {*self.optional_signatures, *absent}:
                 problems.append(f"no signature {name!r}")
         return problems
 
@@ -259,6 +263,24 @@ class ExportContract:
         """Return the expected entries without the optional outputs that are absent."""
         absent = {*self.optional_outputs}.difference(found)
         return {name: value for name, value in expected.items() if name not in absent}
+
+
+def declared_contract(signatures: Mapping[str, Signature]) -> ExportContract:
+    """Return the contract for a SavedModel without a description.
+
+    Args:
+        signatures: Dict of the signatures.
+
+    Returns:
+        The contract of the inputs of `serving_default`. If there is no such signature, or its
+        inputs belong to no kind, the contract of translation, whose `signature_problems` lists the
+        differences.
+    """
+    default = signatures.get("serving_default")
+    try:
+        return kind_of(default.inputs if default else ()).contract
+    except ValueError:
+        return kinds()[0].contract
 
 
 def weight_problems(weights: np.ndarray, target: np.ndarray, source: np.ndarray) -> list[str]:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kerasnmt.serving.contract.kinds import contract_of
-from kerasnmt.serving.export.version_folder import newest_version
+from kerasnmt.kinds import kind_of
+from kerasnmt.serving.runtimes.version_folder import newest_version
 from kerasnmt.serving.server.rest_app import RestApp
 
 # Size and time of the last change of each file.
@@ -127,8 +127,11 @@ class VersionWatcher:
         app = self._load(version)
         try:
             for name, signature in app.session.signatures.items():
-                if contract := contract_of(signature.inputs):  # other exports are not kerasnmt's
-                    app.session.run(name, contract.columns(contract.example_rows[:1]))
+                try:
+                    contract = kind_of(signature.inputs).contract
+                except ValueError:  # other exports are not kerasnmt's
+                    continue
+                app.session.run(name, contract.columns(contract.example_rows[:1]))
         except Exception as error:  # whatever it is, the old version stays
             app.session.close()
             raise ValueError(

@@ -10,6 +10,7 @@ from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, Not
 from werkzeug.wrappers import Request, Response
 
 from kerasnmt.columns import without_surrogates
+from kerasnmt.kinds import field_named
 from kerasnmt.serving.server.answers import (
     MAX_BODY_BYTES,
     MAX_TEXT_BYTES,
@@ -123,7 +124,7 @@ class PageApp:
     def _field(self, name: str, value: Any) -> str | bytes:
         if not isinstance(value, str):
             raise ValueError(f"Expected a string in {name!r}. Received: {json.dumps(value):.60}")
-        if name == "image":
+        if (field := field_named(name)) and field.binary:
             return image_bytes(value)
         size = len(value.encode(errors="surrogatepass"))
         if size > self._max_text_bytes:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasnmt.kinds import kind_of
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE
@@ -37,11 +38,12 @@ class PageModel:
 
     def describe(self) -> Document:
         """Return what the page needs to know about the model."""
-        kinds = {"image": "caption", "question": "story"}
-        kind = next((kinds[field] for field in self.fields if field in kinds), "translation")
+        kind = kind_of(self.fields)
         return {
-            "fields": [*self.fields],
-            "kind": kind,
+            "fields": [*kind.names],
+            "widgets": {field.name: field.widget for field in kind.fields},
+            "lead": kind.lead,
+            "drawing": kind.drawing,
             "inspects": self.inspects,
             "note": self.note,
         }

@@ -16,6 +16,7 @@ from werkzeug.exceptions import (
 )
 from werkzeug.wrappers import Request
 
+from kerasnmt.kinds import field_named
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
 from kerasnmt.serving.server.answers import (
@@ -132,7 +133,7 @@ class RestApp:
                     f"Expected at most {self._max_batch} rows in a request. "
                     f"Received: {len(array)} of {key!r}"
                 )
-            if array.dtype == object and key != "image":
+            if array.dtype == object and not ((field := field_named(key)) and field.binary):
                 self._check_lengths(key, array)
         if len({len(array) for array in inputs.values()}) > 1:
             raise BadRequest(

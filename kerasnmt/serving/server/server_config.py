@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.serving.contract.export_contract import WARMUP_BATCH_SIZES
-from kerasnmt.serving.export.version_folder import model_folders
+from kerasnmt.serving.runtimes.version_folder import model_folders
 
 MODELS_CONFIG = "models.config"
 BATCHING_PARAMETERS = "batching_parameters.txt"

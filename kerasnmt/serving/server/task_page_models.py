@@ -87,8 +87,3 @@ class StoryPageModel(PageModel):
         hypotheses = [{"text": one.text, "score": one.log_probability} for one in best]
         sentence = inspection.document() if best else None
         return {"hypotheses": hypotheses, "sentence": sentence}
-
-
-def page_model_of(task: AnsweringTask | SearchTask) -> PageModel:
-    """Return the page model of a task."""
-    return StoryPageModel(task) if isinstance(task, AnsweringTask) else SearchPageModel(task)

@@ -8,8 +8,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from kerasnmt.serving.contract.kinds import contract_of
+from kerasnmt.kinds import kind_of
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.runtimes.session import Session
 from kerasnmt.tasks import Task
 
 
@@ -18,11 +19,11 @@ class _Traced(NamedTuple):
     signature: Signature
 
 
-class TaskSession:
-    """Task of a model in this process, with the interface of `SavedModelSession`.
+class TaskSession(Session):
+    """Session of the task of a model in this process.
 
     Its signatures are those of an export of the model. Each is traced once, when it is first looked
-    up, so that a server need not wait for it. Several threads can run it at the same time.
+    up, so that a server need not wait for it.
 
     Args:
         task: The task.
@@ -42,20 +43,7 @@ class TaskSession:
         )
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Run a signature once.
-
-        Args:
-            signature: Name of the signature.
-            inputs: Dict of the inputs, arrays or lists, with `str` or `bytes` for strings.
-
-        Returns:
-            A dict of the outputs, as arrays of their dtypes. Strings are `bytes` in an array of
-            dtype `object`.
-
-        Raises:
-            RuntimeError: If the run fails, with the message of TensorFlow, or the session is
-                closed.
-        """
+        """Run a signature once; see `Session`."""
         function = self._traced(signature).function
         fields = {name: tf.constant(values, tf.string) for name, values in inputs.items()}
         try:
@@ -65,15 +53,9 @@ class TaskSession:
         return {name: outputs[name].numpy() for name in sorted(outputs)}
 
     def close(self) -> None:
-        """Free the functions. A closed session cannot run again."""
+        """Free the functions; see `Session`."""
         self._closed = True
         self._found.clear()
-
-    def __enter__(self) -> "TaskSession":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _traced(self, name: str) -> _Traced:
         """Return a function with its signature, and trace it the first time."""
@@ -92,7 +74,7 @@ class TaskSession:
         function: Any = self._task.function(name)
         if keras.backend.backend() == "jax":
             # JAX compiles for given shapes, so only an answer shows what the outputs are.
-            contract: Any = contract_of(fields)
+            contract = kind_of(fields).contract
             outputs = function(**contract.columns(contract.example_rows[:1]))
             shapes = {key: [-1] * output.shape.rank for key, output in outputs.items()}
         else:

@@ -102,7 +102,7 @@
 
   // The link of the page holds the sentence.
   function remember() {
-    if (about.fields.includes("image")) return;
+    if (Object.values(about.widgets).includes("image")) return;
     history.replaceState(null, "", `#${new URLSearchParams(state.request)}`);
   }
 
@@ -114,7 +114,7 @@
   }
   function show() {
     part.answer.hidden = false;
-    if (about.kind === "story") return showStory();
+    if (about.drawing === "hops") return showStory();
     showAnswer();
     showChoices();
     showHypotheses();
@@ -122,7 +122,7 @@
     part.details.hidden = false;
     part.alignment.hidden = !sentence;
     if (sentence)
-      part.drawing.replaceChildren(about.kind === "caption"
+      part.drawing.replaceChildren(about.drawing === "regions"
         ? make("p", { class: "note" }, "Point at a word of the caption, or focus it, to see the regions that it looks at.")
         : alignment(sentence, about.inspects ? open : null));
     return undefined;
@@ -186,12 +186,12 @@
   }
 
   // Fields of the request.
-  const NAMES = { text: "Text", context: "Context", story: "Story, one sentence per line", question: "Question" };
   function textField(name) {
-    const box = make("textarea", { id: `field-${name}`, dir: "auto", spellcheck: "false", autocomplete: "off", rows: name === "story" ? 6 : 2,
+    const box = make("textarea", { id: `field-${name}`, dir: "auto", spellcheck: "false", autocomplete: "off", rows: about.widgets[name] === "lines" ? 6 : 2,
       input: () => { state.request[name] = box.value; state.prefix = []; later(search); } });
     part[name] = box;
-    return make("div", {}, make("label", { for: box.id }, NAMES[name] ?? name), box);
+    const label = name[0].toUpperCase() + name.slice(1) + (about.widgets[name] === "lines" ? ", one sentence per line" : "");
+    return make("div", {}, make("label", { for: box.id }, label), box);
   }
   function imageField() {
     const input = make("input", { type: "file", id: "field-image", accept: "image/png,image/jpeg", change: () => read(input.files[0]) });
@@ -224,7 +224,7 @@
     return search();
   }
   function exampleName(example, index) {
-    const text = example.question ?? example.text ?? `image ${index + 1}`;
+    const text = about.widgets[about.lead] === "image" ? `image ${index + 1}` : example[about.lead];
     return text.length > 44 ? `${text.slice(0, 42)}…` : text;
   }
 
@@ -234,7 +234,7 @@
     state.request = Object.fromEntries(about.fields.map((name) => [name, ""]));
     const said = [about.description, about.note].filter(Boolean).join(" ").split("`");
     byId("about").replaceChildren(...said.map((text, index) => (index % 2 ? make("code", {}, text) : text)));
-    const fields = about.fields.map((name) => (name === "image" ? imageField() : textField(name)));
+    const fields = about.fields.map((name) => (about.widgets[name] === "image" ? imageField() : textField(name)));
     const examples = about.examples.map((example, index) =>
       make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
     part.words = make("div", { class: "words", dir: "auto", role: "group", "aria-label": "Answer" });
@@ -245,17 +245,17 @@
     const editor = make("details", {}, make("summary", {}, "Write a translation of your own, and see its score"),
       make("label", { for: "edit" }, "Your translation"), part.edit);
     part.answer = panel("Answer", part.words, part.facts, part.release, part.choices,
-      about.inspects && about.kind === "translation" ? editor : null);
+      about.inspects && about.drawing === "alignment" ? editor : null);
     part.drawing = make("div");
     const data = () => ({ model: about.name, ...state.request, ...state.found, sentence: state.sentence });
-    const drawn = about.kind === "translation";
+    const drawn = about.drawing === "alignment";
     part.alignment = panel(drawn ? "Alignment" : "Where the model looks", part.drawing, saveButtons(drawn ? part.drawing : null, data));
     part.hypotheses = make("div");
     part.branches = make("div", { class: "scroll" });
     part.tree = panel("Search", part.branches, make("p", { class: "note" },
       "Each column is a word of the answer, from the first to the last. The search dropped the gray words. Choose a word to see the best answer with it."));
     part.ranked = panel("Best answers", part.hypotheses);
-    part.details = make("div", {}, part.alignment, about.kind === "story" ? null : [part.ranked, part.tree]);
+    part.details = make("div", {}, part.alignment, about.drawing === "hops" ? null : [part.ranked, part.tree]);
     byId("main").replaceChildren(
       panel("Ask", make("div", {}, fields), make("div", { class: "row", role: "group", "aria-label": "Examples" }, examples), byId("status")),
       part.answer, part.details);
@@ -279,6 +279,6 @@
     window.addEventListener("hashchange", openLink);
     return openLink() ?? (about.examples.length ? useExample(about.examples[0]) : undefined);
   }
-  looks.changed = () => state.sentence && about.kind !== "story" && showAnswer();
+  looks.changed = () => state.sentence && about.drawing !== "hops" && showAnswer();
   start().catch(() => say("The server does not answer.", true));
 })();

@@ -15,15 +15,15 @@ from kerasnmt.serving.contract.translation_contract import (
     EXAMPLE_TEXTS,
     TranslationContract,
 )
-from kerasnmt.serving.export.version_folder import read_description
-from kerasnmt.serving.export.warmup import WarmupRequest, encode_warmup_request
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest, encode_warmup_request
+from kerasnmt.serving.runtimes.version_folder import read_description
 
 pytestmark = pytest.mark.long("writes and checks several exports")
 
 contract = TranslationContract()
 
-ALL_ROWS = ["saved_model", "ops", "load", "signatures", "requests"]
+ALL_ROWS = ["files", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
 ALL_ROWS += ["description", "expected", "latency", "memory"]
 DESCRIPTION = {"inputs": ["text"], "model": "reverser", "beam_size": 2}
@@ -376,10 +376,10 @@ def test_hang_of_the_process_is_a_failed_row(good):
 def test_folder_without_a_saved_model_is_a_failed_row(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
         report = check_export(folder)
-        assert [row.name for row in report.rows] == ["saved_model"]
-        assert "a file saved_model.pb" in failed(report)["saved_model"]
+        assert [row.name for row in report.rows] == ["files"]
+        assert failed(report)["files"].startswith("Expected the folder of an export. Received: ")
     (tmp_path / "model.tflite").touch()
-    assert "a LiteRT model; `kerasnmt translate" in failed(check_export(tmp_path))["saved_model"]
+    assert "without tokenizers.json and kerasnmt.json" in failed(check_export(tmp_path))["files"]
 
 
 def test_wrong_arguments():

@@ -8,10 +8,10 @@ import pytest
 from kerasnmt.serving.check import check_export as check_module
 from kerasnmt.serving.check.check_export import check_export
 from kerasnmt.serving.contract.story_contract import StoryContract
-from kerasnmt.serving.export.version_folder import read_description
-from kerasnmt.serving.export.warmup import WarmupRequest, encode_warmup_request
+from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest, encode_warmup_request
+from kerasnmt.serving.runtimes.version_folder import read_description
 
-ROWS = ["saved_model", "ops", "load", "signatures", "requests", "batch_of_one", "odd_inputs"]
+ROWS = ["files", "ops", "load", "signatures", "requests", "batch_of_one", "odd_inputs"]
 ROWS += ["warmup", "python", "description", "expected", "latency", "memory"]
 STORIES = ["Mary left.\nJohn came.", "one line", ""]
 QUESTIONS = ["Where?", "", "Who?"]
@@ -151,7 +151,7 @@ def test_broken_examples_fail_the_row_of_answers(good, tmp_path, changed):
     path = tmp_path / "assets.extra" / "kerasnmt.json"
     path.write_text(json.dumps(described(**changed)))
     report = check_export(tmp_path)
-    assert [row.name for row in report.rows] == ["saved_model", "expected"]
+    assert [row.name for row in report.rows] == ["files", "expected"]
     assert failed(report)["expected"].startswith(f"{path}: expected the description of an export")
     with pytest.raises(ValueError, match="one answer for each of its examples"):
         read_description(tmp_path)

@@ -7,13 +7,13 @@ import pytest
 from werkzeug.test import Client
 
 from kerasnmt import zoo
+from kerasnmt.kinds import kind_of
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.contract.caption_contract import encode_png
-from kerasnmt.serving.export.version_folder import chosen_version, read_description
+from kerasnmt.serving.runtimes.version_folder import chosen_version, read_description
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
 from kerasnmt.serving.server.page_models import ExportPageModel
-from kerasnmt.serving.server.task_page_models import page_model_of
 from kerasnmt.tasks import Explorer, task_of
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.zoo.tiny_models import TINY
@@ -25,7 +25,7 @@ ABOUT = {"name": "tiny", "description": "A model.", "examples": [{"text": "two"}
 
 
 def client_of(task, **limits):
-    return Client(PageApp(page_model_of(task), ABOUT, **limits))
+    return Client(PageApp(kind_of(task.fields).page_model(task), ABOUT, **limits))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_page_is_small_and_loads_nothing():
 def test_what_the_page_knows(client):
     about = client.get("/page/model").get_json()
     assert about["examples"] == [{"text": "two"}] and about["name"] == "tiny"
-    assert (about["kind"], about["fields"], about["inspects"]) == ("translation", ["text"], True)
+    assert (about["drawing"], about["fields"], about["inspects"]) == ("alignment", ["text"], True)
 
 
 def test_search_has_the_best_sentence(client, task):
@@ -151,7 +151,7 @@ def test_captions():
     model = zoo.show_attend_tell_lstm(tokenizer, **TINY)
     client = client_of(task_of(model, **OPTIONS))
     about = client.get("/page/model").get_json()
-    assert (about["kind"], about["grid"]) == ("caption", [*model.encoder.grid])
+    assert (about["drawing"], about["grid"]) == ("regions", [*model.encoder.grid])
     image = encode_png(9, 7, (200, 10, 0))
     answer = ask(client, "search", {"image": base64.b64encode(image).decode()})
     assert answer["hypotheses"][0]["text"] == model.caption([image], **OPTIONS)[0]
@@ -165,7 +165,7 @@ def test_stories():
     model = zoo.memory_network(words, embedding_dim=4)
     client = client_of(task_of(model))
     about = client.get("/page/model").get_json()
-    assert (about["kind"], about["inspects"]) == ("story", False)
+    assert (about["drawing"], about["inspects"]) == ("hops", False)
     request = {"story": "ann went home", "question": "where is ann"}
     answer = ask(client, "search", request)
     assert answer["hypotheses"][0]["text"] == model.answer([["ann went home"]], ["where is ann"])[0]
@@ -196,7 +196,7 @@ def test_export_gives_what_its_signatures_give(served_folder, served_session, ex
 
 def test_warm_up_answers_the_first_example(task):
     asked = []
-    model = page_model_of(task)
+    model = kind_of(task.fields).page_model(task)
     model.search = lambda request, prefix_ids: asked.append((request, prefix_ids))
     PageApp(model, ABOUT).warm_up()
     assert asked == [({"text": "two"}, [])]

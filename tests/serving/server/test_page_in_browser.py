@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from kerasnmt.kinds import kind_of
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
 from kerasnmt.serving.server.page_models import ExportPageModel
 from kerasnmt.serving.server.server_app import ServerApp
-from kerasnmt.serving.server.task_page_models import page_model_of
 from kerasnmt.serving.server.task_session import TaskSession
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -50,7 +50,7 @@ def served(start):
     def served(name):
         model = from_preset(name)
         task = task_of(model)
-        page_model = page_model_of(task)
+        page_model = kind_of(task.fields).page_model(task)
         page = PageApp(page_model, {"name": name, **about_model(name, page_model.fields, {})})
         rest = CurrentVersion(RestApp(TaskSession(task), name, 1))
         explorer = Explorer(task) if isinstance(task, SearchTask) else task

@@ -8,8 +8,8 @@ from werkzeug.test import Client
 
 from kerasnmt import zoo
 from kerasnmt.serving import RestApp
-from kerasnmt.serving.check.saved_model_session import SavedModelSession
 from kerasnmt.serving.contract.caption_contract import encode_png
+from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.serving.server.task_session import TaskSession
 from kerasnmt.tasks import task_of
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer

@@ -1,1 +1,0 @@
-"""Content of an export, and how it is written and loaded."""

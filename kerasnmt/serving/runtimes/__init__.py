@@ -1,0 +1,1 @@
+"""Exports, and the programs that run them."""

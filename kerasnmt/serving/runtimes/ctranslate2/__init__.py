@@ -1,0 +1,1 @@
+"""CTranslate2, which runs Transformers fast on CPUs."""

@@ -1,0 +1,228 @@
+"""Exports for CTranslate2 that have been loaded, without TensorFlow where that is possible."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS, need_files
+from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
+from kerasnmt.text.without_tensorflow import plain_tokenizer
+
+WEIGHTS = "model.bin"
+_END = "</s>"
+# A beam search ends after this multiple of the beam size in finished hypotheses. With 1, which is
+# CTranslate2's default, it misses the best hypothesis of about 1% of the sentences of Tatoeba.
+_PATIENCE = 2
+# Maximum number of texts in a batch. Longer lists of texts are sorted by length, and divided among
+# the cores.
+_BATCH_SIZE = 16
+
+
+def load_ctranslate2(directory: str | Path) -> ServedModel:
+    """Load an export for CTranslate2, with its tokenizers, for `Translator`.
+
+    It needs the package ctranslate2, which is in the extra `ctranslate2`. It runs on the CPU, where
+    each core translates other texts. With SentencePiece tokenizers, it does not import TensorFlow.
+    Several threads can use it.
+
+    Args:
+        directory: Path of a folder that `export_ctranslate2` wrote.
+
+    Returns:
+        The export. Its signatures are those of a SavedModel, `serving_default`, `n_best` and
+        `attention`.
+
+    Raises:
+        ValueError: If `export_ctranslate2` did not write the folder, a file is damaged, or the
+            package is not installed.
+    """
+    directory = Path(directory)
+    need_export_files(directory)
+    try:
+        description = json.loads((directory / DESCRIPTION).read_bytes())
+        for name, digest in description["files"].items():
+            if sha256(directory / name) != digest:
+                raise ValueError(f"{name} is damaged. Copy or export it again")
+        return CTranslate2Model(directory, description)
+    except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, OSError) as error:
+        raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
+
+
+def need_export_files(directory: Path) -> None:
+    """Raise a `ValueError` if a folder does not have the files of an export for CTranslate2."""
+    need_files(directory, (WEIGHTS, TOKENIZERS, DESCRIPTION), "export_ctranslate2")
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def need_ctranslate2() -> Any:
+    """Return the package ctranslate2.
+
+    Raises:
+        ValueError: If it is not installed. The error says how to install it.
+    """
+    try:
+        import ctranslate2
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            "Expected the package ctranslate2, which runs Transformers. It is not installed. "
+            "Install it: pip install 'kerasnmt[ctranslate2]'"
+        ) from error
+    return ctranslate2
+
+
+class _Found(NamedTuple):
+    """Hypothesis, with its end token.
+
+    Attributes:
+        tokens: Tokens.
+        score: Log-probability divided by the length penalty.
+        weights: Attention weights of each token, or an empty list.
+    """
+
+    tokens: list[str]
+    score: float
+    weights: list[list[float]]
+
+
+class CTranslate2Model(ServedModel):
+    """Model of CTranslate2, with its tokenizers.
+
+    Args:
+        directory: Path of the folder.
+        description: Content of its `kerasnmt.json`.
+    """
+
+    fields = ("text",)
+
+    def __init__(self, directory: Path, description: dict[str, Any]) -> None:
+        self.description = description
+        tokenizers = json.loads((directory / TOKENIZERS).read_bytes())
+        self._source = plain_tokenizer(tokenizers["source"])
+        has_target = "target" in tokenizers
+        self._target = plain_tokenizer(tokenizers["target"]) if has_target else self._source
+        self._source_tokens = _vocabulary(directory, "source")
+        self._target_ids = {
+            one: number for number, one in enumerate(_vocabulary(directory, "target"))
+        }
+        # Several threads for one batch would wait for each other for longer than they compute.
+        self._translator = need_ctranslate2().Translator(
+            str(directory), inter_threads=os.cpu_count() or 1, intra_threads=1
+        )
+        self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
+            "serving_default": self._best,
+            "n_best": self._ranked,
+            "attention": self._attended,
+        }
+
+    def source_lengths(self, text: Sequence[str | bytes]) -> list[int]:
+        """Count the tokens of each text, including the end token."""
+        return [len(ids) + 1 for ids in self._source.encode([*map(_bytes, text)])]
+
+    def _best(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
+        best = [found[0] for found in self._search(self._read(text))]
+        translation = np.array(self._written(best), object)
+        return {"translation": translation, "score": np.array([f.score for f in best], "float32")}
+
+    def _ranked(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
+        shape = (len(text), self.description["beam_size"])
+        translations, scores = np.full(shape, b"", object), np.full(shape, ABSENT_SCORE, "float32")
+        for row, found in enumerate(self._search(self._read(text), number=shape[1])):
+            # Different tokens can give the same text. Only the best of them stays.
+            ranked: dict[bytes, float] = {}
+            for written, one in zip(self._written(found), found, strict=True):
+                ranked.setdefault(written, one.score)
+            for place, (written, score) in enumerate([*ranked.items()][: shape[1]]):
+                translations[row, place], scores[row, place] = written, score
+        return {"translations": translations, "scores": scores}
+
+    def _attended(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
+        source = self._read(text)
+        best = [found[0] for found in self._search(source, with_weights=True)]
+        target = [one.tokens for one in best]
+        source_tokens, target_tokens = _padded(source), _padded(target)
+        weights = np.zeros((*target_tokens.shape, source_tokens.shape[1]), "float32")
+        for row, one in enumerate(best):
+            if one.tokens:
+                weights[row, : len(one.tokens), : len(source[row])] = one.weights
+        return {"source_tokens": source_tokens, "target_tokens": target_tokens, "weights": weights}
+
+    def _read(self, text: Sequence[str | bytes]) -> list[list[str]]:
+        """Return the tokens of each text, with the end token."""
+        most = self.description["max_length"] - 1
+        rows = self._source.encode([*map(_bytes, text)])
+        return [[*(self._source_tokens[number] for number in ids[:most]), _END] for ids in rows]
+
+    def _search(
+        self, source: list[list[str]], *, number: int = 1, with_weights: bool = False
+    ) -> Iterator[list[_Found]]:
+        """Yield the hypotheses of each text, at least `number` if there are so many, best first."""
+        beam_size, alpha = self.description["beam_size"], self.description["length_penalty"]
+        # CTranslate2 divides by n^alpha, which only ranks its finished hypotheses. So Wu's formula
+        # can rank all of them again.
+        wu = self.description["length_normalization"] == "wu"
+        results = self._translator.translate_batch(
+            source,
+            beam_size=beam_size,
+            patience=_PATIENCE,
+            num_hypotheses=_PATIENCE * beam_size if wu and alpha and beam_size > 1 else number,
+            length_penalty=alpha,
+            min_decoding_length=0,
+            max_decoding_length=self.description["max_length"],
+            max_input_length=0,
+            # In a beam search for several texts, CTranslate2 4.8 returns the attention of the first
+            # token of another text.
+            max_batch_size=1 if with_weights else _BATCH_SIZE,
+            disable_unk=self.description.get("allow_unknown") is False,
+            return_end_token=True,
+            return_scores=True,
+            return_attention=with_weights,
+        )
+        for result in results:
+            weights = result.attention or [[]] * len(result.hypotheses)
+            found = [*map(_Found, result.hypotheses, result.scores, weights)]
+            if wu:
+                found = [
+                    one._replace(score=one.score * _from_length_to_wu(one, alpha)) for one in found
+                ]
+                found.sort(key=lambda one: -one.score)
+            yield found
+
+    def _written(self, found: Sequence[_Found]) -> list[bytes]:
+        """Return the text of each hypothesis."""
+        ids = [[self._target_ids[token] for token in one.tokens] for one in found]
+        return [text.encode() for text in self._target.decode(ids)]
+
+
+def _from_length_to_wu(found: _Found, alpha: float) -> float:
+    """Return n^alpha divided by ((5 + n) / 6)^alpha; see `kerasnmt.decoding.SearchOptions`."""
+    length = len(found.tokens)
+    return (6 * length / (5 + length)) ** alpha
+
+
+def _vocabulary(directory: Path, side: str) -> list[str]:
+    """Return the tokens of the source or the target, by id."""
+    shared = directory / "shared_vocabulary.json"
+    path = shared if shared.exists() else directory / f"{side}_vocabulary.json"
+    return json.loads(path.read_bytes())
+
+
+def _padded(rows: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return tokens as `bytes` in an array `[batch, length]`, padded with empty strings."""
+    padded = np.full((len(rows), max(map(len, rows), default=0)), b"", object)
+    for row, tokens in enumerate(rows):
+        padded[row, : len(tokens)] = [token.encode() for token in tokens]
+    return padded
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text

@@ -1,0 +1,84 @@
+"""Module that an export writes, a task with stored weights."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.backends import need_export_backend
+from kerasnmt.kinds import kind_of
+from kerasnmt.serving.contract.export_contract import ExportContract
+from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest
+from kerasnmt.serving.runtimes.stored_weights import StoredWeights
+from kerasnmt.tasks import ServedModel, task_of
+
+
+class ExportModule(ServedModel):
+    """Task of a model, with the weights in the number format of the export.
+
+    Its signatures are the `served` steps of the task; see `kerasnmt.tasks.TranslationTask`,
+    `CaptioningTask` and `AnsweringTask`.
+
+    Args:
+        model: A `kerasnmt.models.TranslationModel`, `CaptionModel` or `MemoryNetwork` with
+            tokenizers.
+        weights: Number format of the stored weights; see `kerasnmt.serving.StoredWeights`.
+        **options: Options of the task, such as `beam_size=5`.
+
+    Raises:
+        ValueError: If the model has no tokenizers, an option is out of range or not valid for the
+            model, or Keras does not run on TensorFlow.
+    """
+
+    def __init__(self, model: keras.Model, *, weights: str = "float32", **options) -> None:
+        need_export_backend()
+        # These are variables of TensorFlow, because a server does not find variables in Keras
+        # layers. The model itself is not tracked, so its optimizer is not exported.
+        self._weights = StoredWeights(model, weights)
+        self._task = task_of(model, applied=self._weights.applied, **options)
+        self.fields = self._task.fields
+        self.contract: ExportContract = kind_of(self.fields).contract
+        self.source_lengths = self._task.source_lengths
+
+    def function(self, name: str) -> Callable[..., Mapping[str, Any]]:
+        """Return the function of a signature, or another function of the task."""
+        return self._task.function(name)
+
+    @property
+    def signatures(self) -> dict[str, Any]:
+        """Traced functions, by the names of their signatures."""
+        return {name: self._task.signatures[name] for name in self._task.served}
+
+    @property
+    def saved(self) -> tf.Module:
+        """Objects that an export tracks: those of the signatures, and `source_lengths`."""
+        saved = tf.Module()
+        saved.weights = self._weights
+        saved.assets = self._task.assets
+        if self.source_lengths is not None:
+            saved.source_lengths = self.source_lengths
+        return saved
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Facts that the signatures do not show, as values for JSON."""
+        return {
+            "inputs": [*self.fields],
+            **self._task.description,
+            "weights": self._weights.kind,
+        }
+
+    def examples(self) -> dict[str, list[str]]:
+        """Return requests with the model's answers, for the check of the export."""
+        contract = self.contract
+        columns = contract.columns([*contract.example_rows, *contract.further_examples()])
+        answers = self.function("serving_default")(**columns)[contract.answer].numpy()
+        examples = {name: [*map(contract.to_json, one)] for name, one in columns.items()}
+        return {**examples, contract.answer: [answer.decode() for answer in answers]}
+
+    def warmup_requests(self) -> Iterator[WarmupRequest]:
+        """Yield requests of several sizes, which a server runs before it reports ready."""
+        for signature in self.signatures:
+            for batch in self.contract.warmup_batches():
+                yield WarmupRequest(signature, batch)

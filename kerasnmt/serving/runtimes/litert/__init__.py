@@ -1,0 +1,1 @@
+"""LiteRT, which runs on small devices."""

@@ -1,0 +1,203 @@
+"""Exports for LiteRT, whose core takes and returns token ids."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.plain_files import (
+    DESCRIPTION,
+    TOKENIZERS,
+    need_files,
+    serialized_tokenizers,
+    write_json,
+)
+from kerasnmt.serving.runtimes.stored_weights import StoredWeights
+from kerasnmt.serving.runtimes.version_folder import refuse_existing
+from kerasnmt.tasks import ServedModel
+from kerasnmt.text import register_tokenizers
+from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
+
+CORE = "model.tflite"
+
+
+def export_lite(
+    model: keras.Model,
+    directory: str | Path,
+    *,
+    weights: str = "float32",
+    **options,
+) -> str:
+    """Write the search of a model for LiteRT, which runs on small devices.
+
+    The folder is written completely or not at all. It contains these files:
+
+    - `model.tflite`: The core, which uses only LiteRT ops.
+    - `tokenizers.json`: The tokenizers with their vocabularies.
+    - `kerasnmt.json`: The options.
+
+    The signature of the core, `serving_default`, takes one sentence:
+
+    - `source_ids`, int32 `[1, source_length]`, of any length, with the end token, not padded.
+    - `extended_source_ids`, of the same shape, if the model copies.
+    - `context_ids`, int32 `[1, context_length]`, if the model reads a context, and
+      `extended_context_ids` if it also copies.
+
+    It returns `ids`, int32 `[1, max_length]`, the best translation with its end token, padded with
+    0, and `score`, float32 `[1]`, the log-probability divided by the length penalty.
+
+    Args:
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
+        directory: Path of the folder to write. It must not exist. Its parents are created if
+            necessary.
+        weights: Number format of the weights: "float32", "float16" or "int8". "float16" halves the
+            size, but is slow, because LiteRT converts the weights to float32 in each step. "int8"
+            has a quarter of the size and is fast, because LiteRT computes with int8; small matrices
+            stay in float32.
+        **options: Options of `kerasnmt.decoding.SearchOptions`, which are fixed in the core.
+
+    Returns:
+        Path of the folder.
+
+    Raises:
+        ValueError: If the folder exists, the model has no tokenizers or computes in half precision,
+            or an option is out of range, or is not one of the search.
+        OSError: If the folder cannot be written.
+    """
+    directory = Path(directory)
+    refuse_existing(directory)
+    if model.compute_dtype != "float32":
+        raise ValueError(
+            f"Expected a model that computes in float32 for LiteRT. Received: {model.name} with "
+            f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
+            "has the same weights."
+        )
+    for name in ("replace_unknown", "split_sentences"):
+        if options.get(name):
+            raise ValueError(
+                f"Expected {name}=False for LiteRT, whose core takes one sentence and returns no "
+                f"attention weights. Received: {name}=True. Export without it, or use model.export."
+            )
+    module = ExportModule(model, weights=weights, **options)  # checks the options
+    if module.contract.answer != "translation":
+        raise ValueError(
+            f"Expected a model that translates for LiteRT. Received: {model.name}, which reads "
+            f"{' and '.join(module.fields)}. Use model.export to write it for TF Serving."
+        )
+    core = _core(model, weights, options)
+    with atomic_folder(directory) as folder:
+        (folder / CORE).write_bytes(core)
+        write_json(folder / TOKENIZERS, serialized_tokenizers(model))
+        write_json(folder / DESCRIPTION, module.description)
+    return str(directory)
+
+
+def load_lite(directory: str | Path) -> ServedModel:
+    """Load an export for LiteRT, with its tokenizers, for `Translator`.
+
+    It needs the package ai-edge-litert, which is in the extra `litert`. It translates one text at a
+    time, and must not be used from several threads.
+
+    Args:
+        directory: Path of a folder that `export_lite` wrote.
+
+    Returns:
+        The export. Its only signature is `serving_default`.
+
+    Raises:
+        ValueError: If `export_lite` did not write the folder, it cannot be loaded, or the package
+            is not installed.
+    """
+    directory = Path(directory)
+    need_files(directory, (CORE, TOKENIZERS, DESCRIPTION), "export_lite")
+    try:
+        return _LiteModule(directory)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
+
+
+class _LiteModule(ServedModel):
+    """Core of an export, with its tokenizers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.description = json.loads((directory / DESCRIPTION).read_bytes())
+        register_tokenizers()
+        tokenizers = {
+            side: keras.saving.deserialize_keras_object(config)
+            for side, config in json.loads((directory / TOKENIZERS).read_bytes()).items()
+        }
+        source, target = tokenizers["source"], tokenizers.get("target", tokenizers["source"])
+        self._search = _interpreter(str(directory / CORE)).get_signature_runner()
+        self._inputs = self._search.get_input_details()
+        self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
+        self._max_length = self.description["max_length"]
+        self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
+        self.signatures = {"serving_default": self._translate}
+        self.source_lengths = self._codec.source_lengths
+        # TensorFlow traces each function in its first call.
+        text = tf.TensorSpec([1], tf.string)
+        self._read = tf.function(
+            lambda *texts: self._encoded(texts),
+            input_signature=[text] * len(self.fields),
+            autograph=False,
+        )
+        self._write = tf.function(self._codec.decode, autograph=False, reduce_retracing=True)
+
+    def _translate(self, **fields: Sequence[str]) -> dict[str, tf.Tensor]:
+        rows = zip(*(tf.constant(fields[name])[:, None] for name in self.fields), strict=True)
+        translations, scores = zip(*(self._translate_one(*row) for row in rows), strict=True)
+        return {"translation": tf.stack(translations), "score": tf.constant(scores, tf.float32)}
+
+    def _translate_one(self, *texts: tf.Tensor) -> tuple[tf.Tensor, float]:
+        inputs, source = self._read(*texts)
+        if source.empty[0]:
+            return tf.constant(""), 0.0
+        found = self._search(**{name: inputs[name].numpy() for name in self._inputs})
+        return self._write(found["ids"], source)[0], found["score"][0]
+
+    def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
+        source = self._codec.encode_source(*texts, max_length=self._max_length)
+        return source.inputs(), source
+
+
+def _interpreter(path: str) -> Any:
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            "Expected the package ai-edge-litert, which runs exports for LiteRT. It is not "
+            "installed. Install it: pip install 'kerasnmt[litert]'"
+        ) from error
+    return Interpreter(path)
+
+
+def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
+    stored = StoredWeights(model)
+    on_stored = stored.applied(model.search)
+    names = ["source_ids", "context_ids"][: 1 + model.reads_context]
+    names += [f"extended_{name}" for name in names if model.copies]
+
+    # The batch size is 1, because LiteRT needs lists of tensors where only the length is unknown.
+    @tf.function(
+        input_signature=[tf.TensorSpec([1, None], tf.int32, name=name) for name in names],
+        autograph=False,
+    )
+    def best(*ids: tf.Tensor) -> dict[str, tf.Tensor]:
+        found = on_stored(dict(zip(names, ids, strict=True)), **search)
+        return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
+
+    with tf.device("CPU"):
+        converter = tf.lite.TFLiteConverter.from_concrete_functions(
+            [best.get_concrete_function()], stored
+        )
+        converter.experimental_enable_resource_variables = False  # weights become constants
+        if weights != "float32":
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if weights == "float16":
+            converter.target_spec.supported_types = [tf.float16]
+        return converter.convert()

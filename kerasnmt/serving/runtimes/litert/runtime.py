@@ -1,0 +1,40 @@
+"""Runtime of exports for LiteRT."""
+
+from pathlib import Path
+from typing import Any
+
+from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS, need_files
+from kerasnmt.serving.runtimes.runtime import Runtime
+from kerasnmt.tasks.served_model import ServedModel
+
+
+class LiteRTRuntime(Runtime):
+    """LiteRT, which runs on small devices."""
+
+    name = "litert"
+    title = "LiteRT"
+    about = "litert runs on small devices, with token ids as inputs and outputs."
+    mark = "model.tflite"
+    lacks = frozenset({"n_best", "attention"})
+
+    def export(self, model: Any, directory: Path, **options: Any) -> str:
+        """Write a folder; see `export_lite`."""
+        from kerasnmt.serving.runtimes.litert.export import export_lite
+
+        return export_lite(model, directory, **options)
+
+    def load(self, export: Path) -> ServedModel:
+        """Load an export; see `load_lite`."""
+        from kerasnmt.serving.runtimes.litert.export import load_lite
+
+        try:
+            served = load_lite(export)
+            # LiteRT reads the whole graph at the first search, and writes about it.
+            served.function("serving_default")(**{field: ["."] for field in served.fields})
+        except (RuntimeError, OSError) as error:
+            raise ValueError(f"{export}: the export cannot be loaded: {error}") from error
+        return served
+
+    def check_files(self, export: Path) -> None:
+        """See `Runtime`."""
+        need_files(export, (self.mark, TOKENIZERS, DESCRIPTION), "export_lite")

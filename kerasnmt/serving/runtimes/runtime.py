@@ -1,0 +1,102 @@
+"""Base class of runtimes, the programs that run exports."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from kerasnmt.serving.contract.export_contract import SCORE_TOLERANCE
+from kerasnmt.serving.runtimes.session import ServedModelSession, Session
+from kerasnmt.tasks.served_model import ServedModel
+
+# A check of an export, which returns its findings, or raises an error about a problem.
+Check = Callable[..., str]
+
+
+class Runtime:
+    """Base class of runtimes.
+
+    A new runtime is a subclass in a folder of its own, listed in `registry.py`.
+
+    Attributes:
+        name: Name for `kerasnmt export --runtime`.
+        title: Name in messages.
+        about: What the runtime is good for, a sentence for help.
+        mark: Name of the file by which an export is known.
+        versions: Whether an export is a folder `<name>` with a folder for each version.
+        only_translates: Whether the runtime answers only requests to translate.
+        needs_tensorflow: Whether an export is loaded with TensorFlow in Python.
+        lacks: Names of the signatures that no export for this runtime has.
+        session_without: Package that must not be imported where a session runs, or None.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
+    mark: ClassVar[str]
+    versions: ClassVar[bool] = False
+    only_translates: ClassVar[bool] = True
+    needs_tensorflow: ClassVar[bool] = True
+    lacks: ClassVar[frozenset[str]] = frozenset()
+    session_without: ClassVar[str | None] = None
+
+    def find(self, directory: Path) -> Path | None:
+        """Return the folder of the export in a directory, or None if there is none."""
+        return directory if (directory / self.mark).exists() else None
+
+    def version(self, export: Path) -> tuple[str, int]:
+        """Return the name and the version of an export, under which a server offers it."""
+        return export.name, 1
+
+    def export(self, model: Any, directory: Path, **options: Any) -> str:
+        """Write an export, completely or not at all, and return its path.
+
+        Args:
+            model: A model with tokenizers.
+            directory: Path of the folder to write.
+            **options: Options of the search and `weights`, their number format.
+
+        Raises:
+            ValueError: If the runtime does not run the model, or has no such option.
+        """
+        raise NotImplementedError
+
+    def load(self, export: Path) -> ServedModel:
+        """Load an export for `Translator`.
+
+        Raises:
+            ValueError: If it cannot be loaded.
+        """
+        raise NotImplementedError
+
+    def open(self, export: Path) -> Session:
+        """Open a session with an export, for a server or the check.
+
+        Raises:
+            ValueError: If it cannot be loaded.
+        """
+        return ServedModelSession(self.load(export))
+
+    def check_files(self, export: Path) -> None:
+        """Check that the files of an export are there.
+
+        Raises:
+            ValueError: If a file is missing.
+        """
+
+    def checks_before_loading(self) -> Mapping[str, Check]:
+        """Return checks of `kerasnmt check` that only this runtime has, by name."""
+        return {}
+
+    def checks(self) -> Mapping[str, Check]:
+        """Return the same, for checks of a loaded export."""
+        return {}
+
+    def tolerance(self, description: Mapping[str, Any]) -> float:
+        """Return by how much the scores of a row may differ, alone and in a batch."""
+        return SCORE_TOLERANCE
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise a `RuntimeError` if a check has found problems."""
+    if problems:
+        raise RuntimeError("; ".join(problems))

@@ -1,0 +1,1 @@
+"""SavedModels, which TF Serving runs."""

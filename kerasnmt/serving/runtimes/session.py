@@ -1,0 +1,74 @@
+"""Base class of sessions, which run the signatures of a model for a server and the check."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from kerasnmt.kinds import kind_of
+from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.tasks.served_model import ServedModel
+
+
+class Session:
+    """Base class of sessions. Several threads can run a session at the same time.
+
+    Attributes:
+        signatures: Mapping of the signatures, with the dtype and shape of each input and output.
+    """
+
+    signatures: Mapping[str, Signature]
+
+    def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run a signature once.
+
+        Args:
+            signature: Name of the signature.
+            inputs: Dict of the inputs, arrays or nested lists, with `str` or `bytes` for strings.
+
+        Returns:
+            A dict of the outputs, as arrays of their dtypes. Strings are `bytes` in an array of
+            dtype `object`.
+
+        Raises:
+            RuntimeError: If the run fails, or the session is closed.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free the model. A closed session cannot run again. To close it twice has no effect."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ServedModelSession(Session):
+    """Session of an export that has been loaded for `Translator`.
+
+    Args:
+        served: The export. Its functions return all outputs of the contract that are not optional.
+    """
+
+    def __init__(self, served: ServedModel) -> None:
+        self._served = served
+        contract = kind_of(served.fields).contract
+        inputs = {name: TensorInfo(name, "string", [-1]) for name in contract.inputs}
+        self.signatures = {
+            name: Signature(
+                inputs,
+                {
+                    output: TensorInfo(output, dtype, [-1] * len(axes))
+                    for output, (dtype, axes) in contract.outputs[name].items()
+                    if output not in contract.optional_outputs
+                },
+            )
+            for name in served.signatures
+        }
+
+    def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run a signature once; see `Session`."""
+        outputs = self._served.signatures[signature](**inputs)
+        return {name: np.asarray(values) for name, values in outputs.items()}

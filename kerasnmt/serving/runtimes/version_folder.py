@@ -1,0 +1,166 @@
+"""Folders of exported versions, `<name>/<version>`."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kerasnmt.atomic_write import publish, unfinished_folder
+from kerasnmt.kinds import kind_of
+from kerasnmt.serving.contract.export_contract import ExportContract
+
+DESCRIPTION = Path("assets.extra", "kerasnmt.json")
+
+
+def write_version(
+    directory: str | Path, write: Callable[[Path], None], number: int | None = None
+) -> Path:
+    """Write a version, completely or not at all.
+
+    The version is written to a hidden folder in `directory`, flushed to the disk, and moved in one
+    operation. A server that watches `directory` never sees an incomplete version, even if the
+    process is killed or the power fails. Hidden folders of killed processes are removed first.
+    Several processes can write versions at the same time.
+
+    Args:
+        directory: Path of the model's folder, `<name>`. It is created if necessary.
+        write: Function that writes the version to the folder that it gets.
+        number: Number of the version, or None for the next one, starting with 1.
+
+    Returns:
+        Path of the version, `<name>/<version>`.
+
+    Raises:
+        ValueError: If the version already exists.
+        OSError: If the version cannot be written.
+    """
+    directory = Path(directory)
+    if number is not None:
+        refuse_existing(directory / str(number))
+    with unfinished_folder(directory) as folder:
+        write(folder)
+        version = directory / str(_next_number(directory, 0) if number is None else number)
+        while not publish(folder, version):  # another process has taken the number
+            if number is None:
+                version = directory / str(_next_number(directory, int(version.name)))
+            else:
+                refuse_existing(version)
+    return version
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise a `ValueError` if the folder of an export already exists."""
+    if os.path.lexists(path):
+        if path.name.isdecimal():
+            following = path.with_name(str(_next_number(path.parent, 0)))
+            instead = f"to the next version, {following}"
+        else:
+            instead = "to another directory"
+        raise ValueError(
+            f"Expected a directory that does not exist. Received: directory='{path}'. "
+            f"Export {instead}."
+        )
+
+
+def newest_version(directory: str | Path) -> Path | None:
+    """Return the version that a server would choose.
+
+    Args:
+        directory: Path of the model's folder, `<name>`, with a folder for each version.
+
+    Returns:
+        Path of the folder with the highest number, or None if there is no version.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        return None
+    versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
+    return max(versions, key=lambda path: int(path.name), default=None)
+
+
+def model_folders(directory: str | Path) -> list[Path]:
+    """Return the folders of the models in a folder such as `saved_models`.
+
+    Args:
+        directory: Path of the parent folder.
+
+    Returns:
+        A sorted list of the folders `<name>` that have a version with a SavedModel.
+    """
+    versions = [path.parent for path in Path(directory).glob("*/*/saved_model.pb")]
+    return sorted({version.parent for version in versions if version.name.isdecimal()})
+
+
+def read_description(version: Path) -> dict[str, Any]:
+    """Read the description of an export.
+
+    Args:
+        version: Path of the version, or of another export with a `kerasnmt.json`.
+
+    Returns:
+        The `description` of the `ExportModule`, or an empty dict if kerasnmt did not write the
+        SavedModel. Its `inputs` determine the kind of the export; see `kind_of`. Its `examples`
+        are a dict with a list for each input, and a list of the model's answers.
+
+    Raises:
+        ValueError: If the file exists but is not a description.
+    """
+    paths = [path for path in (version / DESCRIPTION, version / DESCRIPTION.name) if path.exists()]
+    if not paths:
+        return {}
+    path = paths[0]
+    try:
+        description = json.loads(path.read_bytes())
+        whole = _examples_fit(description, kind_of(description["inputs"]).contract)
+    except (ValueError, KeyError, AttributeError, TypeError):
+        whole = False
+    if not whole:
+        raise ValueError(
+            f"{path}: expected the description of an export in JSON, with one answer for each of "
+            "its examples. Received: another file. Export the model again."
+        )
+    return description
+
+
+def _examples_fit(description: dict[str, Any], contract: ExportContract) -> bool:
+    """Return whether there is one answer for each example, or there are no examples."""
+    names = {*contract.inputs, contract.answer}
+    examples = description.get("examples", {name: [] for name in names})
+    whole = examples.keys() == names and len({*map(len, examples.values())}) == 1
+    return whole and all(map(_are_strings, examples.values()))
+
+
+def chosen_version(directory: Path) -> Path:
+    """Return the folder if it is a version, or else its newest version."""
+    if (directory / "saved_model.pb").exists():
+        return directory
+    return newest_version(directory) or directory
+
+
+def find_export(directory: str | Path) -> tuple[Path, dict[str, Any]]:
+    """Return the version of an export, and its description.
+
+    Args:
+        directory: Path of a version, `<name>/<version>`, or `<name>` for its newest version.
+
+    Raises:
+        ValueError: If there is no export.
+    """
+    version = chosen_version(Path(directory))
+    if not (version / DESCRIPTION).exists():
+        raise ValueError(
+            f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
+            f"directory='{version}'. Write one with model.export or `kerasnmt export`."
+        )
+    return version, read_description(version)
+
+
+def _are_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _next_number(directory: Path, least: int) -> int:
+    """Return a number above `least` and above all existing versions."""
+    newest = newest_version(directory)
+    return max(least, int(newest.name) if newest else 0) + 1
