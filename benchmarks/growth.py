@@ -1,6 +1,6 @@
 """Time and memory of a training step and of a search, as the work grows.
 
-    python benchmarks/growth.py --plot tutorials/images
+    python benchmarks/growth.py --plot benchmarks/results
 
 The work grows along one axis at a time: the length of the source, the length of the target, the
 batch, the vocabulary, the units, or the beam. The other sizes are those of `Sizes`. The models are
