@@ -155,6 +155,6 @@ class Decoder(Composite, keras.layers.Layer):
             ValueError: If the attention has no heads.
         """
         raise ValueError(
-            "Expected a decoder with attention heads, such as that of transformer_tiny. "
+            "Expected a decoder with attention heads, such as the decoder of transformer_tiny. "
             f"Received: {type(self).__name__}. Use model.attend to get its attention weights."
         )

@@ -21,7 +21,7 @@ class _Traced(NamedTuple):
 class TaskSession:
     """Task of a model in this process, with the interface of `SavedModelSession`.
 
-    Its signatures are those of an export of the model. Each is traced once, when it is first looked
+    It has the signatures of an export of the model. Each is traced once, when it is first looked
     up, so that a server need not wait for it. Several threads can run it at the same time.
 
     Args:
