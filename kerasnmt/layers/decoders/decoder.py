@@ -103,7 +103,7 @@ class Decoder(Composite, keras.layers.Layer):
             memory: From `project_memory`. The hypotheses of a row share it; it is never tiled.
 
         Returns:
-            Outputs and records of one position, like those of `call`; and the new state.
+            Outputs and records of one position, as in `call`; and the new state.
         """
         raise NotImplementedError
 
