@@ -9,10 +9,10 @@ not UTF-8. In turns, `--rounds` times:
 - `kerasnmt translate EXPORT --input` translates the file without broken lines in one process.
 - `kerasnmt translate-files` translates four files of all lines in `--workers` processes.
 
-CPU seconds are those of all processes, with their start. `ratio` is the number of lines per CPU
-second of Beam divided by that of `translate`. Then `translate-files` is killed when about half of
-the lines are translated, and runs again. Both outputs must have each line once, in order, and
-`broken.tsv` each broken line.
+CPU seconds cover all processes, with their start. `ratio` is the number of lines per CPU
+second of Beam divided by the number of `translate`. Then `translate-files` is killed when about
+half of the lines are translated, and runs again. Both outputs must have each line once, in order,
+and `broken.tsv` each broken line.
 """
 
 import argparse

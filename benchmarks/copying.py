@@ -6,7 +6,7 @@ Trains `pointer_generator_gru` and `bahdanau_gru` on the built-in corpus, with a
 words of both languages. It contains one of eight names of the training data. The models translate
 the split whose names occur in no other split, `bahdanau_gru` with `replace_unknown=True`. The
 benchmark counts the names of the references that the translations have at the same places among
-their names. It also compares the translations of the exports with those of the models, and prints a
+their names. It also compares the translations of exports and models, and prints a
 JSON line for each model.
 """
 

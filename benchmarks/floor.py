@@ -208,7 +208,7 @@ def floor_of(parts: list[Part]) -> Callable[[], list[tf.Tensor]]:
 
 
 def step_of(name: str, options: dict) -> Callable[[], dict]:
-    """Return a training step like that of `fit`, traced for batches of any size."""
+    """Return a training step as in `fit`, traced for batches of any size."""
     model = get_model(name)(VOCABULARY, **options)
     model.compile(Adam(1e-3, global_clipnorm=1.0), label_smoothing=0.1)
     rng = np.random.default_rng(1)

@@ -2,7 +2,7 @@
 
     python benchmarks/fuzz_server.py saved_models/en_de
 
-The lines are those of `fuzz.py`, and texts that are too long for the server. Eight threads send
+The lines come from `fuzz.py`, with texts that are too long for the server. Eight threads send
 them in requests of 1 to 32 lines. Every request must have an answer: translations in UTF-8 with
 finite scores, which are the same for a line alone, or an error with the code 400. The mean memory
 over the last tenth of the requests must be within 5% of the mean over the first tenth. Then five

@@ -12,9 +12,9 @@ measures these rows:
   full precision. The relative difference of each loss is at most `TOLERANCE`.
 - **fit**, at two batch sizes: the compile time is the first step without the mean time of a step.
   The tokens are real target tokens, without padding. The memory is the peak of the device so far,
-  on a CPU that of the whole process.
+  on a CPU the peak of the whole process.
 - **greedy** and **beam 5**: the search of 32 tokens for each source; a step is a whole search. The
-  memory is that of the compiled program.
+  memory is what the compiled program needs.
 
 "Matrix products" is their share of the time of the GPU's kernels, by the names of the kernels. It
 is empty on a CPU, whose profile does not separate the products. A row that fails says why. After
@@ -62,7 +62,7 @@ LARGE = {"embedding_dim": 1000, "units": 1000}
 TINY = {"embedding_dim": 16, "units": 16}
 TINY_TRANSFORMER = {"units": 16, "num_heads": 2, "hidden_units": 32}
 TINY_TRANSFORMER |= {"encoder_layers": 1, "decoder_layers": 1}
-# The options of each model, and those of the small model.
+# The options of each model, and of the small model.
 MODELS: dict[str, tuple[dict, dict]] = {
     "bahdanau_gru": (LARGE, TINY),
     "luong_general_lstm": ({**LARGE, "fused": True}, {**TINY, "fused": True}),

@@ -1,9 +1,9 @@
 """Time and memory of a training step and of a search, as the work grows.
 
-    python benchmarks/growth.py --plot tutorials/images
+    python benchmarks/growth.py --plot benchmarks/results
 
 The work grows along one axis at a time: the length of the source, the length of the target, the
-batch, the vocabulary, the units, or the beam. The other sizes are those of `Sizes`. The models are
+batch, the vocabulary, the units, or the beam. `Sizes` has the other sizes. The models are
 `bahdanau_gru`, with embeddings of the same size as the units, and `transformer_tiny` with these
 units. Nothing is padded. Each runs on one thread:
 
@@ -20,9 +20,10 @@ oneDNN is on. Each graph has a process of its own. The points of a graph are mea
 smallest to the largest, because the allocator keeps what it frees.
 
 Then prints a line for each axis. `slope` is the exponent of the time: the slope of a line through
-the logarithms of the upper half of the points. `expected` is that of the operations that `Sizes`
-counts, the products of matrices and the values that pass through other functions, and `mb` is the
-memory at the end of the axis. A slope above `expected` shows work that the equations do not need.
+the logarithms of the upper half of the points. `expected` is the slope of the operations that
+`Sizes` counts, the products of matrices and the values that pass through other functions, and `mb`
+is the memory at the end of the axis. A slope above `expected` shows work that the equations do not
+need.
 """
 
 import argparse

@@ -2,10 +2,10 @@
 
     TF_ENABLE_ONEDNN_OPTS=1 python benchmarks/int8_products.py
 
-Multiplies activations with the weights of `tatoeba_en_fr_gru`: those of its cell, and of its output
-layer. The rows are the hypotheses of one sentence or of 64 sentences, with a beam of 5. In each
-way, the weights stay int8 in memory. Prints the microseconds of CPU time for each product, and the
-ratio to float32. An int8 product includes the rounding of its activations.
+Multiplies activations with the weights of the cell and of the output layer of
+`tatoeba_en_fr_gru`. The rows are the hypotheses of one sentence or of 64 sentences, with a beam of
+5. In each way, the weights stay int8 in memory. Prints the microseconds of CPU time for each
+product, and the ratio to float32. An int8 product includes the rounding of its activations.
 
 - `MatMul` casts the weights to float32 for each product.
 - `BatchMatMulV3` multiplies int8 by int8 to int32.

@@ -1,10 +1,10 @@
-"""Kill a random process of a training at a random time, again and again, and resume it.
+"""Kill a random process of a training run at a random time, again and again, and resume it.
 
     python benchmarks/kills.py --kills 20
 
-The training is a small one on the built-in corpus, in two processes. The benchmark prints how long
-each kill took until all processes had ended, and compares the losses of all epochs with those of a
-training without interruption.
+The run is a small one on the built-in corpus, in two processes. The benchmark prints how long
+each kill took until all processes had ended, and compares the losses of all epochs with a run
+without interruption.
 """
 
 import argparse
@@ -25,7 +25,7 @@ data: {train: {builtin: 96}, validation: {builtin: 16}, max_length: 13}
 training: {epochs: 24, batch_size: 16, checkpoint_every: 2, seed: 1}
 search: {max_length: 13}
 """
-# Seconds from the start of a training to a kill: some while it starts, most while it trains.
+# Seconds from the start of training to a kill: some while it starts, most while it trains.
 SOONEST, LATEST = 5.0, 40.0
 
 
@@ -43,7 +43,7 @@ def start(folder, run, *words):
 
 
 def finish(process):
-    """Wait for the end of a training that is not killed."""
+    """Wait for the end of a run that is not killed."""
     _, error = process.communicate()
     if process.returncode:
         raise RuntimeError(error)

@@ -7,9 +7,10 @@ measures the step of two processes that train together, and of two that train th
 same time, so that both have the same share of the machine. Rows have 20 source and 20 target
 tokens, the vocabulary has 4,000 ids, and the model is `bahdanau_gru`. It prints
 
-- strong scaling: the time of a step of one process, divided by that of two that share its rows;
-- weak scaling: the time of a step alone, divided by that of two together with as many rows each;
-- the bytes that a step sends through the loopback device, beside those of a ring all-reduce;
+- strong scaling: the time of a step of one process, divided by the time of two that share its rows;
+- weak scaling: the time of a step alone, divided by the time of two together with as many rows
+  each;
+- the bytes that a step sends through the loopback device, beside a ring all-reduce;
 - the model, fitted on every other size, and its errors on the other sizes:
 
       alone    = a + b * floating-point operations + c * parameters

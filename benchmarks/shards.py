@@ -4,12 +4,12 @@
     python benchmarks/shards.py --pairs 1_000_000 --model bahdanau_gru
 
 Writes `--pairs` pairs to `--shards` files `.tsv.gz` in a temporary folder, in a child process. They
-are pairs of the built-in corpus with invented words in front, so that they differ. The parts are
-those of `kerasnmt train` with a pattern: check all lines, train a tokenizer on a sample, read an
+are pairs of the built-in corpus with invented words in front, so that they differ. They do
+the work of `kerasnmt train` with a pattern: check all lines, train a tokenizer on a sample, read an
 epoch in batches of 64 pairs, and make training steps of `--model` on its last batches. Each line
 has the wall seconds, the CPU seconds of all threads, the resident memory at the end of the part,
 and the peak memory so far, in MB. The memory is also printed after each tenth of the epoch. The
-last line compares the CPU seconds of a batch with those of a step.
+last line compares the CPU seconds of a batch and of a step.
 """
 
 import argparse

@@ -3,7 +3,7 @@
     python benchmarks/train.py --source train.en.gz --target train.de.gz --steps 60
     KERAS_BACKEND=jax python benchmarks/train.py --steps 60
 
-The sizes are those of small published recurrent models: a joint SentencePiece vocabulary of 8,000
+Small published recurrent models have these sizes: a joint SentencePiece vocabulary of 8,000
 pieces, embeddings and units of size 256, batches of 64 sentences, a dropout rate of 0.2, label
 smoothing of 0.1, and Adam of `kerasnmt.training`. Transformers have their default sizes and dropout
 rates. The benchmark measures `--steps` steps after `--warmup` steps, so that tracing is not

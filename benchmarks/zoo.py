@@ -9,7 +9,7 @@ dropout rate is 0.1, the batch size is 16, and Adam has a cosine schedule that s
 The models are scored on 300 held-out pairs: BLEU of greedy translations, of all sentences and of
 the sentences with more than 15 words, perplexity of the references, and the alignment error rate of
 the attention, given the references, against the gold alignment. Target tokens per CPU second are
-those of training, including tracing. Three rows show options. One row is IBM model 1, trained on
+measured in training, including tracing. Three rows show options. One row is IBM model 1, trained on
 the same pairs and the test pairs. `copying.py` is the benchmark of models that copy.
 
 `--models` selects rows. `--output` appends a JSON line for each finished row to a file.

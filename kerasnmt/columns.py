@@ -11,7 +11,7 @@ def as_texts(name: str, values: Any) -> list[str]:
     """Return the texts of an argument.
 
     Args:
-        name: Name of the argument, for the error.
+        name: Name of the argument, used in error messages.
         values: List, tuple, array, tensor, pandas Series, generator or another iterable of strings.
 
     Returns:
@@ -42,7 +42,7 @@ def as_weights(name: str, values: Any) -> np.ndarray:
     """Return the weights of an argument.
 
     Args:
-        name: Name of the argument, for the error.
+        name: Name of the argument, used in error messages.
         values: List, array, tensor, pandas Series, generator or another iterable of numbers, or of
             rows with one number.
 
@@ -67,9 +67,9 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
     """Return the rows of an argument.
 
     Args:
-        name: Name of the argument, for the error.
+        name: Name of the argument, used in error messages.
         values: An iterable, but not a string, bytes, a dict, a set or a DataFrame.
-        content: Content of the rows, for the error, such as "texts".
+        content: Content of the rows, used in error messages, such as "texts".
 
     Returns:
         A list of the rows. The strings of a tensor become `str`.

@@ -1,4 +1,4 @@
-"""Folders of presets, including those of the library in `kerasnmt/presets`."""
+"""Folders of presets, including the library's own in `kerasnmt/presets`."""
 
 import os
 from pathlib import Path

@@ -18,8 +18,8 @@ def as_float16(values: np.ndarray, name: str, remedy: str) -> np.ndarray:
 
     Args:
         values: Weights, float32.
-        name: Name of the weights, for the error.
-        remedy: Remedy for the error, such as "Export with weights='float32'."
+        name: Name of the weights, used in error messages.
+        remedy: Remedy in the error message, such as "Export with weights='float32'."
 
     Raises:
         ValueError: If a value is not finite, or too large for float16.
@@ -43,7 +43,7 @@ def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     Args:
         values: A matrix, float32. If it has more than two axes, the first or the last axis has the
             scales.
-        name: Name of the weights, for the error.
+        name: Name of the weights, used in error messages.
 
     Returns:
         int8 values of the same shape, and float32 scales of a shape that broadcasts to it.

@@ -12,7 +12,7 @@ minutes.
 DATA is a folder with `train.tsv`, `validation.tsv` and `test.tsv`: a source, a tab and a target in
 each line, as `zoo/bahdanau_gru_tatoeba/prepare.py` writes them. Or it is the folder of Multi30k,
 English to German, that its model card describes, with `train`, `val` and `test_2016_flickr`, each
-as `.en.gz` and `.de.gz`. BLEU compares with all references of a sentence, those of consecutive
+as `.en.gz` and `.de.gz`. BLEU compares with all references of a sentence, from consecutive
 lines. All files of a corpus are in `HOME/NAME`, where NAME is the name of DATA.
 
 All systems share a joint SentencePiece vocabulary of 8,000 pieces, a dropout rate of 0.2, label
@@ -31,7 +31,7 @@ smoothing of 0.1, Adam, gradients of norm 1 at most, and batches of 64 pairs:
   falls with the square root of the steps. The peers are eole and the `MarianMTModel` of Hugging
   Face's Transformers, with `Seq2SeqTrainer`.
 - The exports of `transformer_tiny` for CTranslate2, in float32 and int8, only translate. Their
-  memory includes that of TensorFlow, which writes them.
+  memory includes TensorFlow, which writes them.
 
 The peers use their default settings, and differ in these:
 
@@ -156,7 +156,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def with_references(pairs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with all its references, those of consecutive pairs, between tabs."""
+    """Yield each sentence with all its references, from consecutive pairs, between tabs."""
     for source, group in groupby(pairs, itemgetter(0)):
         yield source, "\t".join(target for _, target in group)
 

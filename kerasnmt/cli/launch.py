@@ -61,7 +61,7 @@ def launch(
 
 
 class _Group:
-    """Processes of one training.
+    """Processes of one training run.
 
     Args:
         count: Number of processes.

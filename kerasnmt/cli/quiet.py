@@ -75,7 +75,7 @@ def _uncollected() -> Iterator[None]:
 
 @contextmanager
 def without_talk() -> Iterator[None]:
-    """Hide what C++ libraries, such as those of TensorFlow, write while they are loaded.
+    """Hide what C++ libraries, such as TensorFlow's, write while they are loaded.
 
     These messages are about the machine. No setting disables them, because the libraries write them
     before their logging is configured. If loading fails, they are shown on standard error.

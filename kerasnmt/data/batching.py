@@ -19,7 +19,7 @@ from kerasnmt.text.translation_codec import TranslationCodec
 
 # AutoGraph takes long to convert functions, and none of these has a condition or a loop on tensors.
 _without_autograph = tf.autograph.experimental.do_not_convert
-# Distance between the seeds of two trainings, so that no epochs of theirs have the same order.
+# Distance between the seeds of two training runs, so that none of their epochs have the same order.
 SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
     "Expected a tf.data.Dataset of (source, target) string scalars, as from read_parallel, tuples "
@@ -79,8 +79,8 @@ def batches(
 
     Args:
         pairs: Pairs in one of these forms: a dataset of `(source, target)` string scalars, such as
-            that of `read_parallel`; an iterable of tuples of `str` that begin with source and
-            target, such as that of `builtin_corpus`; a tuple of two columns, `(sources, targets)`,
+            `read_parallel` returns; an iterable of tuples of `str` that begin with source and
+            target, such as `builtin_corpus` returns; a tuple of two columns, `(sources, targets)`,
             such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a pandas
             DataFrame; an iterable of dicts; a function that returns one of these, which is called
             in each epoch, and whose pairs are read one by one; or `Shards`, which are read in
@@ -212,7 +212,7 @@ def batches(
             windows = windows.map(filling.fill)
         windows = windows.map(partial(_for_fit, tokenizers[1].vocabulary_size))
         if shuffle:
-            # Shuffle the batches too: those of a window are sorted, and the remainders of the
+            # Shuffle the batches too: within a window they are sorted, and the remainders of the
             # buckets come at the end of the epoch, shortest first.
             windows = shuffled(windows, buckets.mixed)
         return windows

@@ -24,8 +24,8 @@ def save_batches(dataset: Any, path: str | os.PathLike) -> None:
         dataset: A finite `tf.data.Dataset` of `(inputs, targets, sample_weight)` from `batches`.
             The file keeps the order of its batches.
         path: Path of the file, an uncompressed NumPy archive, which ends with `.npz`. It contains
-            arrays `NAME/NUMBER` for each batch, where the names are those of the inputs, `targets`
-            and `sample_weight`, and arrays `shapes/NAME`, int64 `[batches, rank]`.
+            arrays `NAME/NUMBER` for each batch, named after the inputs, `targets` and
+            `sample_weight`, and arrays `shapes/NAME`, int64 `[batches, rank]`.
 
     Raises:
         ValueError: If the path does not end with `.npz`, or the dataset is empty or infinite.

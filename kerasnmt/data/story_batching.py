@@ -96,8 +96,8 @@ def _columns(questions: Sequence[StoryQuestion]) -> list[list]:
         parts = question[:3] if isinstance(question, tuple | list) else ()
         if len(parts) != 3 or not all(isinstance(text, str) for text in parts[1:]):
             raise ValueError(
-                "Expected tuples of a story (a list of sentences), a question and an answer, such "
-                f"as those of read_babi. Received: {question!r:.200}."
+                "Expected tuples of a story (a list of sentences), a question and an answer, as "
+                f"read_babi returns them. Received: {question!r:.200}."
             )
         rows.append((as_texts(f"the story of question {number}", parts[0]), *parts[1:]))
     if not rows:

@@ -101,7 +101,7 @@ def as_column(text: str) -> Column:
 
 
 def _ending(path: str | os.PathLike) -> str:
-    """Return the ending of a file's name, without that of its compression, in lower case."""
+    """Return the ending of a file's name, without the ending of its compression, in lower case."""
     path = Path(path)
     return (Path(path.stem) if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 

@@ -48,7 +48,7 @@ def clear(values: Any, where: Any) -> Any:
 
 
 def reorder(values: Any, parents: Any) -> Any:
-    """Replace the values of hypothesis k by those of hypothesis `parents[:, k]`.
+    """Replace the values of hypothesis k by the values of hypothesis `parents[:, k]`.
 
     Args:
         values: A structure of tensors `[batch, hypotheses, ...]`.

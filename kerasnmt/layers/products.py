@@ -10,7 +10,7 @@ from keras import ops
 def products(left: Any, right: Any) -> Any:
     """Multiply the matrices of each row of a batch.
 
-    The result equals that of `ops.matmul`. In a graph for any number of sources, this function is
+    The result equals `ops.matmul`. In a graph for any number of sources, this function is
     faster if there is only one source: TensorFlow splits batched products among the threads of a
     CPU. For a few hypotheses of one source, this takes five times as long as one plain product.
 

@@ -13,7 +13,7 @@ def check_integers(name: str, ids: Any) -> Any:
     """Check that ids are integers, in rows of one length.
 
     Args:
-        name: Name of the input, for the error.
+        name: Name of the input, used in error messages.
         ids: An array, a nested list or a tensor.
 
     Returns:
@@ -42,7 +42,7 @@ def check_ids(name: str, ids: Any, size: int) -> None:
     """Check that ids are integers in [0, size).
 
     Args:
-        name: Name of the input, for the error.
+        name: Name of the input, used in error messages.
         ids: An array, a nested list or a tensor. A tensor in a graph is not checked, because it has
             no values yet.
         size: Number of ids.
@@ -69,7 +69,7 @@ def check_vocabulary(side: str, tokenizer: Any, embedding: Any) -> None:
     """Check that a tokenizer has no more ids than there are embeddings.
 
     Args:
-        side: "source" or "target", for the error.
+        side: "source" or "target", used in error messages.
         tokenizer: A `kerasnmt.text` tokenizer, or None.
         embedding: A `keras.layers.Embedding`, or None.
 

@@ -55,7 +55,7 @@ class EncoderDecoder(SearchModel):
         decoder: A decoder, such as `kerasnmt.layers.RecurrentDecoder`.
     """
 
-    # Function of `kerasnmt.data` that makes batches for `fit`, for errors.
+    # Function of `kerasnmt.data` that makes batches for `fit`, used in error messages.
     makes_batches: ClassVar[str] = "batches"
 
     def __init__(
@@ -454,7 +454,7 @@ class EncoderDecoder(SearchModel):
         class_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """Train on one batch; see `keras.Model.train_on_batch`. The weights are those of `fit`."""
+        """Train on one batch; see `keras.Model.train_on_batch`. Takes the weights of `fit`."""
         _refuse_class_weight(class_weight)
         return super().train_on_batch(x, y, sample_weight, return_dict=return_dict)
 

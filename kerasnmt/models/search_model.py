@@ -23,7 +23,7 @@ class SearchModel(keras.Model):
     has_attention: bool = False
     # Whether the attention has heads, whose weights `attend_by_head` returns.
     has_heads: bool = False
-    # Whether the model predicts extended ids, those of unknown words in the source.
+    # Whether the model predicts extended ids, for unknown words in the source.
     copies: bool = False
 
     def search(

@@ -24,7 +24,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         {"source_ids": int32 [batch, source_length], "target_ids": int32 [batch, target_length]}
 
     Both are padded on the right with 0. Sources end with the end token. See `EncoderDecoder` for
-    `target_ids`, targets and `alignments`. The outputs are those of the decoder: for a vocabulary
+    `target_ids`, targets and `alignments`. The decoder determines the outputs: for a vocabulary
     projection, logits `[batch, target_length, vocabulary]`.
 
     A model that copies also takes `extended_source_ids`, int32 `[batch, source_length]`, where
@@ -110,8 +110,8 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
             validation_data: Data in any of the forms of `x`. Arrays, or sources, and their targets
                 are a tuple, which may end with weights.
             **kwargs: See `keras.Model.fit`. For texts, `sample_weight` has a number for each pair,
-                and `validation_split` takes the last pairs, like Keras. For arrays, a
-                `sample_weight` is that of `EncoderDecoder.fit`.
+                and `validation_split` takes the last pairs, like Keras. For arrays, see
+                `EncoderDecoder.fit`.
 
         Returns:
             The history; see `keras.Model.fit`.
@@ -141,7 +141,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs
     ) -> Any:
-        """Measure loss and metrics; see `keras.Model.evaluate`. The data are those of `fit`."""
+        """Measure loss and metrics; see `keras.Model.evaluate`. Takes the data of `fit`."""
         x = _rewound(x)
         if holds_texts(x):
             weights = kwargs.pop("sample_weight", None)

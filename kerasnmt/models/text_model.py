@@ -25,7 +25,7 @@ class TextModel(Composite, keras.Model):
     pipeline_tag: ClassVar[str] = "translation"
     # Fields of the model's requests.
     request_fields: tuple[str, ...] = ("text",)
-    # Methods that take arrays and requests, for errors.
+    # Methods that take arrays and requests, used in error messages.
     takes_arrays: ClassVar[str] = "model.search"
     takes_requests: ClassVar[str] = "model.translate"
 

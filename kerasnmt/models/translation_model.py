@@ -166,8 +166,8 @@ class TranslationModel(TextModel, SearchModel):
     ) -> list[list[tuple[int, int]]]:
         """Align the words of sources with the words of given translations, by attention.
 
-        Each target word is linked to the source word that it attends to most. The attention of a
-        word is that of its pieces.
+        Each target word is linked to the source word that it attends to most. Weights are
+        averaged over the pieces of a target word, and summed over the pieces of a source word.
 
         Args:
             sources: Source sentences.

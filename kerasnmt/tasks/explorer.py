@@ -297,7 +297,7 @@ class Explorer:
         return sorted(words.values(), key=lambda one: -one.log_probability)
 
     def _check_ids(self, request: Mapping[str, Any], ids: Sequence[int]) -> None:
-        """Check that ids are those of words that an answer to a request can have."""
+        """Check that an answer to a request can contain these ids."""
         if len(ids) > self._limit:
             raise ValueError(
                 f"Expected at most {self._limit} tokens, the max_length of the search. Received: "

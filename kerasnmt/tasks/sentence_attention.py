@@ -104,7 +104,7 @@ class SentenceAttention(NamedTuple):
     def figure(self, title: str | None = None) -> Figure:
         """Draw the weights; see `kerasnmt.viz.attention_figure`.
 
-        The tokens of a context follow those of the source.
+        The tokens of a context follow the tokens of the source.
 
         Args:
             title: Title of the figure.

@@ -60,8 +60,8 @@ class Translator:
             caption or the answer to a question.
 
         Raises:
-            ValueError: If the fields are not those of the model, a column is one string, or the
-                columns differ in length.
+            ValueError: If the model has other fields, a column is one string, or the columns differ
+                in length.
         """
         given = {field: as_list(field, column, "rows") for field, column in request.items()}
         first, *others = [*given] or ["text"]

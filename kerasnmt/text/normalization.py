@@ -14,8 +14,8 @@ SPACES = "\t\n\v\f\r▁"
 def substitutes(pieces: Iterable[str]) -> dict[str, str]:
     """Return what to write for characters that no piece contains, if there is another form.
 
-    The other form is that of NFKC and of SentencePiece's rule "nmt_nfkc", which also turns
-    zero-width characters into a space, and removes control characters.
+    NFKC and SentencePiece's rule "nmt_nfkc" give the other form. The rule also turns zero-width
+    characters into a space, and removes control characters.
     """
     known = {*"".join(pieces)}
     return {one: other for one, other in _other_forms().items() if one not in known}

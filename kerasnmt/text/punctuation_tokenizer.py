@@ -57,7 +57,7 @@ class PunctuationTokenizer(WordTokenizer):
         sample: int = 1_000_000,
     ) -> Self:
         """Choose the most frequent tokens; see `WordTokenizer.train`."""
-        # Python has other versions of Unicode, so the tokens are those of TensorFlow.
+        # Python has other versions of Unicode, so TensorFlow splits the text.
         tokens = _split(tf.constant(sample_of_sentences(dataset, sample)))
         texts = tf.strings.reduce_join(tokens, axis=-1, separator=" ").numpy()
         return super().train([text.decode() for text in texts], vocabulary_size, sample=sample)

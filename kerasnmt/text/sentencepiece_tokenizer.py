@@ -177,7 +177,7 @@ class SentencePieceTokenizer(Tokenizer):
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Replace characters that the vocabulary does not contain by their compatible forms.
 
-        With the normalization "nfc", the compatible form is that of "nmt_nfkc"; see `train`.
+        With the normalization "nfc", the rule "nmt_nfkc" gives the compatible form; see `train`.
         Otherwise the model normalizes sources, and the text stays.
 
         Args:

@@ -210,8 +210,8 @@ class Tokenizer(tf.Module):
             max_lengths: Maximum number of ids of each text, or None for no limit.
 
         Returns:
-            The result of `tokenize_source` for each text. The unknown words are those of all texts
-            of a row, in order.
+            The result of `tokenize_source` for each text. All texts of a row share their unknown
+            words, in order.
         """
         read = []
         for text, length in zip(texts, max_lengths or [None] * len(texts), strict=True):
@@ -347,7 +347,7 @@ class Tokenizer(tf.Module):
 
         Args:
             dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, or an iterable
-                of `str` or of pairs of `str`. The vocabulary is that of both sides of pairs.
+                of `str` or of pairs of `str`. The vocabulary covers both sides of pairs.
             vocabulary_size: Number of ids, including the four special ids.
             sample: Maximum number of sentences, drawn at random.
 

@@ -18,8 +18,8 @@ class PlainTokenizer(Protocol):
 def plain_tokenizer(config: Mapping[str, Any]) -> PlainTokenizer:
     """Return a tokenizer from its serialized object.
 
-    SentencePiece needs only its own package. Its pieces are those of TensorFlow Text, except where
-    two segmentations of a text have the same probability: there, versions of SentencePiece choose
+    SentencePiece needs only its own package. It gives the same pieces as TensorFlow Text, unless
+    two segmentations of a text have the same probability: then versions of SentencePiece choose
     differently. Other tokenizers import TensorFlow.
 
     Args:

@@ -81,7 +81,7 @@ class RecipeBatches:
 
         Args:
             console: Console that shows the progress.
-            processes: The processes of the training, which all call this method.
+            processes: The processes of the training run, which all call this method.
 
         Raises:
             ValueError: If there is no batch.
@@ -190,7 +190,7 @@ class ShardBatches(RecipeBatches):
         recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe, with the shards of this process.
         model: Model whose tokenizers turn the texts into ids.
-        processes: The processes of the training.
+        processes: The processes of the training run.
     """
 
     def __init__(

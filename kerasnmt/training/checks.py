@@ -265,7 +265,7 @@ def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
 
 
 def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
-    """Check that the model and the tokenizers of a recipe are those of the run to start from.
+    """Check that a recipe has the model and the tokenizers of the run to start from.
 
     Raises:
         ValueError: If they differ.

@@ -22,7 +22,7 @@ class Corpora:
 
     Args:
         data: The section `data` of a recipe.
-        processes: The processes of the training, or None if there is one.
+        processes: The processes of the training run, or None if there is one.
 
     Attributes:
         pairs: Dict with a dataset for each split, of `(source, target)` string scalars with known
@@ -160,7 +160,7 @@ def _lines(path: Any) -> list[str]:
 
 
 def _fingerprint(path: Any) -> dict[str, Any]:
-    """Return the size and the hash of a file. For a pattern, the hash is that of all hashes."""
+    """Return the size and the hash of a file. For a pattern, hash the hashes of all files."""
     size, digests = 0, []
     for name in matching_files(path):
         with open(name, "rb") as file:

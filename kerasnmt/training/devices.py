@@ -80,7 +80,7 @@ class ParallelDevices(Devices):
 
     Args:
         count: Number of devices of each process.
-        processes: The processes of the training.
+        processes: The processes of the training run.
 
     Raises:
         ValueError: If JAX sees fewer devices in a process.
@@ -125,7 +125,7 @@ def training_devices(count: int, processes: Processes) -> Devices:
 
     Args:
         count: Number of devices of each process.
-        processes: The processes of the training.
+        processes: The processes of the training run.
 
     Raises:
         ValueError: If there are fewer devices.

@@ -40,11 +40,11 @@ def lockstep(batches: tf.data.Dataset, processes: Processes, seed: list[int]) ->
     reads some batches, tells the others how many of each shape it has, and yields those that all
     have, in random order. The others wait for a later turn. At the end, a process that lacks a
     batch yields rows of padding, which change neither losses nor weights. So each batch is yielded
-    once, and the number of steps of a shape is that of the process with most batches of the shape.
+    once, and a shape has as many steps as the process with most batches of it has batches.
 
     Args:
         batches: Finite dataset from `batches` with `fill=True`, another one in each process.
-        processes: The processes of the training, which all iterate at the same pace.
+        processes: The processes of the training run, which all iterate at the same pace.
         seed: Seed of the order, the same in all processes.
 
     Yields:

@@ -78,7 +78,7 @@ class Adam(GradientNorm, keras.optimizers.Adam):
 
     Source: Kingma and Ba (2015), "Adam: A method for stochastic optimization".
 
-    The arguments are those of `keras.optimizers.Adam`.
+    For the arguments, see `keras.optimizers.Adam`.
     """
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:

@@ -21,7 +21,7 @@ def join_processes(
 ) -> None:
     """Join the processes that train one model together, before anything else uses JAX.
 
-    Each process of the training calls this function, and then `train` with the same recipe. It
+    Each process of the training run calls this function, and then `train` with the same recipe. It
     waits until all processes have called it.
 
     Args:
@@ -182,11 +182,11 @@ class Processes:
         """Check that a value is equal in all processes. All processes must call this method.
 
         Args:
-            what: Name of the value, for the error.
+            what: Name of the value, used in error messages.
             value: Value that can be pickled.
 
         Raises:
-            ValueError: In all processes, if a value differs from that of the first process.
+            ValueError: In all processes, if a value differs from the value of the first process.
         """
         first = self.share(lambda: value)
         if self.count == 1:

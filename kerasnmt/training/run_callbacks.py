@@ -52,7 +52,7 @@ class RunCallbacks:
         history: Callback that writes the logs of all epochs.
         console: Console that shows the progress.
         devices: Devices of training.
-        processes: The processes of the training.
+        processes: The processes of the training run.
     """
 
     def __init__(

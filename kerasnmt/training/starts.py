@@ -153,7 +153,7 @@ class PresetStart(NewStart):
         return model.get_weights()
 
     def check_model(self, model: Seq2Seq) -> None:
-        """Check that the model is that of the preset."""
+        """Check that the model has the architecture of the preset."""
         check_same_config(self.preset, model)
 
     def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:

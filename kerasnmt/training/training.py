@@ -67,7 +67,7 @@ def train(
             does not change, unless the recipe has more epochs.
         init_from: Folder of a run, or a preset (see `kerasnmt.zoo.get_preset`). Training starts
             from its tokenizers and best weights, for example to continue on other data. The
-            recipe's `model` and `tokenizer` must be those of that run. For a preset, dropout rates
+            recipe has the `model` and the `tokenizer` of that run. For a preset, dropout rates
             may differ, and only the kinds of the tokenizers are compared.
         console: Console that shows the progress, or None for no output.
 
@@ -89,7 +89,7 @@ def train(
             run, there is no run to resume, its data has changed, another process trains in
             `output`, `init_from` has another model, the Keras backend is not TensorFlow or JAX, or
             several processes have different recipes or data.
-        ChildProcessError: If another process of the same training has ended.
+        ChildProcessError: If another process of the same training run has ended.
         FloatingPointError: If training diverges. The best model so far stays.
         KeyboardInterrupt: At SIGINT.
         Terminated: At SIGTERM during `fit`.
@@ -141,7 +141,7 @@ class Training:
         recipe: Model, data and options of training.
         start: Start of the run, with its folder.
         console: Console that shows the progress.
-        processes: The processes of the training, or None to ask the backend.
+        processes: The processes of the training run, or None to ask the backend.
     """
 
     def __init__(
@@ -353,7 +353,7 @@ class Training:
         return name
 
     def _batches(self) -> RecipeBatches:
-        """Return the batches: those of this process' shards, or of all data."""
+        """Return the batches of this process' shards, or of all data."""
         common = self.recipe, self.corpora, self.model
         if self.corpora.own is self.corpora.pairs["train"]:
             return RecipeBatches(*common)

@@ -55,8 +55,8 @@ class IBMModel1:
         """Learn t from uniform probabilities. The results of an earlier `fit` are not used.
 
         Args:
-            pairs: Tuples that start with a source and a target, both `str`, such as those of
-                `builtin_corpus`.
+            pairs: Tuples that start with a source and a target, both `str`, such as
+                `builtin_corpus` returns.
 
         Returns:
             The model itself.

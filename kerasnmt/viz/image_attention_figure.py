@@ -41,8 +41,8 @@ def image_attention_figure(
         words: Titles of the panels.
         grid: Numbers of rows and columns of regions, such as `model.encoder.grid`.
         title: Title of the figure, such as the caption.
-        marked: Regions with a frame in each panel, boolean `[words, regions]`, such as those of the
-            object that the word names, or None.
+        marked: Regions with a frame in each panel, boolean `[words, regions]`, such as the regions
+            of the object that the word names, or None.
 
     Returns:
         A Matplotlib figure; see `attention_figure`.

@@ -52,7 +52,7 @@ def parse_pharaoh_lines(lines: Iterable[str], name: str) -> list[tuple[list[Link
 
     Args:
         lines: Lines of the file, one for each sentence pair; see `parse_pharaoh`.
-        name: Name of the file, for errors.
+        name: Name of the file, used in error messages.
 
     Returns:
         The sure links and the possible links of each line.

@@ -4,8 +4,8 @@
 ARGUMENTS = {
     "source": "Tokenizer of the source, or the size of its vocabulary for a model that takes only "
     "ids.",
-    "target": "Tokenizer of the target, or the size of its vocabulary. None for that of the "
-    "source.",
+    "target": "Tokenizer of the target, or the size of its vocabulary. None for the same "
+    "as the source.",
     "cell": "Class of the recurrent cells, `kerasnmt.layers.GRUCell` or `LSTMCell`.",
     "readout": "Layer that turns word, state and context into the generator's features.",
     "embedding_scale": "Bound of the first embeddings, which are uniform in [-embedding_scale, "

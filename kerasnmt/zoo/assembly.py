@@ -102,7 +102,7 @@ def start_from_frequencies(generator: keras.layers.Layer, tokenizer: Any) -> Non
 
     Otherwise, the features learn the frequencies long before the bias, because Adam changes all
     weights by about the same amount, and each id has many weights but only one bias. Bounded
-    features, such as those of `AttentionalReadout`, then saturate and hardly recover.
+    features, as in `AttentionalReadout`, then saturate and hardly recover.
     """
     if tokenizer is not None and tokenizer.log_frequencies is not None:
         generator.bias.assign(tokenizer.log_frequencies)

@@ -28,8 +28,9 @@ def context_attention_gru(
 
     The decoder attends to the source x and to the context z with separate weights. It chooses
     between generating a word, copying a word of the source and copying a word of the context. The
-    annotations of the context depend on the source; see `kerasnmt.layers.ContextEncoder`. The
-    inputs are those of a pointer-generator, and `context_ids` and `extended_context_ids`.
+    annotations of the context depend on the source; see `kerasnmt.layers.ContextEncoder`. In
+    addition to the inputs of a pointer-generator, it reads `context_ids` and
+    `extended_context_ids`.
 
     Source: McCann, Keskar, Xiong and Socher (2018), "The natural language decathlon", section 3,
     with the decoder of Bahdanau, Cho and Bengio (2015). The paper's network also has self-attention

@@ -35,8 +35,8 @@ def memory_network(
         p_i = softmax_i(u^T m_i),    o = sum_i p_i c_i,    answer = softmax(W (o + u))
 
     Each hop adds its output o to the question u of the next hop. With `tying="adjacent"` and one
-    tokenizer, W^T = C^K. The default sizes are those of the paper for all bAbI tasks together. The
-    paper trains them with a linear start; see `kerasnmt.training.LinearStart`.
+    tokenizer, W^T = C^K. The paper uses the default sizes for all bAbI tasks together, with
+    a linear start; see `kerasnmt.training.LinearStart`.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks". For a single
     task, the paper uses embedding_dim=20.
@@ -45,7 +45,7 @@ def memory_network(
         source: Tokenizer of stories and questions, or the size of its vocabulary for a model that
             takes only ids.
         target: Tokenizer of the answers, where an answer is one word, or the size of its
-            vocabulary. None for that of the source, as in the paper.
+            vocabulary. None for the same as the source, as in the paper.
         embedding_dim: Size of an encoded sentence.
         hops: Number of hops.
         tying: "adjacent" if the output embedding of a hop is the input embedding of the next hop,

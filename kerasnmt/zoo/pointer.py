@@ -73,7 +73,7 @@ def pointer_generator_gru(source: Any, target: Any = None, **options) -> Seq2Seq
         p(w) = p_gen p_vocab(w) + p_copy sum_{i: x_i = w} alpha_{t,i}
         (p_gen, p_copy) = softmax(W s_t)
 
-    The gate is that of Stehnii (2018), "Neural attention", section "Pointer networks".
+    Source of the gate: Stehnii (2018), "Neural attention", section "Pointer networks".
     """
     return pointer_generator(source, target, layers.GRUCell, layers.SoftmaxGate, **options)
 

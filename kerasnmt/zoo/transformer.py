@@ -136,8 +136,9 @@ def transformer(
 def transformer_tiny(source: Any, target: Any = None, **options) -> Seq2Seq:
     """Transformer in a size for tens of thousands of sentence pairs.
 
-    The sizes are those of Wu et al. (2021), "Good for misconceived reasons", for Multi30k. Features
-    are normalized before each sublayer.
+    Features are normalized before each sublayer.
+
+    Source of the sizes: Wu et al. (2021), "Good for misconceived reasons", for Multi30k.
     """
     return transformer(source, target, **options)
 

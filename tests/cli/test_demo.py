@@ -132,7 +132,7 @@ def test_the_main_job(kerasnmt, tmp_path):
     assert done.code == 0
     run, version = output / "run", output / "saved_models" / "bahdanau_gru" / "1"
 
-    # Four translations, those of the model and of the export.
+    # Four translations, by the model and by the export.
     shown, table, _, commands = done.out.split("\n\n")
     lines = shown.split("\n")
     sources, translations = lines[::2], [line.removeprefix("  -> ") for line in lines[1::2]]

@@ -22,7 +22,7 @@ def options(files):
     return "--source", files[0], "--reference", files[1]
 
 
-def test_scores_are_those_of_sacrebleu_on_the_lines_of_translate(kerasnmt, export_folder, files):
+def test_scores_match_sacrebleu_on_the_lines_of_translate(kerasnmt, export_folder, files):
     hypotheses = kerasnmt("translate", export_folder, "--input", files[0]).lines
     references = files[1].read_text().split("\n")[:-1]
     bleu, chrf = sacrebleu.BLEU(force=True), sacrebleu.CHRF()
@@ -191,7 +191,7 @@ def test_a_broken_model_against_a_good_one(
     assert "|bs:1000|seed:12345|" in lines[0] and "|bs:1000|seed:12345|" in lines[1]
 
 
-def test_search_options_against_those_of_the_recipe(kerasnmt, run_folder, many):
+def test_search_options_against_the_recipe(kerasnmt, run_folder, many):
     """The options of the command line change only the model, not the baseline."""
     arguments = (*options(many), "--json", "--baseline", run_folder)
     found = json.loads(kerasnmt("evaluate", run_folder, *arguments, "--search", "max_length=3").out)

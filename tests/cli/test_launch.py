@@ -1,4 +1,4 @@
-"""`kerasnmt launch`, with a small program instead of a training."""
+"""`kerasnmt launch`, with a small program instead of training."""
 
 import os
 import signal

@@ -92,7 +92,7 @@ def test_the_environment_decides_on_onednn(monkeypatch):
 
 
 @pytest.mark.parametrize("verb", ["train", "demo"])
-def test_a_training_chooses_onednn_before_tensorflow_is_loaded(verb, tmp_path):
+def test_train_chooses_onednn_before_tensorflow_is_loaded(verb, tmp_path):
     """The setting has no effect after TensorFlow is loaded."""
     recipe = [Path(quiet.__file__).with_name("demo.yaml")] if verb == "train" else []
     environment = {key: os.environ[key] for key in os.environ if key != "TF_ENABLE_ONEDNN_OPTS"}

@@ -115,7 +115,7 @@ def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
     assert capsys.readouterr() == ("", f"interrupted; to resume: {command}\n")
 
 
-def test_a_training_that_diverges(folder, monkeypatch, capsys):
+def test_a_diverging_run(folder, monkeypatch, capsys):
     def train(recipe, output, *, resume, init_from, console):
         raise FloatingPointError("The loss of batch 2 in epoch 1 is nan: training diverges.")
 

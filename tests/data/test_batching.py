@@ -520,7 +520,7 @@ def test_alignments_stay_with_their_pairs(few_shapes):
 @pytest.mark.parametrize(
     "make", [SentencePieceTokenizer, WordTokenizer, PunctuationTokenizer, CharacterTokenizer]
 )
-def test_words_in_graph_are_those_in_python(make):
+def test_words_in_graph_match_python(make):
     corpus = builtin_corpus(300)
     size = {"sentencepiece": 300, "characters": 60}.get(make.kind, 100)
     tokenizer = make.train([*corpus, ("犬は寝る。 ที่ฉัน が", "a")], vocabulary_size=size)

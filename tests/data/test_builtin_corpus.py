@@ -147,7 +147,7 @@ def test_size_below_one(size):
 
 
 @pytest.mark.parametrize("split", SIZES)
-def test_size_above_that_of_the_split(split):
+def test_size_above_the_split(split):
     size = SIZES[split] + 1
     with pytest.raises(ValueError) as error:
         builtin_corpus(size, split)

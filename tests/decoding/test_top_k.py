@@ -20,7 +20,7 @@ def by_sort(values, k):
 # 8,000 values are 80 blocks; 8,009 is a prime, so that something is padded; 37 are too few.
 @pytest.mark.parametrize("length", [8000, 8009, 1500, 37])
 @pytest.mark.parametrize("ties", [False, True])
-def test_they_are_those_of_a_sort(length, ties):
+def test_they_match_a_sort(length, ties):
     values = RNG.normal(size=(3, 5, length)).astype("float32")
     if ties:
         values = np.round(2 * values)  # a row of 8,000 has some fifteen different values
@@ -81,7 +81,7 @@ def test_of_no_rows_there_are_none():
 
 @pytest.mark.parametrize("length", [8000, 8009, 37])
 @pytest.mark.parametrize("ties", [False, True])
-def test_the_greatest_sums_are_those_of_a_sort(length, ties):
+def test_the_greatest_sums_match_a_sort(length, ties):
     gains = RNG.normal(size=(3, 5, length)).astype("float32")
     scores = RNG.normal(size=(3, 5)).astype("float32")
     scores[1, 2] = -1e9  # an ended hypothesis

@@ -243,7 +243,7 @@ def test_a_backbone_of_ones_own(make_backbone, tmp_path):
 
 def test_what_does_not_fit(tmp_path):
     model = make()
-    for verb in ("translate", "score", "align"):  # those of a model that reads text
+    for verb in ("translate", "score", "align"):  # methods of a model that reads text
         assert not hasattr(model, verb)
     for method in (lambda: model.caption(IMAGES), lambda: model.export(tmp_path / "1")):
         with pytest.raises(

@@ -57,7 +57,7 @@ def test_a_step_is_the_mean_of_probabilities():
     np.testing.assert_allclose(np.sum(np.exp(found), axis=-1), 1.0, atol=1e-5)
     weights = np.mean([record["weights"] for _, record, _ in steps], axis=0)
     np.testing.assert_allclose(records["weights"], weights, atol=1e-6)
-    # The probabilities of given targets equal those of single steps.
+    # The probabilities of given targets equal the probabilities of single steps.
     best = ensemble.search(SOURCE, beam_size=4, max_length=5, length_penalty=0.0)
     targets = np.array(best.ids[:, 0])
     fed = np.where(targets == 3, 0, targets)[:, :-1]
@@ -68,7 +68,7 @@ def test_a_step_is_the_mean_of_probabilities():
     attended = ensemble.attend(inputs)["weights"]
     mean = np.mean([model.attend(inputs)["weights"] for model in models], axis=0)
     np.testing.assert_allclose(attended, mean, atol=1e-6)
-    # The probabilities of all tokens contain those of the targets, and sum to 1.
+    # The probabilities of all tokens include the targets', and sum to 1.
     log_probabilities, records = ensemble.inspect(inputs)
     own = np.take_along_axis(np.asarray(log_probabilities), targets[..., None], axis=-1)[..., 0]
     np.testing.assert_allclose(own, of_tokens, atol=1e-5)

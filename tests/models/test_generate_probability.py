@@ -40,7 +40,7 @@ def test_fit_and_evaluate_log_the_mean_over_real_tokens(dataset):
         probability = np.array(model.attend(inputs)["generate_probability"])
         sums += [np.sum(probability * weights), np.count_nonzero(targets)]
         sizes.append(len(targets))
-    assert sizes == [3, 1]  # the mean is that over all tokens, not that of the batches' means
+    assert sizes == [3, 1]  # the mean is over all tokens, not over the batches' means
     assert sums[1] == 6 + 4 + 3 + 11
     logs = model.evaluate(dataset, return_dict=True, verbose=0)
     assert logs["generate_probability"] == pytest.approx(sums[0] / sums[1], abs=1e-5)

@@ -155,7 +155,7 @@ RUNS = [
     pytest.param(
         tf.function(autograph=False),
         id="graph",
-        marks=[pytest.mark.graph, pytest.mark.thorough("test_xla_and_precision traces a training")],
+        marks=[pytest.mark.graph, pytest.mark.thorough("test_xla_and_precision traces training")],
     ),
     pytest.param(
         tf.function(autograph=False, jit_compile=True),
@@ -241,7 +241,7 @@ def test_guided_attention_by_hand():
 
 
 def test_guided_attention_draws_from_far_away():
-    # The softmax is 1 at the wrong position. The gradient is that of a cross-entropy.
+    # The softmax is 1 at the wrong position. The gradient equals a cross-entropy's.
     scores = tf.Variable([[[25.0, 0.0]]])
     with tf.GradientTape() as tape:
         loss = guided_attention_loss(tf.nn.softmax(scores), np.array([[[0.0, 1.0]]]))

@@ -121,7 +121,7 @@ def test_shapes_of_weights():
     assert [weight.name for weight in make().non_trainable_weights] == ["linear"]
 
 
-def test_defaults_are_those_of_the_paper_and_its_code():
+def test_defaults_match_the_paper_and_its_code():
     model = zoo.memory_network(20)
     memories = model.memories
     assert type(memories) is layers.AdjacentMemories
@@ -227,7 +227,7 @@ def text_model():
     return make_text_model()
 
 
-def test_answers_are_those_of_the_ids(text_model):
+def test_answers_match_the_ids(text_model):
     model = text_model
     stories, questions = TEXTS
     rows = [(story, question, "home") for story, question in zip(stories, questions, strict=True)]

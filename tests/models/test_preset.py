@@ -459,7 +459,7 @@ def test_other_content_with_right_checksums(copied, name, text, error):
     assert "\n" not in str(caught.value)
 
 
-def test_the_name_of_the_model_is_that_of_the_metadata(copied):
+def test_the_metadata_name_the_model(copied):
     change(copied / "metadata.json", '"model": "bahdanau_gru"', '"model": "luong_dot_lstm"')
     with pytest.raises(
         ValueError, match=r"expected the model luong_dot_lstm, which metadata\.json"

@@ -64,7 +64,7 @@ def test_nearly_always(make_model, batch):
     assert np.abs(model(inputs) - model(everywhere)).max() > 0.1
 
 
-def test_the_gradient_is_that_of_the_second_pass(make_model, batch):
+def test_the_gradient_comes_from_the_second_pass(make_model, batch):
     inputs, targets, weights = batch
     model = make_model(seed=3)
     model.compile("sgd", scheduled_sampling=0.6, label_smoothing=0.1)
@@ -91,7 +91,7 @@ def test_the_gradient_is_that_of_the_second_pass(make_model, batch):
         {"run_eagerly": True},
         pytest.param(
             {"jit_compile": True},
-            marks=[pytest.mark.graph, pytest.mark.thorough("compiles a training")],
+            marks=[pytest.mark.graph, pytest.mark.thorough("compiles training")],
         ),
     ],
 )
@@ -133,7 +133,7 @@ def test_accumulated_gradients_are_one_step(make_model, short):
     assert abs(losses[8] - plain) > 0.01
 
 
-def test_a_training_goes_on_between_two_updates(make_model, short):
+def test_training_resumes_between_two_updates(make_model, short):
     """With accumulated gradients, the steps of the optimizer do not give the number of batches."""
     model = make_model(seed=3)
     optimizer = keras.optimizers.SGD(0.0, gradient_accumulation_steps=2)

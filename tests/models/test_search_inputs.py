@@ -75,7 +75,7 @@ def test_samples_depend_on_what_is_read():
     assert len({tuple(np.array(found.ids).flat) for found in drawn}) > 1
 
 
-def test_ids_alone_and_inputs_with_those_of_the_target():
+def test_ids_alone_and_inputs_with_target_ids():
     model = zoo.pointer_generator_gru(7, embedding_dim=4, units=5, dropout=0.0)
     options = {"samples": 3, "max_length": 5}
     expected = model.search(SOURCE, **options)

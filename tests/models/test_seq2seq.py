@@ -62,7 +62,7 @@ def teacher_forced(model, source_ids, ids):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_scores_and_weights_of_a_search_are_those_of_its_targets(searched_model, batch, beam_size):
+def test_scores_and_weights_of_a_search_match_its_targets(searched_model, batch, beam_size):
     source_ids, model = batch[0]["source_ids"], searched_model
     options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
     found = model.search(source_ids, length_penalty=0.6, **options)

@@ -96,7 +96,7 @@ def test_it_trains_as_one(reload, tmp_path):
     np.testing.assert_allclose(matrix.numpy(), before - 0.5 * gradient, atol=1e-6)
 
 
-def test_its_gradient_is_the_sum_of_those_of_three_matrices():
+def test_its_gradient_sums_the_gradients_of_three_matrices():
     model = make(tie_embeddings=True)
     model.compile()
     (matrix,) = matrices(model)

@@ -158,7 +158,7 @@ def test_ensemble_with_another_model():
 
 
 @pytest.mark.graph
-@pytest.mark.thorough("compiles a training, as test_xla_and_precision does")
+@pytest.mark.thorough("compiles training, as test_xla_and_precision does")
 def test_training_under_xla(batch):
     inputs, targets, weights = batch
     losses = []

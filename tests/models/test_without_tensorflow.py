@@ -81,7 +81,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def on_jax(make_model, tmp_path_factory):
-    """The results of JAX, and those of TensorFlow for the same weights and inputs."""
+    """The results of JAX and of TensorFlow for the same weights and inputs."""
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
     folder = tmp_path_factory.mktemp("jax")
@@ -122,7 +122,7 @@ def test_no_tensorflow_was_there(on_jax):
     assert said["refusal"]  # text has no way in without TensorFlow
 
 
-def test_outputs_and_searches_equal_those_of_tensorflow(on_jax):
+def test_outputs_and_searches_match_tensorflow(on_jax):
     made, _, model, inputs, *_ = on_jax
     np.testing.assert_allclose(made["logits"], model(inputs), atol=1e-5)
     np.testing.assert_allclose(made["attended"], model.attend(inputs)["weights"], atol=1e-5)
@@ -152,7 +152,7 @@ def test_token_log_probability_and_its_gradient(on_jax):
     np.testing.assert_allclose(made["token_gradient"], tape.gradient(loss, logits), atol=1e-6)
 
 
-def test_training_equals_that_of_tensorflow(on_jax, make_model):
+def test_training_matches_tensorflow(on_jax, make_model):
     made, _, _, inputs, targets, weights, _ = on_jax
     model = make_model(seed=5, scale=0.8)
     model.compile(keras.optimizers.SGD(0.1), label_smoothing=0.1, run_eagerly=True)

@@ -23,7 +23,7 @@ def policy():
 
 
 @pytest.mark.graph
-@pytest.mark.thorough("compiles a training, as the test below of sizes that are unknown does")
+@pytest.mark.thorough("compiles training, as the test below of sizes that are unknown does")
 def test_training_under_xla(make_model, batch):
     compiled = make_model(scale=0.3)
     received = losses(compiled, batch, jit_compile=True)
@@ -88,7 +88,7 @@ def test_search_under_xla(make_model, batch, beam_size):
 
 
 @pytest.mark.graph
-@pytest.mark.thorough("compiles two trainings and two searches")
+@pytest.mark.thorough("compiles training and search twice")
 def test_file_under_xla(make_model, batch, tmp_path):
     """A loaded and compiled model searches like the saved model."""
     model = make_model(seed=5, scale=0.8)
@@ -114,7 +114,7 @@ def test_file_under_xla(make_model, batch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough("compiles a training"))]
+    "jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough("compiles training"))]
 )
 @pytest.mark.parametrize(
     "name",

@@ -1,6 +1,6 @@
 """Kill training at random moments, resume it, and compare it with uninterrupted training.
 
-    python tests/system/kills.py --trainings 12 --kills 60
+    python tests/system/kills.py --runs 12 --kills 60
 
 Each recipe has other options, which are drawn with a fixed seed. One run is not interrupted. A
 second run is killed repeatedly, by SIGKILL or SIGTERM, at random moments, and resumed each time. At
@@ -131,13 +131,13 @@ def killed(path: Path, run: Path, core: int, kills: int, seconds: float, rng: ra
 def main() -> None:
     """Compare all runs, and print which differ."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--trainings", type=int, default=12)
-    parser.add_argument("--kills", type=int, default=60, help="of all trainings together")
+    parser.add_argument("--runs", type=int, default=12)
+    parser.add_argument("--kills", type=int, default=60, help="of all runs together")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--core", type=int, default=0)
     given = parser.parse_args()
     equal, kills = 0, 0
-    for number in range(given.trainings):
+    for number in range(given.runs):
         rng = random.Random(f"{given.seed} {number}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "recipe.yaml"
@@ -149,19 +149,19 @@ def main() -> None:
             if process.wait():
                 raise RuntimeError(whole.with_suffix(".log").read_text()[-2000:])
             seconds = time.perf_counter() - begun
-            done = killed(path, run, given.core, given.kills // given.trainings, seconds, rng)
+            done = killed(path, run, given.core, given.kills // given.runs, seconds, rng)
             found, expected = outcome(run), outcome(whole)
             same = found == expected
         equal += same
         kills += len(done.split())
         options = {k: v for k, v in document["training"].items() if v not in (None, 0.0)}
         verdict = "equal" if same else "DIFFERS"
-        print(f"{number + 1}/{given.trainings} {verdict}: {done}", flush=True)
+        print(f"{number + 1}/{given.runs} {verdict}: {done}", flush=True)
         print(f"  {document['model']['name']} {json.dumps(options)}", flush=True)
         if not same:
             print(f"  {difference(found, expected)}", flush=True)
-    print(f"{equal} of {given.trainings} trainings equal after {kills} kills")
-    sys.exit(equal < given.trainings)
+    print(f"{equal} of {given.runs} runs equal after {kills} kills")
+    sys.exit(equal < given.runs)
 
 
 if __name__ == "__main__":

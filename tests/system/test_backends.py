@@ -217,7 +217,7 @@ def history(run):
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 
-def test_losses_and_gradients_are_those_of_tensorflow(folder, curves, on_jax):
+def test_losses_and_gradients_match_tensorflow(folder, curves, on_jax):
     for tag in ("loss", "gradient_norm", "learning_rate", "weight_norm"):
         expected, found = (step_scalars(run, tag) for run in (curves, folder / "on_jax"))
         assert [*found] == [*expected] == [*range(1, 53)], tag
@@ -288,7 +288,7 @@ def test_a_run_of_tensorflow_resumes_on_jax(in_folder, further_on_jax):
 
 
 @pytest.mark.thorough("trains an epoch in two parts")
-def test_a_training_resumes_within_an_epoch(folder, further_on_jax):
+def test_training_resumes_within_an_epoch(folder, further_on_jax):
     whole, resumed = history(folder / "on_jax"), history(folder / "interrupted")
     assert len(whole) == len(resumed) == 4
     for name in ("loss", "perplexity", "val_loss", "val_bleu"):

@@ -27,7 +27,7 @@ def copying(make_pointer_model):
     return Explorer(task_of(make_pointer_model(seed=56), **OPTIONS))
 
 
-def test_answers_are_those_of_the_search(explorer):
+def test_answers_match_the_search(explorer):
     found = explorer.search(REQUEST)
     (ranked,) = Translator(explorer.task).n_best([REQUEST["text"]])
     assert found.texts == [text for text, _ in ranked]
@@ -244,7 +244,7 @@ def test_shares_of_two_texts():
     assert [side["name"] for side in seen.document()["sources"]] == ["source", "context"]
 
 
-def test_heads_are_those_of_the_model():
+def test_heads_match_the_model():
     tokenizer = WordTokenizer(["a", "dog", "man"])
     model = zoo.transformer_tiny(tokenizer, **TINY_TRANSFORMER)
     explorer = Explorer(task_of(model, **OPTIONS))

@@ -54,7 +54,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
 
 
 @pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
-def test_records_are_those_of_the_model(make_pointer_model, name):
+def test_records_match_the_model(make_pointer_model, name):
     model = make_pointer_model(name)
     found = Translator(task_of(model)).forced_attention(SOURCES, TARGETS)
     for row, one in enumerate(found):

@@ -101,7 +101,7 @@ def test_attention_of_a_pointer_generator(make_pointer_model):
     translator = Translator(ExportModule(model, beam_size=3, max_length=6))
     found = translator.attention(texts)
     assert translator.translate(texts[:1]) == ["naïve . two"]
-    # Words have the source's spelling, and those of the best translation their p_gen.
+    # Words have the source's spelling, and words of the best translation their p_gen.
     assert found[0].source_tokens == ["naïve", "🙂", "</s>"]
     assert found[0].target_tokens == ["naïve", ".", "two", "</s>"]
     assert found[1].generate_probability.shape == (0,)
@@ -149,7 +149,7 @@ class TestLowScores:
             "test data, like 1 more; such translations may be wrong"
         ]
 
-    def test_the_score_of_a_text_is_that_of_its_sentences(self, word_model):
+    def test_the_score_of_a_text_covers_its_sentences(self, word_model):
         texts = ["man dog. Two dogs! A man"]
         task = TranslationTask(word_model, max_length=12, split_sentences=True)
         ((_, score),) = Translator(task).best(texts)

@@ -143,7 +143,7 @@ def test_text_full_of_unknown_words_returns(tokenizer):
 
 
 @TOKENIZERS
-def test_ids_are_those_of_a_transcription_in_python(tokenizer):
+def test_ids_match_a_transcription_in_python(tokenizer):
     targets = random_texts(40, seed=1)
     source = tokenizer.tokenize_source(TEXTS)
     found = tokenizer.tokenize_target(targets, source.unknown_words)

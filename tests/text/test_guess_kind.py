@@ -25,7 +25,7 @@ from kerasnmt.text import guess_kind, word_indices
         ("", [], "words"),
     ],
 )
-def test_indices_are_those_of_the_kind(text, tokens, kind):
+def test_indices_match_the_kind(text, tokens, kind):
     assert word_indices(tokens, guess_kind(text, tokens)) == word_indices(tokens, kind)
 
 

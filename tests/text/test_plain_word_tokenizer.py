@@ -33,7 +33,7 @@ def test_any_bytes():
     assert ids == [[4], [1, 1], [4, 1], []]
 
 
-def test_trained_words_are_those_that_are_read():
+def test_trained_words_equal_the_words_read():
     texts = ["Mary went.", "mary WENT; mary?", "... Ö ö"]
     tokenizer = PlainWordTokenizer.train(texts)
     assert tokenizer.get_config() == {

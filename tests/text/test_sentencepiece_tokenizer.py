@@ -96,7 +96,7 @@ def test_text_stays_as_it_is_written(as_written):
     assert written(again, AS_WRITTEN) == AS_WRITTEN
 
 
-def test_counts_are_those_of_composed_text():
+def test_counts_are_of_composed_text():
     corpus = ["cafe\u0301 é"] * 3
     tokenizer = SentencePieceTokenizer.train(corpus, 9)
     expected = np.bincount(tokenizer.tokenize(corpus).flat_values, minlength=9)
@@ -255,7 +255,7 @@ def test_seeding_after_training_changes_nothing():
     np.testing.assert_array_equal(mapped, before)
 
 
-def test_frequencies_are_those_of_the_text():
+def test_frequencies_match_the_text():
     corpus = [pair.target for pair in builtin_corpus(500)]
     tokenizer = SentencePieceTokenizer.train(corpus, vocabulary_size=400)
     counts = np.bincount(tokenizer.tokenize(corpus).flat_values, minlength=400)

@@ -91,7 +91,7 @@ def shapes(batches):
 
 
 def numbers(batches):
-    """Return the numbers of the batches without those of padding, sorted."""
+    """Return the numbers of the batches, except padding, sorted."""
     return sorted(int(targets[0, 0]) for _, targets, _ in batches if targets.any())
 
 

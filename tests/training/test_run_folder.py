@@ -76,7 +76,7 @@ def test_a_lock_whose_file_was_deleted_meanwhile_is_taken_again(tmp_path, monkey
 
     def delete_once(descriptor, operation):
         flock(descriptor, operation)
-        if not deleted:  # the training that had the lock ends between `open` and `flock`
+        if not deleted:  # the process that had the lock ends between `open` and `flock`
             deleted.append(run.lock)
             run.lock.unlink()
 

@@ -138,7 +138,7 @@ def trained(tmp_path_factory):
     return said, dict(np.load(folder / "made.npz")), folder / "model.keras"
 
 
-def test_weights_equal_those_of_one_device(trained):
+def test_weights_match_one_device(trained):
     _, made, _ = trained
     one = {name: weight for name, weight in made.items() if name.startswith("one/")}
     assert len(one) == len(made) / 2 > 20
@@ -147,7 +147,7 @@ def test_weights_equal_those_of_one_device(trained):
         np.testing.assert_allclose(other, weight, atol=1e-5, rtol=1e-5, err_msg=name)
 
 
-def test_losses_and_perplexities_equal_those_of_one_device(trained):
+def test_losses_and_perplexities_match_one_device(trained):
     (one, two, _), _, _ = trained
     assert {"loss", "perplexity", "val_loss", "val_perplexity"} == set(one)
     for name, values in one.items():

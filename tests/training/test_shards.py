@@ -23,7 +23,7 @@ SHARDS, PAIRS = 5, 60
 
 
 class Training(NamedTuple):
-    """A training on the command line."""
+    """Training on the command line."""
 
     run: RunFolder
     history: list
@@ -61,7 +61,7 @@ def train(folder, run, *options):
 
 
 @pytest.fixture(scope="module")
-def trainings(folder, tmp_path_factory):
+def runs(folder, tmp_path_factory):
     """Training without an interruption, and training from a copy of its folder in epoch 2."""
     whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
     batch_ends = TrainingProgress.on_train_batch_end
@@ -94,9 +94,9 @@ def trainings(folder, tmp_path_factory):
     return whole, resumed
 
 
-def test_resuming_changes_nothing(trainings):
+def test_resuming_changes_nothing(runs):
     whole, resumed = (
-        [json.loads(line) for line in run.history.read_text().splitlines()] for run in trainings
+        [json.loads(line) for line in run.history.read_text().splitlines()] for run in runs
     )
     assert len(whole) == 2
     for found, expected in zip(resumed, whole, strict=True):
@@ -104,10 +104,10 @@ def test_resuming_changes_nothing(trainings):
             assert found[name] == pytest.approx(expected[name], rel=1e-5), name
 
 
-def test_the_run_stores_what_takes_long(trainings):
-    whole = json.loads(trainings[0].epoch.read_text())
+def test_the_run_stores_what_takes_long(runs):
+    whole = json.loads(runs[0].epoch.read_text())
     assert [sum(counts) for counts in whole["lengths"].values()] == [PAIRS, PAIRS]
-    for run in trainings:
+    for run in runs:
         epoch = json.loads(run.epoch.read_text())
         assert epoch["pairs"] == epoch["sentences"] == PAIRS
         assert 10 <= epoch["batches"] < 30 and 0 < epoch["padding_share"] < 0.5
@@ -115,7 +115,7 @@ def test_the_run_stores_what_takes_long(trainings):
         assert recipe.data.train.pairs.name == "corpus-*.tsv.gz"
 
 
-def test_the_vocabulary_is_that_of_all_shards(folder):
+def test_the_vocabulary_covers_all_shards(folder):
     recipe = Recipe.load(folder / "recipe.yaml")
     corpora = Corpora(recipe.data)
     (tokenizer,) = train_tokenizers(recipe.tokenizer, corpora.pairs["train"]).values()
@@ -126,8 +126,8 @@ def test_the_vocabulary_is_that_of_all_shards(folder):
 
 
 @pytest.mark.parametrize("change", ["another text", "a shard more", "a shard less"])
-def test_changed_shards_are_not_resumed(change, folder, trainings, tmp_path, capsys):
-    run = RunFolder(shutil.copytree(trainings[0].path, tmp_path / "run"))
+def test_changed_shards_are_not_resumed(change, folder, runs, tmp_path, capsys):
+    run = RunFolder(shutil.copytree(runs[0].path, tmp_path / "run"))
     run.results.unlink()
     copy = shutil.copytree(folder, tmp_path / "data")
     recipe = run.recipe.read_text().replace(str(folder), str(copy))

@@ -80,10 +80,10 @@ class Training(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def trainings(tmp_path_factory):
+def runs(tmp_path_factory):
     """Training without an interruption, and training that resumes from a copy of its folder.
 
-    The folder is copied in the second epoch. The first training ends with its last epoch, before
+    The folder is copied in the second epoch. The first run ends with its last epoch, before
     its model is scored.
     """
     whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
@@ -124,15 +124,15 @@ def records(run):
 
 
 @pytest.fixture(scope="module")
-def whole(trainings):
-    """The training without an interruption."""
-    return trainings[0]
+def whole(runs):
+    """The run without an interruption."""
+    return runs[0]
 
 
 @pytest.fixture(scope="module")
-def finished(trainings):
-    """The training that was interrupted in its second epoch and resumed."""
-    return trainings[1]
+def finished(runs):
+    """The run that was interrupted in its second epoch and resumed."""
+    return runs[1]
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +253,7 @@ def test_means_of_training_go_together(tmp_path):
 
 
 @pytest.mark.parametrize("average_epochs", [None, 2])
-def test_a_training_that_early_stopping_ended_trains_no_more(average_epochs, tmp_path):
+def test_a_run_that_early_stopping_ended_trains_no_more(average_epochs, tmp_path):
     """It was killed before the results were written."""
     options = {"early_stopping": 1, "monitor": "loss", "average_epochs": average_epochs}
     asked = recipe(learning_rate=1e-30, **options)
@@ -314,7 +314,7 @@ def perplexity(model):
     return np.exp(total / tokens)
 
 
-def test_perplexity_is_that_of_the_references(finished, best_model):
+def test_perplexity_of_the_references(finished, best_model):
     assert finished.results["perplexity"] == pytest.approx(perplexity(best_model), rel=1e-4)
 
 
@@ -533,7 +533,7 @@ def test_a_run_goes_on_with_its_own_data_only(tmp_path):
         train(Recipe.from_dict(document), run.path, resume=True)
 
 
-def test_two_trainings_do_not_share_a_folder(tmp_path):
+def test_two_processes_do_not_share_a_folder(tmp_path):
     run = RunFolder(tmp_path / "run")
     with run.locked(), pytest.raises(ValueError, match="a folder in which no other process trains"):
         train(Recipe.from_dict(small_document()), run.path)
@@ -614,7 +614,7 @@ def test_a_model_that_copies_is_fed_extended_ids(tmp_path, monkeypatch):
                 assert inputs["source_ids"].numpy().max() < 40
                 assert inputs["target_ids"].numpy().max() < 40
                 largest.append(inputs["extended_source_ids"].numpy().max())
-                # Words of the target that are beyond the vocabulary are those of its source.
+                # The source contains the words of the target that are beyond the vocabulary.
                 for sources, words in zip(inputs["extended_source_ids"], targets, strict=True):
                     beyond = {word for word in words.numpy() if word >= 40}
                     assert beyond <= set(sources.numpy())

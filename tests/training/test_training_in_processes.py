@@ -145,7 +145,7 @@ def test_four_processes_with_two_devices_each_train_like_one(folder):
     check_equal(folder, "four", epochs=6)
 
 
-@pytest.mark.thorough("starts a training twice")
+@pytest.mark.thorough("starts training twice")
 def test_a_killed_process_ends_the_training_which_resumes(folder):
     words = "launch", "-n", "2", "train", "recipe.yaml", "--output", "killed"
     process = subprocess.Popen(

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.long("runs every guide")
 ROOT = Path(__file__).parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "tutorials/guides").glob("*.md"))]
 IDS = [path.stem for path in GUIDES]
+# Pages for contributors, which link to files and name them.
+PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "benchmarks").rglob("*.md"))]
 # Pages whose commands need too much data, time or devices for a test. The cards in `zoo` and
 # `tests/cli/test_launch.py` cover them.
 NOT_RUN = {"figures", "facts", "scaling"}
@@ -106,7 +108,7 @@ def test_the_site_lists_every_guide():
     assert sorted(listed) == [str(path.relative_to(ROOT)) for path in GUIDES[1:]]
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=IDS)
+@pytest.mark.parametrize("path", GUIDES + PAGES, ids=[*IDS, *(path.stem for path in PAGES)])
 def test_links_lead_somewhere(path):
     text = re.sub(FENCE, "", path.read_text(encoding="utf-8"))
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -120,6 +122,14 @@ def test_links_lead_somewhere(path):
                     re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings
                 ]
                 assert anchor in anchors, link
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "tutorials/guides/architecture.md"])
+def test_files_exist(page):
+    """A page that says where things are names files and folders of the repository."""
+    text = re.sub(FENCE, "", (ROOT / page).read_text(encoding="utf-8"))
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
+        assert [*ROOT.glob(f"[!.]*/**/{name}"), *ROOT.glob(name)], name
 
 
 def written(folder):

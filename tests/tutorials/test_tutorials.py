@@ -44,7 +44,7 @@ def test_notebook_shows_a_run_of_the_script(tutorial):
     assert sum("image/png" in data for data in shown) == len(PICTURES[tutorial.stem])
     text = "\n".join(data.get("text/plain", "") for data in shown)
     assert "\r" not in text and " at 0x" not in text
-    # The only paths are those of the tutorial's temporary folder.
+    # The only paths are in the tutorial's temporary folder.
     paths = re.findall(r"(?<![\w.:/<])/\w[^\s']*", text)
     assert [path for path in paths if "/kerasnmt-" not in path] == []
 

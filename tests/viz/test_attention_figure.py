@@ -232,7 +232,7 @@ class TestFonts:
         assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["▪,"]
 
     def test_one_warning_says_which_font_to_install(self, monkeypatch):
-        # As if no font were installed beside those of Matplotlib.
+        # As if only Matplotlib's fonts were installed.
         monkeypatch.setattr("kerasnmt.viz.fonts._installed", lambda: iter(()))
         with pytest.warns(UserWarning) as caught:
             figure_to_image(attention_figure([[0.5] * 2], ["私が", "好き"], ["はい"], "ह"))

@@ -198,7 +198,7 @@ class Attention(Composite, keras.layers.Layer):
 
         Raises:
             ValueError: If `values` is missing, or an argument that the window or the coverage
-                needs, if the size of the query differs from that of the first query, or if the
+                needs, if the query has another size than the first query, or if the
                 values or the mask have another shape.
         """
         if query.shape[-1] != self._query_units:

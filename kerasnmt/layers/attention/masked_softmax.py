@@ -12,7 +12,7 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
     nor loses small weights.
 
     Args:
-        scores: Float `[..., source_length]`. All scores, also those of masked positions, are finite
+        scores: Float `[..., source_length]`. All scores are finite, also at masked positions,
             and far smaller than 1e38.
         mask: Boolean tensor that broadcasts to the shape of `scores`, True = real token. If None,
             every position is real.
@@ -22,7 +22,7 @@ def masked_softmax(scores: Any, mask: Any = None) -> Any:
         A row without real positions is all zeros, and its gradient is finite.
     """
     scores = ops.cast(scores, "float32")
-    # -1e38 is below all scores, also those of impossible tokens, and finite: with -inf, a fully
+    # -1e38 is below all scores, also of impossible tokens, and finite: with -inf, a fully
     # masked row and its gradient would be NaN. Sums and their gradients take half the time of
     # `ops.where`. The second sum clears a fully masked row.
     penalties = 0.0 if mask is None else -1e38 * ops.cast(ops.logical_not(mask), "float32")

@@ -12,7 +12,7 @@ def check_shapes(query: Any, memory: Any, mask: Any = None, name: str = "values"
         query: Shape of the query, `(batch, …)`.
         memory: Shape of the memory, `(batch, source_length, units)`.
         mask: Mask of the memory, or None.
-        name: Argument that is the memory, for the error.
+        name: Name of the argument for the memory, used in error messages.
 
     Raises:
         ValueError: If the memory or the mask has other axes, batches differ, or lengths differ.

@@ -109,7 +109,7 @@ class ContextDecoder(RecurrentDecoder):
     """`RecurrentDecoder` with a `ContextDecoderCell`.
 
     The readout gets (y_{t-1}, s_t, [c_t; k_t]). The attention weights of a position are
-    [alpha_t; beta_t]: first those of the source, then those of the context.
+    [alpha_t; beta_t], first for the source, then for the context.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.

@@ -103,7 +103,7 @@ class Decoder(Composite, keras.layers.Layer):
             memory: From `project_memory`. The hypotheses of a row share it; it is never tiled.
 
         Returns:
-            Outputs and records of one position, like those of `call`; and the new state.
+            Outputs and records of one position, as in `call`; and the new state.
         """
         raise NotImplementedError
 
@@ -155,6 +155,6 @@ class Decoder(Composite, keras.layers.Layer):
             ValueError: If the attention has no heads.
         """
         raise ValueError(
-            "Expected a decoder with attention heads, such as that of transformer_tiny. "
+            "Expected a decoder with attention heads, such as the decoder of transformer_tiny. "
             f"Received: {type(self).__name__}. Use model.attend to get its attention weights."
         )

@@ -97,7 +97,7 @@ class TiedVocabularyProjection(VocabularyProjection):
     """
 
     def build(self, features_shape: tuple, embeddings_shape: Any = None) -> None:
-        """Create the bias. The matrix is that of the embeddings.
+        """Create the bias. The embeddings provide the matrix.
 
         Raises:
             ValueError: If the features do not have the size of the embeddings.

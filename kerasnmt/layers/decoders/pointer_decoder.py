@@ -25,7 +25,7 @@ class PointerDecoder(DecoderLoop):
 
         p(w) = sum_{i: x_i = w} a_{t,i},    a_{t,i} = softmax_i(v^T tanh(W_1 h_i + W_2 s_t + b))
 
-    These weights a_t are those of a `LuongDecoderCell` with the additive score. The next step reads
+    A `LuongDecoderCell` with the additive score computes these weights a_t. The next step reads
     the embedding of the predicted word. A target ends when the attention points at the end token of
     the source. `PointerGeneratorDecoder` describes the extended vocabulary.
 

@@ -30,8 +30,8 @@ class PointerGeneratorDecoder(Decoder):
     then V, V+1, … for the words of the source outside the vocabulary. The next step reads such a
     word as the unknown word.
 
-    By default, the weights a_t are those of the decoder's own attention, with its coverage. If
-    `pointer` is given, they are those of this separate attention, with s_t as the query. With the
+    By default, the decoder's own attention, with its coverage, computes the weights a_t. If
+    `pointer` is given, this separate attention computes them, with s_t as the query. With the
     additive score, this is the pointer of Stehnii's article plus a bias b:
 
         a_{t,i} = softmax_i(w^T tanh(W_x h_i + W_y s_t + b))
@@ -151,7 +151,7 @@ class PointerGeneratorDecoder(Decoder):
         memory: dict[str, Any],
         training: bool = False,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return outputs and records. `weights` are those of the decoder's attention."""
+        """Return outputs and records. The decoder's attention computed `weights`."""
         gate, pointer, records = self._point(readout_inputs, weights, memory)
         outputs = {
             "vocabulary": self.decoder.generate(readout_inputs, training),

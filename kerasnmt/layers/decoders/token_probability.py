@@ -25,7 +25,7 @@ class TokenProbability(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Targets whose probabilities a decoder computes, instead of those of the whole vocabulary.
+    """Targets whose probabilities a decoder computes, instead of the whole vocabulary.
 
     Attributes:
         ids: Int32 `[batch, target_length]`, right-padded with 0; extended ids if the decoder

@@ -157,7 +157,7 @@ def _found(context: Any, source: Any, source_mask: Any) -> Any:
     """Return f_i of each word of the context, `[batch, context_length, units]`."""
     scores = ops.matmul(context, ops.transpose(source, (0, 2, 1)))
     scores = ops.cast(scores, "float32") / source.shape[-1] ** 0.5
-    # The first score, 0, is that of no word.
+    # The first score, 0, belongs to no word.
     scores = ops.pad(scores, ((0, 0), (0, 0), (1, 0)))
     mask = ops.pad(source_mask, ((0, 0), (1, 0)), constant_values=True)
     return weighted_sum(masked_softmax(scores, mask[:, None])[..., 1:], source)

@@ -27,7 +27,7 @@ class MemoryHop(Composite, keras.layers.Layer):
     places, and all its sentences are read.
 
     Source: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-to-end memory networks", equations 1
-    and 2, and section 4.2, "linear start". The empty places are those of the authors' code.
+    and 2, and section 4.2, "linear start". The empty places follow the authors' code.
 
     Args:
         places: Number of places in the memory, or None for the number of sentences of each story.

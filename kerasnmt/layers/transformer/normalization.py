@@ -14,7 +14,7 @@ class LayerNormalization(Composite, keras.layers.Layer):
 
         y = gamma * (x - mean) / sqrt(variance + epsilon) + beta
 
-    With the same epsilon, weights and results equal those of `keras.layers.LayerNormalization`. In
+    With the same epsilon, `keras.layers.LayerNormalization` has equal weights and results. In
     training, a custom gradient takes fewer ops.
 
     Source: Ba et al. (2016), "Layer normalization", equation 4.

@@ -150,7 +150,7 @@ class ParquetFile:
     Attributes:
         path: Path of the file.
         fields: Fields of the model, which are names of columns.
-        columns: Names to use instead of those of the file, or None.
+        columns: Names to use instead of the names in the file, or None.
         scores: Whether the output has scores.
         max_bytes: Maximum size of a text.
 

@@ -67,7 +67,7 @@ class TranslateFiles(beam.PTransform):
             folders below the first wildcard of the pattern.
         columns: Names of the columns of TSV and Parquet files. One must be `text`, and one
             `context` if the model reads contexts. By default, the columns of a TSV file are the
-            fields of the model, and those of a Parquet file have the names in the file.
+            fields of the model, and a Parquet file has its own names.
         scores: Whether a score follows each translation.
         batch_size: Number of lines that the model translates at once.
         max_bytes: Maximum size of a line, or of a text in Parquet.

@@ -49,7 +49,7 @@ def check_export(
     - `ops`: All ops have a definition and a CPU kernel in TensorFlow or tf-text, so none needs
       Python, a GPU or cuDNN.
     - `load`: The child loads the model.
-    - `signatures`: Names, dtypes and batch-first shapes are those of the contract.
+    - `signatures`: Names, dtypes and batch-first shapes follow the contract.
     - `requests`: Each signature answers a batch, in the shapes of the contract.
     - `n_best` (translations): The output is a ranking with finite scores, and starts with the
       answer of `serving_default`.
@@ -174,7 +174,7 @@ def _rows(
 def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
     """Return the contract of an export, its example rows and the expected answers.
 
-    If the description has no examples, the rows are those of the contract, without answers.
+    If the description has no examples, the rows come from the contract, without answers.
     """
     description = read_description(version)
     if description:

@@ -47,7 +47,7 @@ class ServingClient(ServedModel, abc.ABC):
 
     Raises:
         ValueError: If an argument is out of range, the server does not have the model or rejects
-            the request, or the answer is not that of an export of kerasnmt.
+            the request, or the answer does not come from an export of kerasnmt.
         TransientError: If the server could not be reached, did not answer in time or was busy in
             all tries.
     """

@@ -51,7 +51,7 @@ class ExportContract:
         row: Name of the input that stands for a row in messages.
         example_rows: Rows for the check if the description contains no examples. The first row is
             ordinary, and is also used for the other inputs of odd rows.
-        odd_values: Odd values that each input must accept, with names for messages.
+        odd_values: Odd values that each input must accept, with names used in messages.
         optional_signatures: Signatures of `outputs` that an export may not have.
         optional_outputs: Outputs that a signature may not have.
     """
@@ -72,7 +72,7 @@ class ExportContract:
 
     @property
     def odd_rows(self) -> dict[str, Row]:
-        """Rows with one odd input and ordinary other inputs, with names for messages."""
+        """Rows with one odd input and ordinary other inputs, with names used in messages."""
         ordinary = dict(zip(self.inputs, self.example_rows[0], strict=True))
         rows = {}
         for odd in self.inputs:

@@ -52,7 +52,7 @@ class ExportModule(ServedModel):
 
     @property
     def saved(self) -> tf.Module:
-        """Objects that an export tracks: those of the signatures, and `source_lengths`."""
+        """Objects that an export tracks: the signatures' objects, and `source_lengths`."""
         saved = tf.Module()
         saved.weights = self._weights
         saved.assets = self._task.assets

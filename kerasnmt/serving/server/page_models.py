@@ -1,4 +1,4 @@
-"""Answers to the questions of the page: their base class, and those of an export."""
+"""Answers to the questions of the page: their base class, and an export's answers."""
 
 import base64
 import binascii

@@ -59,7 +59,7 @@ class Checkpoint(keras.callbacks.Callback):
         every: Number of batches between two checkpoints, or None for checkpoints only at the end of
             epochs.
         keep: Number of latest epochs whose checkpoints are also kept, for `average`.
-        clock: Clock of the training, whose time is also saved.
+        clock: Clock of the training run, whose time is also saved.
         processes: The processes that train the model. The first one reads and writes the files.
 
     Attributes:

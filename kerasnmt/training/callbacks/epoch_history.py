@@ -19,7 +19,7 @@ class TrainingClock:
         self._begin: tuple[float, float] | None = None
 
     def set(self, seconds: float, cpu_seconds: float) -> None:
-        """Continue from another time, such as that of interrupted training."""
+        """Continue from another time, such as the time of an interrupted run."""
         self._earlier = seconds, cpu_seconds
         self._begin = self._begin and (time.perf_counter(), time.process_time())
 
@@ -50,7 +50,7 @@ class EpochHistory(keras.callbacks.Callback):
     Args:
         path: Path of the file.
         initial_epoch: Number of epochs to keep of an earlier history in the file.
-        clock: Clock of the training, or None for a clock that continues from the end of the earlier
+        clock: Clock of the run, or None for a clock that continues from the end of the earlier
             history.
 
     Raises:

@@ -6,13 +6,13 @@ from kerasnmt.training.processes import Processes
 
 
 class SharedLogs(keras.callbacks.Callback):
-    """Callback that replaces the logs of each epoch by those of the first process.
+    """Callback that gives all processes the logs of the first process after each epoch.
 
     Only the first process scores translations. Callbacks after this one, such as early stopping,
     see the scores in all processes.
 
     Args:
-        processes: The processes of the training.
+        processes: The processes of the training run.
     """
 
     def __init__(self, processes: Processes) -> None:

@@ -32,7 +32,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     Args:
         console: Console to print to.
-        epochs: Number of epochs of the whole training.
+        epochs: Total number of epochs.
         batches_per_epoch: Number of batches of a whole epoch. After an interruption, `fit` may get
             only the rest of them. None if `fit` gets all batches of each epoch.
     """

@@ -344,8 +344,8 @@ class Proposal:
             comment = _KINDS[kind]
             if self.copies:
                 comment += (
-                    " The model copies other words from the source, and learns it from those of "
-                    "the training data: a smaller vocabulary copies more names."
+                    " The model copies other words from the source. It learns this from unknown "
+                    "words of the training data: a smaller vocabulary copies more names."
                 )
             elif kind == "sentencepiece" and size is not None:
                 comment += f" Try {size // 2} too; a larger vocabulary needs more text."

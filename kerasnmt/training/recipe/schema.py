@@ -285,10 +285,10 @@ class _Training(_Section):
         None, description="Number of sentence pairs in a batch, instead of tokens_per_batch."
     )
     few_shapes: bool = Field(
-        True, description="Whether batches have few shapes, for XLA; false for less padding."
+        True, description="Whether to pad batches to a few shapes for XLA; false for less padding."
     )
     epochs: _Count = Field(10, description="Number of passes over the training data.")
-    learning_rate: PositiveFloat = Field(0.001, description="Maximum of the learning rate.")
+    learning_rate: PositiveFloat = Field(0.001, description="Maximum learning rate.")
     learning_rate_schedule: Literal["constant", "cosine", "inverse_sqrt", "plateau"] = Field(
         "constant", description="Learning rate after the warm-up; plateau has no warm-up."
     )
@@ -296,10 +296,12 @@ class _Training(_Section):
         0, description="Number of steps over which the learning rate rises linearly from zero."
     )
     plateau_factor: float = Field(
-        0.5, gt=0, lt=1, description="Factor of the learning rate on a plateau."
+        0.5, gt=0, lt=1, description="Factor by which a plateau reduces the learning rate."
     )
     plateau_patience: _Count = Field(
-        2, description="Number of epochs without a better score of monitor that are a plateau."
+        2,
+        description="Number of epochs without improvement of `monitor` before the learning rate is "
+        "reduced.",
     )
     label_smoothing: float = Field(
         0.1,
@@ -309,20 +311,20 @@ class _Training(_Section):
     )
     guided_attention: NonNegativeFloat | None = Field(
         None,
-        description="Weight of the loss that guides the attention by the alignments of the "
+        description="Weight of the loss that compares the attention with the alignments of the "
         "training data; null for no such loss.",
     )
     word_dropout: float = Field(
         0.0,
         ge=0,
         lt=1,
-        description="Dropout rate of words, which become the unknown word. A model that copies "
+        description="Share of words that become the unknown word in training. A model that copies "
         "learns to copy the dropped words of its sources.",
     )
     subword_sampling: NonNegativeFloat | None = Field(
         None,
-        description="Alpha, such as 0.2, with which SentencePiece samples other pieces of each "
-        "sentence in each epoch, without a cache; null for the best pieces.",
+        description="Alpha of subword regularization, such as 0.2: SentencePiece samples other "
+        "pieces of each sentence in each epoch, without a cache; null for the best pieces.",
     )
     scheduled_sampling: float = Field(
         0.0,
@@ -333,8 +335,8 @@ class _Training(_Section):
     )
     r_drop: NonNegativeFloat = Field(
         0.0,
-        description="Alpha of R-Drop, such as 1, the weight of the divergence of two passes with "
-        "different dropout; 0 for no R-Drop.",
+        description="Weight of R-Drop, such as 1: the divergence of two passes with different "
+        "dropout; 0 for no R-Drop.",
     )
     clip_norm: PositiveFloat | None = Field(
         1.0, description="Maximum norm of all gradients together; null for no limit."
@@ -357,8 +359,8 @@ class _Training(_Section):
     )
     early_stopping: _Count | None = Field(
         None,
-        description="Number of epochs without a better score of monitor that end training; null "
-        "to train all epochs.",
+        description="Number of epochs without improvement of `monitor` before training stops; "
+        "null to train all epochs.",
     )
     moving_average: float | None = Field(
         None,
@@ -380,12 +382,12 @@ class _Training(_Section):
     )
     devices: _Count = Field(
         1,
-        description="Number of GPUs of each process, or of CPUs if there are no GPUs, that share "
-        "each batch.",
+        description="Number of devices of each process that share each batch: GPUs, or CPUs if "
+        "there are no GPUs.",
     )
     cache: bool = Field(
         True,
-        description="Whether tokenized pairs are kept in memory; those of a pattern never are.",
+        description="Whether tokenized pairs are kept in memory. Pairs of a pattern never are.",
     )
     seed: _Seed = Field(1, description="Seed of weights, dropout and the order of the data.")
 
@@ -470,7 +472,7 @@ def search_options(options: dict[str, Any], overrides: Iterable[str] = ()) -> di
     """Return search options with changes, and validate them like the keys of a recipe.
 
     Args:
-        options: Search options, such as those of a preset.
+        options: Search options, for example of a preset.
         overrides: Keys and values, such as `search.beam_size=8`.
 
     Returns:

@@ -79,7 +79,7 @@ def test_scores_by_name(name, kind):
     assert attention.get_config()["score"] == name
 
 
-def test_the_size_of_a_named_score_is_that_of_the_query():
+def test_a_named_score_has_the_size_of_the_query():
     attention = layers.Attention("general")
     wide = np.concatenate([MEMORY, MEMORY], axis=-1)
     attention(QUERY, values=wide)

@@ -134,7 +134,7 @@ def test_an_equal_word_of_both_texts_is_one_id(model):
 
 
 @pytest.mark.graph
-def test_gradients_of_a_whole_pass_equal_those_of_its_steps():
+def test_gradients_of_a_whole_pass_match_its_steps():
     """The lengths of both texts are unknown during tracing."""
     rng = np.random.default_rng(3)
     attentions = BahdanauAttention(3), BahdanauAttention(4)

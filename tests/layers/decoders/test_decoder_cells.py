@@ -346,7 +346,7 @@ def test_hypotheses_equal_rows(name):
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_gradients_of_a_whole_pass_equal_those_of_its_steps(name):
+def test_gradients_of_a_whole_pass_match_its_steps(name):
     """Gradients of the memory, the inputs and all weights. Some are computed after the loop."""
     cell = build(CELLS[name]())
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)

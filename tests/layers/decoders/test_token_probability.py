@@ -80,7 +80,7 @@ def test_probability_near_one_loses_little(function):
 
 
 @pytest.mark.parametrize("scale", [1.0, 20.0, 1e3])
-def test_gradients_of_a_projection_equal_those_of_the_plain_formula(scale):
+def test_gradients_of_a_projection_match_the_plain_formula(scale):
     rng = np.random.default_rng(1)
     features, kernel = rng.normal(size=(8, 3)), scale * rng.uniform(-1, 1, size=(3, 7))
     given = [tf.constant(x, tf.float32) for x in (features, kernel, rng.normal(size=(7,)))]

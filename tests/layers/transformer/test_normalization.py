@@ -35,7 +35,7 @@ def test_equation(shape):
 
 @SHAPES
 @pytest.mark.parametrize("training", [True, False])
-def test_gradients_equal_those_of_keras(shape, training):
+def test_gradients_match_keras(shape, training):
     layer, other, inputs = layers(shape)
     found = []
     for one, options in ((layer, {"training": training}), (other, {})):

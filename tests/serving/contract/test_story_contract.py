@@ -110,7 +110,7 @@ def test_without_a_description_its_inputs_tell_the_kind(tmp_path, quick):
     assert failed(report) == {"description": f"{missing} is missing; export again"}
     assert details(report)["requests"] == "1 signature answered 5 questions"
     assert details(report)["expected"].startswith("not compared with the model: ")
-    # No kind has these inputs, so the check expects those of translation.
+    # No kind has these inputs, so the check expects the inputs of translation.
     assert failed(check_export(export(tmp_path / "2", "question"))) == {
         "signatures": "serving_default input: names ['story'], expected ['text']; "
         "serving_default output: names ['answer', 'score'], expected ['score', 'translation']; "

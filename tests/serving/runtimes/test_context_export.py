@@ -47,7 +47,7 @@ def served(model, tmp_path_factory):
     return load_export(folder)
 
 
-def test_translations_are_those_of_ids(model):
+def test_translations_match_ids(model):
     translations = model.translate(TEXTS, contexts=CONTEXTS, **OPTIONS)
     assert translations[2] == ""
     tokenizer = model.source_tokenizer
@@ -86,7 +86,7 @@ def test_a_source_that_is_cut_numbers_only_what_is_left(model):
         assert model.translate([text], contexts=[context], **options) == [translation]
 
 
-def test_scores_are_those_of_batches(model):
+def test_scores_match_batches(model):
     targets = ["home", "far Zoë", "mary", "is is", "f unheard"]
     kept = [0, 1, 3, 4]  # no empty source
     scores = model.score(TEXTS, targets, contexts=CONTEXTS)
@@ -178,7 +178,7 @@ def test_a_long_context_is_cut(served):
     np.testing.assert_array_equal(found[0]["score"], found[1]["score"])
 
 
-@pytest.mark.thorough("converts a model; the words are those of test_litert.py")
+@pytest.mark.thorough("converts a model, like test_litert.py")
 def test_lite_translates_as_the_model(model, tmp_path):
     translator = Translator(load_lite(export_lite(model, tmp_path / "lite", **OPTIONS)))
     expected = Translator(task_of(model, **OPTIONS)).best(TEXTS, contexts=CONTEXTS)

@@ -87,7 +87,7 @@ def test_int8(model, folder, tmp_path):
 
 
 def test_attention(model, folder):
-    """The weights of a batch are those of the model, for the first token too."""
+    """The weights of a batch equal the model's, for the first token too."""
     found = load_ctranslate2(folder).signatures["attention"](text=[*TEXTS[:6], ""])
     expected = ExportModule(model, **OPTIONS).signatures["attention"](text=[*TEXTS[:6], ""])
     for key, values in found.items():

@@ -136,7 +136,7 @@ def test_fewer_hypotheses_than_places(word_model):
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_weights_are_those_of_the_model_now(make_translator_model, sentences):
+def test_weights_follow_the_model(make_translator_model, sentences):
     model = make_translator_model()
     module = ExportModule(model, **OPTIONS)
     before = run(module, "serving_default", sentences)["score"]

@@ -14,7 +14,7 @@ OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
 
 def rounded(values, kind):
-    """Return the values of a stored weight, by another algorithm than that of the library."""
+    """Return the values of a stored weight, by another algorithm than the library's."""
     if not is_matrix(values):
         return values
     if kind == "float16":

@@ -23,7 +23,7 @@ VARIANTS = {
 @pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("name", [*VARIANTS, "two vocabularies"])
 def test_variants_of_a_transformer(name, tmp_path, sentences):
-    """Every weight has its place: the translations of random weights are those of the model."""
+    """Every weight is in place: an export of random weights translates like the model."""
     target = CharacterTokenizer([*"abcdefgh ."]) if name == "two vocabularies" else None
     options = {**TINY, **VARIANTS.get(name, {})}
     model = zoo.transformer_tiny(WordTokenizer(WORDS), target, **options)

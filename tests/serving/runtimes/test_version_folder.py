@@ -234,7 +234,7 @@ def test_the_disk_has_a_version_before_it_has_its_name(tmp_path, monkeypatch):
     assert sorted(done[:-2]) == sorted(names)
 
 
-def test_newest_version_is_that_of_the_highest_number(tmp_path):
+def test_newest_version_has_the_highest_number(tmp_path):
     assert newest_version(tmp_path / "none") is None
     assert newest_version(tmp_path) is None
     for name in ("9", "10", "x11", ".unfinished-12"):

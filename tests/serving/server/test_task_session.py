@@ -51,7 +51,7 @@ def compare(session, export, requests):
 
 
 @pytest.mark.graph
-def test_signatures_and_answers_are_those_of_the_export(session, served_session):
+def test_signatures_and_answers_match_the_export(session, served_session):
     texts = np.array([text.encode() for text in TEXTS], object)
     compare(session, served_session, [{"text": texts}, {"text": TEXTS[:1]}, {"text": []}])
 
@@ -88,7 +88,7 @@ def test_other_kinds_of_models(make, tmp_path):
 
 
 @pytest.mark.graph
-def test_routes_are_those_of_the_export(session, served_session):
+def test_routes_match_the_export(session, served_session):
     ours, theirs = (Client(RestApp(one, "tiny", 3)) for one in (session, served_session))
     for request in (
         {"instances": TEXTS},

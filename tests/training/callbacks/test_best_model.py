@@ -48,7 +48,7 @@ def test_of_equal_scores_the_lower_loss_is_kept(model, tmp_path):
     assert kept(model, path, [(0.0, float("nan")), (0.0, 9.0), (0.0, float("nan"))]) == 1
 
 
-def test_equal_scores_of_a_training_that_is_continued(model, tmp_path):
+def test_equal_scores_when_training_resumes(model, tmp_path):
     earlier = [
         {"val_bleu": 0.0, "val_loss": None},  # as a history has what is no number
         {"val_bleu": 0.0, "val_loss": 3.0},

@@ -70,7 +70,7 @@ def test_scores_are_curves_of_the_same_run(events, tmp_path):
     assert events(tmp_path) == {"bleu": [(0, 31.5)], "chrf": [(0, 60.25)]}
 
 
-def test_the_tab_finds_trainings_side_by_side(tmp_path, model):
+def test_the_tab_finds_runs_side_by_side(tmp_path, model):
     """The plugin itself reads them, without a description of the experiment."""
     from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
     from tensorboard.context import RequestContext

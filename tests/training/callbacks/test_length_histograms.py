@@ -64,6 +64,6 @@ def test_many_lengths_fall_into_their_own_bars(events, tmp_path):
     assert ((bars[:, 0] <= lengths) & (lengths <= bars[:, 1])).all()
 
 
-def test_a_training_that_goes_on_has_them_already(tmp_path, tokenizer):
+def test_a_resumed_run_has_them_already(tmp_path, tokenizer):
     begin(tmp_path, batches(PAIRS, tokenizer, batch_size=5), steps=1)
     assert not (tmp_path / "data").exists()

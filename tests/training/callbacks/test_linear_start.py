@@ -51,7 +51,7 @@ def test_no_number_is_no_better(model):
     assert linear_after(begin(model), [float("nan"), 1.0]) == [False, False]
 
 
-def test_in_fit_and_in_a_training_that_goes_on(model):
+def test_in_fit_and_in_a_resumed_run(model):
     inputs = {"story_ids": np.array([[[4, 5]]]), "question_ids": np.array([[4]])}
     data = {"x": inputs, "y": np.array([5]), "verbose": 0}
     callback = LinearStart(monitor="loss", max_epochs=3)

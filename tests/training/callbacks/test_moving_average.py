@@ -55,7 +55,7 @@ def test_validation_sees_the_average_and_training_the_weights(plain, validation,
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer, initial_scale=2.0)
     inside, outside = Weights(), Weights()
     fit(make_model(optimizer), [MovingAverage([inside]), outside], validation)
-    np.testing.assert_allclose(outside.steps, plain.steps, rtol=1e-6)  # those of the training
+    np.testing.assert_allclose(outside.steps, plain.steps, rtol=1e-6)  # as in training
     np.testing.assert_allclose(outside.epochs, [plain.steps[2], plain.steps[5]], rtol=1e-6)
 
     average, averages = plain.steps[0], []

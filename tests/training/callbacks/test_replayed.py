@@ -105,7 +105,7 @@ def test_two_callbacks_are_replayed_side_by_side():
     np.testing.assert_allclose(rates, RATES)
 
 
-def test_a_training_stops_early_across_an_interruption():
+def test_training_stops_early_across_an_interruption():
     scores = [10.0, 11.0, 10.5, 10.6, 10.7, 12.0]
     records = []
     for epochs in (4, 6):

@@ -66,7 +66,7 @@ def test_values_at_the_optimizers_steps(events, tmp_path, jit_compile):
     assert not curves
 
 
-def test_curves_of_a_training_that_goes_on_continue(events, tmp_path):
+def test_curves_continue_when_training_resumes(events, tmp_path):
     fit(compiled(), StepScalars(tmp_path / "whole", every=2), epochs=2)
     first, second = compiled(), compiled()
     fit(first, StepScalars(tmp_path / "parts", every=2), epochs=1)

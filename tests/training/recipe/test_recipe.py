@@ -91,7 +91,7 @@ class TestLoad:
             "cache": True,
             "seed": 1,
         }
-        # The options of any search, with their defaults, and those of text.
+        # The options of any search and of text, with their defaults.
         of_search = asdict(SearchOptions())
         assert recipe.search.model_dump() == {
             **of_search,

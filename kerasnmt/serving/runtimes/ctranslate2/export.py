@@ -56,7 +56,7 @@ def export_ctranslate2(
 
     CTranslate2 divides log-probabilities by length^alpha, like `length_normalization="length"`.
     With "wu", our default, the export ranks the hypotheses that CTranslate2 has finished again.
-    Scores are slightly larger than those of the model, because the softmax does not contain padding
+    Scores are slightly larger than the model's, because the softmax does not contain padding
     and start: by up to 0.007 for the preset `tatoeba_en_fr_transformer`.
 
     Args:

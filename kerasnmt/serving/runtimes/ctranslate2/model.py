@@ -34,7 +34,7 @@ def load_ctranslate2(directory: str | Path) -> ServedModel:
         directory: Path of a folder that `export_ctranslate2` wrote.
 
     Returns:
-        The export. Its signatures are those of a SavedModel, `serving_default`, `n_best` and
+        The export. It has the signatures of a SavedModel, `serving_default`, `n_best` and
         `attention`.
 
     Raises:
