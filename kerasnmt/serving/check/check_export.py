@@ -4,7 +4,7 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +28,6 @@ from kerasnmt.serving.export.warmup import (
 from kerasnmt.serving.protocol.meta_graph import MetaGraph, Signature
 
 _SINGLES = 16
-# Number of timed requests by batch size, and the number of seconds after which none starts.
-_LATENCY_REQUESTS = {1: 50, 32: 20}
-_LATENCY_LIMIT = 10.0
-_MOST_GROWTH = 64_000_000  # bytes
 _WITHOUT_PYTHON = "without the Python package of TensorFlow"
 # With int8 products, a batch rounds other numbers than a single text.
 _INT8_TOLERANCE = 1e-2
@@ -77,10 +73,6 @@ def check_export(
       example on the beam size.
     - `expected`: The translations, answers or captions are the expected ones. Without `texts`,
       these are the model's answers that were written with the export.
-    - `latency`: The median (p50) and the 95th percentile (p95) of the time of requests with 1 and
-      32 rows, measured in the child after all requests above.
-    - `memory`: The resident memory of the child after these requests, and its growth. A growth of
-      more than 64 MB is a leak.
 
     An export for CTranslate2 has the row `ctranslate2` instead of `saved_model`, and no `ops`,
     `warmup`, `python` and `description`. The child loads it with CTranslate2, which verifies the
@@ -167,9 +159,6 @@ def _rows(
         elif texts is None:
             detail = "not compared with the model: the export contains no examples"
             yield CheckRow("expected", True, detail)
-        load = functools.cache(lambda: _load(served))
-        yield _row("latency", _check_latency, contract, load)
-        yield _row("memory", _check_memory, load)
 
 
 def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
@@ -325,9 +314,8 @@ def _check_ops(served: _Served) -> str:
 
 def _check_load(served: _Served) -> str:
     served.process.signatures()
-    memory = _megabytes(served.process.resident_memory())
     how = "with CTranslate2" if is_ctranslate2(served.version) else _WITHOUT_PYTHON
-    return f"loaded {how}, {memory} resident"
+    return f"loaded {how}, {served.process.resident_memory() / 1e6:.0f} MB resident"
 
 
 def _check_signatures(served: _Served) -> str:
@@ -454,48 +442,3 @@ def _check_expected(served: _Served, expected: Sequence[str]) -> str:
     received = served.ask("serving_default", served.rows)[contract.answer]
     _refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
     return f"{len(expected)} {contract.answer}s as expected"
-
-
-class _Load(NamedTuple):
-    """Cost of many requests: seconds of each request by batch size, and bytes of memory."""
-
-    seconds: dict[int, list[float]]
-    before: int
-    after: int
-
-
-def _load(served: _Served) -> _Load:
-    """Measure requests with one row and with many rows. Consecutive requests differ."""
-    rows = [row for row in served.rows if all(value.strip() for value in row)]
-    rows = rows or [served.contract.example_rows[0]]
-    before = served.process.resident_memory()
-    seconds = {}
-    for size, count in _LATENCY_REQUESTS.items():
-        requests = [
-            served.contract.columns([rows[(start + place) % len(rows)] for place in range(size)])
-            for start in range(count)
-        ]
-        seconds[size] = served.process.time("serving_default", requests, _LATENCY_LIMIT)
-    return _Load(seconds, before, served.process.resident_memory())
-
-
-def _check_latency(contract: ExportContract, load: Callable[[], _Load]) -> str:
-    found = []
-    for size, seconds in load().seconds.items():
-        p50, p95 = np.percentile(seconds, [50, 95]) * 1e3
-        what = f"{size} {contract.row if size == 1 else contract.rows}"
-        found.append(f"{what}: p50 {p50:.1f} ms, p95 {p95:.1f} ms ({len(seconds)} requests)")
-    return "; ".join(found)
-
-
-def _check_memory(load: Callable[[], _Load]) -> str:
-    seconds, before, after = load()
-    count = sum(map(len, seconds.values()))
-    found = f"{_megabytes(before)} resident, {_megabytes(after - before, '+')} in {count} requests"
-    if after - before > _MOST_GROWTH:
-        raise RuntimeError(f"{found}, expected at most {_megabytes(_MOST_GROWTH, '+')}")
-    return found
-
-
-def _megabytes(count: int, sign: str = "") -> str:
-    return f"{count / 1e6:{sign}.0f} MB"

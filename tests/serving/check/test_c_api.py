@@ -164,16 +164,6 @@ def test_process_answers_as_the_session(process, session):
     assert process.run("serving_default", {"text": ["a"]})["lengths"].tolist() == [1]
 
 
-def test_process_times_requests(process):
-    requests = [{"text": texts} for texts in (["hello"], [b"\xff", "you"], ["a"])]
-    seconds = process.time("serving_default", requests, 60.0)
-    assert len(seconds) == 3
-    assert min(seconds) > 0
-    assert len(process.time("serving_default", requests, 0.0)) == 1
-    with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
-        process.time("n_best", requests, 60.0)
-
-
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
 def test_process_tells_its_memory(process):
     process.signatures()
