@@ -6,7 +6,8 @@
 The same batches of texts are translated in three ways: by `Translator.translate` with a traced
 `ExportModule`, by the export with the TensorFlow C API in this process, and by the export in a
 child process, including the pipe. In each round, each batch is translated in the three ways, in
-random order. The printed ratios are the medians over the rounds.
+random order. The printed ratios are the medians over the rounds. `p50` and `p95` are the median and
+the 95th percentile of the time of a request. `process_mb` is the resident memory of the child.
 """
 
 import argparse
@@ -23,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
 
 from kerasnmt.cli.loading import load_run
 from kerasnmt.serving.check.session_process import SessionProcess
@@ -91,6 +94,7 @@ def main() -> None:
                 result = {"batch_size": batch_size, "sentences": len(texts)}
                 result |= {"beam_size": translator.description["beam_size"]}
                 result |= compared(ways, texts, batch_size, arguments.rounds)
+                result["process_mb"] = round(process.resident_memory() / 1e6)
                 print(json.dumps(result), flush=True)
 
 
@@ -104,6 +108,7 @@ def compared(
     batches = [texts[start : start + batch_size] for start in range(0, len(texts), batch_size)]
     rng = random.Random(1)
     seconds = {name: [] for name in ways}
+    requests = {name: [] for name in ways}
     answers = {}
     for name, way in ways.items():  # also traces, and excludes the first runs from the measurement
         answers[name] = [text for batch in batches for text in way(batch)]
@@ -113,15 +118,17 @@ def compared(
             for name in rng.sample([*ways], len(ways)):
                 begin = time.perf_counter()
                 ways[name](batch)
-                spent[name] += time.perf_counter() - begin
+                requests[name].append(time.perf_counter() - begin)
+                spent[name] += requests[name][-1]
         for name in ways:
             seconds[name].append(spent[name])
     result = {
         "rounds": rounds,
         "equal": all(found == answers["c_api"] for found in answers.values()),
     }
-    for name, times in seconds.items():
-        result[f"{name}_ms_a_request"] = round(statistics.median(times) / len(batches) * 1e3, 2)
+    for name, times in requests.items():
+        p50, p95 = np.percentile(times, [50, 95]) * 1e3
+        result |= {f"{name}_p50_ms": round(p50, 2), f"{name}_p95_ms": round(p95, 2)}
     for name in ("c_api", "process"):
         ratios = [a / b for a, b in zip(seconds[name], seconds["translate"], strict=True)]
         result[f"{name}_to_translate"] = round(statistics.median(ratios), 3)

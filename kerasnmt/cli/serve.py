@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 import threading
 from contextlib import suppress
@@ -29,8 +30,8 @@ def serve(
         typer.Option(
             "--allow-host",
             metavar="NAME",
-            help="A name by which clients may address the server, in addition to localhost and "
-            "its address; repeatable.",
+            help="A name by which clients may address the server, in addition to localhost, "
+            "IP addresses and the name of this machine; repeatable.",
         ),
     ] = None,
     name: Annotated[
@@ -82,15 +83,14 @@ def serve(
 
     Unlike TF Serving, this server does not batch the texts of several requests, does not speak
     gRPC, and serves only one model. Ctrl-C and SIGTERM stop the server. It then finishes open
-    requests for at most eight seconds, and exits with 1 if some remain.
+    requests for at most five seconds, and exits with 1 if some remain.
     """
     from kerasnmt.cli.about_model import about_model
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.server.allowed_hosts import AllowedHosts
     from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
     from kerasnmt.serving.server.page_app import PageApp
     from kerasnmt.serving.server.server_app import ServerApp
-    from kerasnmt.serving.server.threaded_server import threaded_server
+    from kerasnmt.serving.server.web_server import web_server
 
     console = progress_console()
     signal.signal(signal.SIGTERM, _interrupt)
@@ -131,21 +131,22 @@ def serve(
         app = ServerApp(
             model,
             page=page,
-            hosts=AllowedHosts(host, allow_host or ()),
+            hosts=[host, socket.gethostname(), *(allow_host or ())],
             max_requests=max_requests,
             timeout=timeout,
-            max_body_bytes=max_body_bytes,
             access_log=sys.stderr if access_log else None,
         )
-        server = threaded_server(app, host, port)
+        server = web_server(
+            app, host, port, max_requests=max_requests, max_body_bytes=max_body_bytes
+        )
         address = f"[{host}]" if ":" in host else host
         say(
             console,
-            f"serving version {number} of {name} at http://{address}:{server.port}"
+            f"serving version {number} of {name} at http://{address}:{server.effective_port}"
             f"/v1/models/{name}; Ctrl-C stops it",
         )
         if page:
-            say(console, f"open http://{address}:{server.port}/ to try it")
+            say(console, f"open http://{address}:{server.effective_port}/ to try it")
             threading.Thread(target=page.warm_up, daemon=True).start()
         if runtime and runtime.versions and version != Path(place).absolute():
             watcher = VersionWatcher(
@@ -156,8 +157,8 @@ def serve(
             )
             threading.Thread(target=watcher.watch, args=(poll,), daemon=True).start()
         with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
-            server.serve_forever()
-        left = server.unanswered
+            server.run()
+        left = server.task_dispatcher.active_count
         say(console, f"stopped; unanswered requests: {left}" if left else "stopped")
         # TensorFlow cannot cancel predictions and loading, which may still go on.
         os._exit(bool(left))

@@ -253,13 +253,11 @@ def server(export_folder):
     """A server of the export in this process."""
     from kerasnmt.serving import RestApp
     from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
-    from kerasnmt.serving.server.threaded_server import threaded_server
+    from kerasnmt.serving.server.web_server import web_server
 
     with SavedModelSession(export_folder) as session:
-        app = RestApp(session, "tiny", 1)
-        served = threaded_server(app, "127.0.0.1", 0)
-        thread = threading.Thread(target=served.serve_forever, args=(0.02,))
-        thread.start()
-        yield f"http://127.0.0.1:{served.port}"
-        served.shutdown()
-        thread.join()
+        served = web_server(RestApp(session, "tiny", 1), "127.0.0.1", 0, max_requests=8)
+        threading.Thread(target=served.run, daemon=True).start()
+        yield f"http://127.0.0.1:{served.effective_port}"
+        served.close()
+        served.task_dispatcher.shutdown()

@@ -114,9 +114,7 @@ def table_kind(monkeypatch):
     register_kind(TableKind())
 
 
-def test_a_new_kind_works_everywhere(
-    table_model, table_kind, served_here, kerasnmt, tmp_path
-):
+def test_a_new_kind_works_everywhere(table_model, table_kind, served_here, kerasnmt, tmp_path):
     from kerasnmt.serving import check_export, load_export
     from kerasnmt.serving.server.page_app import PageApp
 

@@ -87,9 +87,6 @@ class ServedHere:
     def run(self, signature, inputs):
         return self.session.run(signature, inputs)
 
-    def time(self, signature, requests, limit):
-        return [0.001, 0.003]
-
     def resident_memory(self):
         return 100_000_000
 
@@ -132,21 +129,20 @@ def rest_app(served_session):
 @pytest.fixture(scope="module")
 def start():
     """Start a server with a WSGI application; return its URL."""
-    from kerasnmt.serving.server.threaded_server import threaded_server
+    from kerasnmt.serving.server.web_server import web_server
 
     servers = []
 
-    def start(app):
-        server = threaded_server(app, "127.0.0.1", 0)
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        servers.append((server, thread))
-        thread.start()
-        return f"http://127.0.0.1:{server.port}"
+    def start(app, **options):
+        server = web_server(app, "127.0.0.1", 0, **{"max_requests": 8, **options})
+        servers.append(server)
+        threading.Thread(target=server.run, daemon=True).start()
+        return f"http://127.0.0.1:{server.effective_port}"
 
     yield start
-    for server, thread in servers:
-        server.shutdown()
-        thread.join()
+    for server in servers:
+        server.close()
+        server.task_dispatcher.shutdown()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from kerasnmt.serving.runtimes.runtime import Runtime, refuse
 from kerasnmt.serving.runtimes.version_folder import model_folders, read_description
 
 _SINGLES = 16
-# Number of timed requests by batch size, and the number of seconds after which none starts.
-_LATENCY_REQUESTS = {1: 50, 32: 20}
-_LATENCY_LIMIT = 10.0
-_MOST_GROWTH = 64_000_000  # bytes
 
 
 def check_export(
@@ -69,10 +65,6 @@ def check_export(
       example on the beam size.
     - `expected`: The translations, answers or captions are the expected ones. Without `texts`,
       these are the model's answers that were written with the export.
-    - `latency`: The median (p50) and the 95th percentile (p95) of the time of requests with 1 and
-      32 rows, measured in the child after all requests above.
-    - `memory`: The resident memory of the child after these requests, and its growth. A growth of
-      more than 64 MB is a leak.
 
     An export for another runtime has no `ops`, `warmup`, `python` and `description`, and the child
     loads it with this runtime. With int8 weights, CTranslate2 computes with int8, so its scores are
@@ -166,9 +158,6 @@ def _rows(
         elif texts is None:
             detail = "not compared with the model: the export contains no examples"
             yield CheckRow("expected", True, detail)
-        load = functools.cache(lambda: _load(served))
-        yield _row("latency", _check_latency, contract, load)
-        yield _row("memory", _check_memory, load)
 
 
 def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
@@ -248,7 +237,7 @@ def _check_load(served: _Served) -> str:
     _ = served.signatures
     package = served.runtime.session_without
     how = f"without the Python package {package}" if package else f"with {served.runtime.title}"
-    return f"loaded {how}, {_megabytes(served.process.resident_memory())} resident"
+    return f"loaded {how}, {served.process.resident_memory() / 1e6:.0f} MB resident"
 
 
 def _check_signatures(served: _Served) -> str:
@@ -318,48 +307,3 @@ def _check_expected(served: _Served, expected: Sequence[str]) -> str:
     received = served.ask("serving_default", served.rows)[contract.answer]
     refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
     return f"{len(expected)} {contract.answer}s as expected"
-
-
-class _Load(NamedTuple):
-    """Cost of many requests: seconds of each request by batch size, and bytes of memory."""
-
-    seconds: dict[int, list[float]]
-    before: int
-    after: int
-
-
-def _load(served: _Served) -> _Load:
-    """Measure requests with one row and with many rows. Consecutive requests differ."""
-    rows = [row for row in served.rows if all(value.strip() for value in row)]
-    rows = rows or [served.contract.example_rows[0]]
-    before = served.process.resident_memory()
-    seconds = {}
-    for size, count in _LATENCY_REQUESTS.items():
-        requests = [
-            served.contract.columns([rows[(start + place) % len(rows)] for place in range(size)])
-            for start in range(count)
-        ]
-        seconds[size] = served.process.time("serving_default", requests, _LATENCY_LIMIT)
-    return _Load(seconds, before, served.process.resident_memory())
-
-
-def _check_latency(contract: ExportContract, load: Callable[[], _Load]) -> str:
-    found = []
-    for size, seconds in load().seconds.items():
-        p50, p95 = np.percentile(seconds, [50, 95]) * 1e3
-        what = f"{size} {contract.row if size == 1 else contract.rows}"
-        found.append(f"{what}: p50 {p50:.1f} ms, p95 {p95:.1f} ms ({len(seconds)} requests)")
-    return "; ".join(found)
-
-
-def _check_memory(load: Callable[[], _Load]) -> str:
-    seconds, before, after = load()
-    count = sum(map(len, seconds.values()))
-    found = f"{_megabytes(before)} resident, {_megabytes(after - before, '+')} in {count} requests"
-    if after - before > _MOST_GROWTH:
-        raise RuntimeError(f"{found}, expected at most {_megabytes(_MOST_GROWTH, '+')}")
-    return found
-
-
-def _megabytes(count: int, sign: str = "") -> str:
-    return f"{count / 1e6:{sign}.0f} MB"

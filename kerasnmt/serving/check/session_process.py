@@ -81,21 +81,6 @@ class SessionProcess(Session):
         outputs = self._ask("run", signature=signature, inputs=_decoded(inputs))
         return {name: from_json(array) for name, array in outputs.items()}
 
-    def time(self, signature: str, requests: Sequence[Inputs], limit: float) -> list[float]:
-        """Run a signature for each request, and measure the time of each in the child.
-
-        Args:
-            signature: Name of the signature.
-            requests: Inputs of each request; see `run`.
-            limit: Number of seconds after which no other request starts.
-
-        Returns:
-            The seconds of each request, without the transfer between the processes. There is at
-            least one request.
-        """
-        requests = [_decoded(inputs) for inputs in requests]
-        return self._ask("time", signature=signature, requests=requests, limit=limit)
-
     def resident_memory(self) -> int:
         """Return the resident memory of the child in bytes."""
         return self._ask("resident_memory")

@@ -9,8 +9,6 @@ object with a `method` and its arguments. Each line of stdout is the answer, `{"
   `dtype` and `shape`.
 - `run` takes `signature` and `inputs`, a dict of lists of strings. It loads the model if necessary,
   and returns a dict of arrays in the form of `json_arrays`.
-- `time` takes `signature`, `requests` and `limit`. It runs the requests until `limit` seconds have
-  passed, and returns the seconds of each request.
 - `resident_memory` returns the resident memory of this process in bytes.
 """
 
@@ -19,7 +17,6 @@ import json
 import os
 import resource
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
@@ -51,7 +48,6 @@ def main() -> None:
         "op_support": lambda: op_support(export),
         "signatures": lambda: _signatures(session()),
         "run": lambda signature, inputs: _run(session(), signature, inputs),
-        "time": lambda signature, requests, limit: _time(session(), signature, requests, limit),
         "resident_memory": _resident_memory,
     }
     for line in sys.stdin:
@@ -81,18 +77,6 @@ def _signatures(session: Session) -> dict[str, Any]:
 def _run(session: Session, signature: str, inputs: _Inputs) -> dict[str, Any]:
     outputs = session.run(signature, _encoded(inputs))
     return {name: to_json(array) for name, array in outputs.items()}
-
-
-def _time(session: Session, signature: str, requests: list[_Inputs], limit: float) -> list[float]:
-    seconds = []
-    begin = time.perf_counter()
-    for inputs in map(_encoded, requests):
-        start = time.perf_counter()
-        session.run(signature, inputs)
-        seconds.append(time.perf_counter() - start)
-        if time.perf_counter() - begin > limit:
-            break
-    return seconds
 
 
 def _resident_memory() -> int:

@@ -20,7 +20,7 @@ class Metrics:
     Attributes:
         content_type: Content type of the text.
         requests: Requests by `route` and `status`.
-        seconds: Histogram of the seconds from the headers of a request to its answer, by `route`.
+        seconds: Histogram of the seconds from a complete request to its answer, by `route`.
         under_way: Predictions under way.
         refused: Predictions that were refused because too many were under way.
         version: Version of each `model`.
@@ -36,7 +36,7 @@ class Metrics:
         )
         self.seconds = Histogram(
             "kerasnmt_request_seconds",
-            "Seconds from the headers of a request to its answer.",
+            "Seconds from a complete request to its answer.",
             ["route"],
             buckets=_BUCKETS,
             registry=registry,

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import datetime
-from io import BytesIO
+from ipaddress import ip_address
 from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 from werkzeug.exceptions import (
     Forbidden,
@@ -19,9 +20,9 @@ from werkzeug.exceptions import (
     ServiceUnavailable,
 )
 from werkzeug.wrappers import Request, Response
+from werkzeug.wsgi import host_is_trusted
 
-from kerasnmt.serving.server.allowed_hosts import AllowedHosts
-from kerasnmt.serving.server.answers import MAX_BODY_BYTES, error_answer, read_body
+from kerasnmt.serving.server.answers import error_answer
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.metrics import Metrics
 from kerasnmt.serving.server.rest_app import route_of
@@ -40,18 +41,21 @@ class ServerApp:
     - All other paths belong to the REST API of the model; see `RestApp`.
 
     A `POST` is a prediction. At most `max_requests` predictions are under way; one more is answered
-    with 503 before its body is read. A prediction that takes longer than `timeout` is answered with
-    504. TensorFlow cannot cancel a run, so the prediction goes on, and counts as under way until it
-    ends. A request for a host that is not allowed is answered with 403. All errors are
+    with 503. A prediction that takes longer than `timeout` is answered with 504. TensorFlow cannot
+    cancel a run, so the prediction goes on, and counts as under way until it ends. All errors are
     `{"error": message}`.
+
+    A request for a host that is not allowed is answered with 403. A web page can point its own name
+    at this machine, and then read the answers of a server here (DNS rebinding). The browser sends
+    this name as `Host`. IP addresses are allowed, because nobody can point them at another machine.
 
     Args:
         model: The version of a model that is served.
         page: WSGI application of a page. Its `POST`s are predictions, too.
-        hosts: Hosts that clients may address.
+        hosts: Names by which clients may address the server, in addition to `localhost`. A name
+            that starts with a dot stands for all its subdomains.
         max_requests: Maximum number of predictions under way.
-        timeout: Maximum number of seconds of a prediction, from the end of the request.
-        max_body_bytes: Maximum number of bytes of a request.
+        timeout: Maximum number of seconds of a prediction.
         access_log: File for one line per request, or None.
     """
 
@@ -60,19 +64,17 @@ class ServerApp:
         model: CurrentVersion,
         *,
         page: App | None = None,
-        hosts: AllowedHosts | None = None,
+        hosts: Iterable[str] = (),
         max_requests: int = 64,
         timeout: float = 60.0,
-        max_body_bytes: int = MAX_BODY_BYTES,
         access_log: TextIO | None = None,
     ) -> None:
         self._model, self._page = model, page
-        self._hosts = hosts or AllowedHosts()
+        self._hosts = ["localhost", *map(str.lower, hosts)]
         self._max_requests, self._timeout = max_requests, timeout
-        self._max_body_bytes = max_body_bytes
         self._access_log = access_log
         self._metrics = Metrics()
-        self._places = threading.Semaphore(max_requests)
+        self._slots = threading.Semaphore(max_requests)
         # TensorFlow keeps some memory for each thread, so threads are used again.
         self._pool = ThreadPoolExecutor(max_requests, "prediction")
 
@@ -111,7 +113,7 @@ class ServerApp:
 
     def _check_host(self, host: str | None) -> None:
         """Check the header `Host`, which all browsers send."""
-        if host and host not in self._hosts:
+        if host and not (_is_address(host) or host_is_trusted(host.lower(), self._hosts)):
             raise Forbidden(
                 f"Expected a host that this server allows. Received: {host}. Start the server with "
                 "--allow-host and the name to allow it."
@@ -129,21 +131,14 @@ class ServerApp:
     def _answer(self, app: App, request: Request) -> Response:
         if request.method != "POST":
             return Response.from_app(app, request.environ, buffered=True)
-        if not self._places.acquire(blocking=False):
+        if not self._slots.acquire(blocking=False):
             self._metrics.refused.inc()
             raise ServiceUnavailable(
                 f"Expected at most {self._max_requests} predictions under way. Try again later.",
                 retry_after=1,
             )
         self._metrics.under_way.inc()
-        try:
-            # The thread of the prediction must not read from a connection that may have ended.
-            body = read_body(request, self._max_body_bytes)
-        except BaseException:
-            self._release()
-            raise
-        environ = {**request.environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": f"{len(body)}"}
-        prediction = self._pool.submit(self._predict, app, environ)
+        prediction = self._pool.submit(self._predict, app, request.environ)
         if wait([prediction], self._timeout).not_done:
             raise GatewayTimeout(
                 f"The prediction takes longer than {self._timeout:g} seconds. It goes on, and "
@@ -155,11 +150,17 @@ class ServerApp:
         try:
             return Response.from_app(app, environ, buffered=True)
         finally:
-            self._release()
+            self._metrics.under_way.dec()
+            self._slots.release()
 
-    def _release(self) -> None:
-        self._metrics.under_way.dec()
-        self._places.release()
+
+def _is_address(host: str) -> bool:
+    """Return whether a value of the header `Host` is an IP address, with or without a port."""
+    try:
+        ip_address(urlsplit(f"//{host}").hostname or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _need_get(request: Request) -> None:

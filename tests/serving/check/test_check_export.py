@@ -25,7 +25,7 @@ contract = TranslationContract()
 
 ALL_ROWS = ["files", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
-ALL_ROWS += ["description", "expected", "latency", "memory"]
+ALL_ROWS += ["description", "expected"]
 DESCRIPTION = {"inputs": ["text"], "model": "reverser", "beam_size": 2}
 
 
@@ -159,13 +159,8 @@ def test_newest_version_of_a_good_export_passes(good):
     assert details["requests"] == f"3 signatures answered {len(EXAMPLE_TEXTS)} texts"
     assert details["n_best"] == "beam of 2, best first"
     assert details["warmup"].startswith("no warm-up requests: ")
-    number = r"\d+\.\d ms"
-    assert re.fullmatch(
-        rf"1 text: p50 {number}, p95 {number} \(50 requests\); "
-        rf"32 texts: p50 {number}, p95 {number} \(20 requests\)",
-        details["latency"],
-    )
-    assert re.fullmatch(r"\d+ MB resident, [+-]\d+ MB in 70 requests", details["memory"])
+    loaded = r"loaded without the Python package of TensorFlow, \d+ MB resident"
+    assert re.fullmatch(loaded, details["load"])
 
 
 @pytest.mark.usefixtures("served_here", "without_python")
@@ -308,22 +303,6 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     assert replay(*[("n_best", [b"a"])] * 1001) == (
         False,
         "1001 warm-up requests, but a server takes at most 1000",
-    )
-
-
-@pytest.mark.usefixtures("without_python")
-def test_memory_that_grows_fails_its_row(good, monkeypatch, served_here):
-    held = iter([1e8, 2e8, 2.65e8])
-    monkeypatch.setattr(served_here, "resident_memory", lambda self: next(held))
-    monkeypatch.setattr(served_here, "time", lambda *_: [0.001, 0.003])
-    report = check_export(good, ["a b"])
-    assert failed(report) == {
-        "memory": "200 MB resident, +65 MB in 4 requests, expected at most +64 MB"
-    }
-    details = {row.name: row.detail for row in report.rows}
-    assert details["load"].endswith(", 100 MB resident")
-    assert details["latency"] == (
-        "1 text: p50 2.0 ms, p95 2.9 ms (2 requests); 32 texts: p50 2.0 ms, p95 2.9 ms (2 requests)"
     )
 
 

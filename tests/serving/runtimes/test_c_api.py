@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kerasnmt.serving.runtimes.saved_model import c_api
 from kerasnmt.serving.check.json_arrays import from_json, to_json
 from kerasnmt.serving.check.session_process import SessionProcess
+from kerasnmt.serving.runtimes.saved_model import c_api
 from kerasnmt.serving.runtimes.saved_model.c_api import op_support
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 
@@ -162,16 +162,6 @@ def test_process_answers_as_the_session(process, session):
     with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
         process.run("n_best", {"text": ["a"]})  # and the process lives on:
     assert process.run("serving_default", {"text": ["a"]})["lengths"].tolist() == [1]
-
-
-def test_process_times_requests(process):
-    requests = [{"text": texts} for texts in (["hello"], [b"\xff", "you"], ["a"])]
-    seconds = process.time("serving_default", requests, 60.0)
-    assert len(seconds) == 3
-    assert min(seconds) > 0
-    assert len(process.time("serving_default", requests, 0.0)) == 1
-    with pytest.raises(RuntimeError, match="Received: signature='n_best'"):
-        process.time("n_best", requests, 60.0)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")

@@ -9,7 +9,6 @@ from pathlib import Path
 import keras
 import numpy as np
 import pytest
-from kerasnmt.serving.runtimes.litert import export as litert
 
 from kerasnmt import zoo
 from kerasnmt.decoding import SearchOptions
@@ -21,6 +20,7 @@ from kerasnmt.serving import (
     export_lite,
     load_lite,
 )
+from kerasnmt.serving.runtimes.litert import export as litert
 from kerasnmt.text import WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")

@@ -132,6 +132,10 @@ def test_wrong_questions(client, path, document, message):
     assert message in ask(client, path, document, 400)["error"]
 
 
+def test_a_body_that_is_too_large(task):
+    ask(client_of(task, max_body_bytes=10), "search", {"text": "a"}, status=413)
+
+
 def test_half_a_surrogate_pair_is_an_unknown_character(client):
     answer = ask(client, "search", b'{"text": "two \\ud800"}')
     assert answer["hypotheses"] == ask(client, "search", {"text": "two ?"})["hypotheses"]
