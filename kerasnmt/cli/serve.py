@@ -2,10 +2,7 @@
 
 import os
 import signal
-import socket
 import sys
-import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -16,7 +13,6 @@ from kerasnmt.cli.console import progress_console, say
 from kerasnmt.cli.loading import is_trained, load_run, no_model
 from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
-from kerasnmt.kinds import kind_of
 
 
 def serve(
@@ -71,10 +67,10 @@ def serve(
 ) -> None:
     """Serve a model with the REST API of TF Serving.
 
-    MODEL is a run, a preset, the folder of an export, whose newest version is served, the folder of
-    one version, or an export for CTranslate2. In the folder of an export, a new version replaces
-    the old one while the server runs. A browser shows a page at the address of the server, to try
-    the model.
+    MODEL is a run, a preset, or an export: a folder whose newest version is served, the folder of
+    one version, or an export for another runtime. In the folder of an export, a new version
+    replaces the old one while the server runs. A browser shows a page at the address of the server,
+    to try the model.
 
     If more than --max-requests predictions are under way, the next one is answered with 503, and
     the client can try it again. A prediction that takes longer than --timeout is answered with
@@ -86,134 +82,66 @@ def serve(
     requests for at most five seconds, and exits with 1 if some remain.
     """
     from kerasnmt.cli.about_model import about_model
-    from kerasnmt.serving import RestApp
-    from kerasnmt.serving.server.current_version import CurrentVersion, VersionWatcher
-    from kerasnmt.serving.server.page_app import PageApp
-    from kerasnmt.serving.server.server_app import ServerApp
-    from kerasnmt.serving.server.web_server import web_server
+    from kerasnmt.serving.server.run_server import ServerOptions, run_server
 
     console = progress_console()
     signal.signal(signal.SIGTERM, _interrupt)
-    limits = {"max_body_bytes": max_body_bytes, "max_text_bytes": max_text_bytes}
-    runtime: Any = None
-    version: Any = None
-    if not is_trained(place):
-        runtime, version = _find_export(Path(place))
-    if version is None:
-        name, number = name or os.path.basename(os.path.abspath(place)), 1
-        task = _task(place, console)
-        # This imports TensorFlow, which an export does not need.
-        from kerasnmt.serving.server.task_session import TaskSession
-
-        session: Any = TaskSession(task)
-        description: dict[str, Any] = {}
-    else:
-        folder, number = runtime.version(version)
-        name = name or folder
-        with console.status("loading the model"), without_talk():
-            session = runtime.open(version)
-        description = _description(version, console)
-
-    def rest_app(session: Any, number: int) -> RestApp:
-        return RestApp(session, name, number, max_batch=max_batch, **limits)
-
-    with session:
-        model = CurrentVersion(rest_app(session, number))
-        page = None  # for a SavedModel of others
-        if version is None or description:
-            page_model = (
-                kind_of(task.fields).page_model(task)
-                if version is None
-                else _page_model(model, runtime, version)
-            )
-            about = {"name": name, **about_model(place, page_model.fields, description)}
-            page = PageApp(page_model, about, **limits)
-        app = ServerApp(
-            model,
-            page=page,
-            hosts=[host, socket.gethostname(), *(allow_host or ())],
-            max_requests=max_requests,
-            timeout=timeout,
-            access_log=sys.stderr if access_log else None,
-        )
-        server = web_server(
-            app, host, port, max_requests=max_requests, max_body_bytes=max_body_bytes
-        )
-        address = f"[{host}]" if ":" in host else host
-        say(
-            console,
-            f"serving version {number} of {name} at http://{address}:{server.effective_port}"
-            f"/v1/models/{name}; Ctrl-C stops it",
-        )
-        if page:
-            say(console, f"open http://{address}:{server.effective_port}/ to try it")
-            threading.Thread(target=page.warm_up, daemon=True).start()
-        if runtime and runtime.versions and version != Path(place).absolute():
-            watcher = VersionWatcher(
-                model,
-                version.parent,
-                lambda new: rest_app(runtime.open(new), int(new.name)),
-                lambda message: say(console, message),
-            )
-            threading.Thread(target=watcher.watch, args=(poll,), daemon=True).start()
-        with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
-            server.run()
-        left = server.task_dispatcher.active_count
-        say(console, f"stopped; unanswered requests: {left}" if left else "stopped")
-        # TensorFlow cannot cancel predictions and loading, which may still go on.
-        os._exit(bool(left))
+    options = ServerOptions(
+        host=host,
+        port=port,
+        allow_host=allow_host or (),
+        max_requests=max_requests,
+        timeout=timeout,
+        max_body_bytes=max_body_bytes,
+        max_batch=max_batch,
+        max_text_bytes=max_text_bytes,
+        poll=poll,
+        access_log=sys.stderr if access_log else None,
+    )
+    offer = _offer(place, name, console)
+    about = {"name": offer.name, **about_model(place, offer.fields, offer.description)}
+    left = run_server(offer, about, options, lambda message: say(console, message))
+    say(console, f"stopped; unanswered requests: {left}" if left else "stopped")
+    # TensorFlow cannot cancel predictions and loading, which may still go on.
+    os._exit(bool(left))
 
 
-def _task(place: str, console: Console) -> Any:
-    """Load a run or a preset, which is served without an export."""
-    with console.status("loading the model"):
-        model, options = load_run(place, translates=False)
-        from kerasnmt.tasks import task_of
-
-        return task_of(model, **options)
-
-
-def _page_model(model: Any, runtime: Any, version: Path) -> Any:
-    """Return what the page asks of an export, whose version may be replaced."""
-    from kerasnmt.serving.runtimes.version_folder import read_description
-    from kerasnmt.serving.server.page_models import ExportPageModel
-
-    def read(number: int) -> dict[str, Any]:
-        return read_description(version.parent / str(number) if runtime.versions else version)
-
-    return ExportPageModel(model, read)
-
-
-def _description(version: Path, console: Console) -> dict[str, Any]:
-    """Return the description of an export, or an empty dict if it has none for a page."""
-    from kerasnmt.serving.runtimes.version_folder import read_description
-
-    try:
-        return read_description(version)
-    except ValueError as error:
-        say(console, f"serving without a page: {error}")
-        return {}
-
-
-def _find_export(directory: Path) -> tuple[Any, Path]:
-    """Return the export to serve, with its runtime.
+def _offer(place: str, name: str | None, console: Console) -> Any:
+    """Load a run or a preset, which is served without an export, or an export.
 
     Raises:
-        ValueError: If there is no export. The error lists the exports in the folder.
+        ValueError: If there is no model. The error lists the exports in the folder.
     """
     from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
     from kerasnmt.serving.runtimes.version_folder import model_folders
+    from kerasnmt.serving.server.offers import ExportOffer, TaskOffer
 
-    found = find_runtime(directory.absolute())
+    if is_trained(place):
+        with console.status("loading the model"):
+            model, options = load_run(place, translates=False)
+            from kerasnmt.tasks import task_of
+
+            task = task_of(model, **options)
+            return TaskOffer(task, name or os.path.basename(os.path.abspath(place)))
+    directory = Path(place).absolute()
+    found = find_runtime(directory)
     if found is None:
-        exports = ", ".join(map(str, model_folders(directory)))
+        exports = ", ".join(map(str, model_folders(place)))
         below = f", which contains exports. Serve one of them: {exports}" if exports else ""
         marks = " or a ".join(runtime.mark for runtime in runtimes())
         raise ValueError(
             f"Expected a run, a preset, or the folder of an export, with a {marks}. "
-            f"Received: {directory}{below or no_model(directory)}"
+            f"Received: {place}{below or no_model(place)}"
         )
-    return found
+    runtime, export = found
+    with console.status("loading the model"), without_talk():
+        return ExportOffer(
+            runtime,
+            export,
+            name,
+            watched=export != directory,
+            say=lambda message: say(console, message),
+        )
 
 
 def _interrupt(*_: Any) -> NoReturn:

@@ -17,8 +17,10 @@ def rows(done):
 
 def test_a_good_export(kerasnmt, export_folder, monkeypatch):
     # The rows that take longest are tested in tests/serving.
-    for name in ("odd_inputs", "warmup", "python", "description"):
-        monkeypatch.setattr(f"kerasnmt.serving.check.check_export._check_{name}", lambda *_: "")
+    monkeypatch.setattr("kerasnmt.serving.check.check_export._check_odd_inputs", lambda *_: "")
+    checks = "kerasnmt.serving.runtimes.saved_model.checks"
+    for name in ("warmup", "python", "description"):
+        monkeypatch.setattr(f"{checks}.check_{name}", lambda *_: "")
     done = kerasnmt("check", export_folder.parent)
     assert (done.code, done.err) == (0, "")
     assert rows(done) == [("ok", name) for name in ROWS]
@@ -57,12 +59,12 @@ def test_the_parent_of_the_models_folders(kerasnmt, export_folder, tmp_path):
     (parent / "notes" / "drafts").mkdir(parents=True)
     (parent / "unfinished").mkdir()
     shutil.copytree(export_folder, parent / "unfinished" / ".unfinished-x")
-    expected = f"Expected the folder of an export, <name>/<version> or <name>. Received: {parent}; "
-    line = f"FAIL  saved_model  {expected}did you mean {parent}/en_de or {parent}/fr_en?\n"
-    line += "FAILED: saved_model\n"
+    expected = f"Expected the folder of an export. Received: {parent}; "
+    line = f"FAIL  files  {expected}did you mean {parent}/en_de or {parent}/fr_en?\n"
+    line += "FAILED: files\n"
     assert kerasnmt("check", parent) == (1, line, "")
 
     shutil.rmtree(parent / "fr_en")
-    line = f"FAIL  saved_model  {expected}did you mean {parent}/en_de?\n"
-    line += "FAILED: saved_model\n"
+    line = f"FAIL  files  {expected}did you mean {parent}/en_de?\n"
+    line += "FAILED: files\n"
     assert kerasnmt("check", parent) == (1, line, "")

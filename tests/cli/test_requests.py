@@ -96,14 +96,14 @@ def test_stories(echo, tmp_path):
         (
             ["image"],
             ["--image", "f", "--story", "f"],
-            "Expected options for one kind of request",
+            "Expected the options of one kind of request",
         ),
         (
             ["image"],
             ["--image", "f", "--input", "f"],
-            "Expected options for one kind of request",
+            "Expected the options of one kind of request",
         ),
-        (["text"], ["--question", "f"], "Expected --story FILE with --question."),
+        (["text"], ["--question", "f"], "FILES; --story FILE and questions. Received: questions."),
         (["text"], ["f"], "Expected one MODEL. Received: "),
         (["image"], ["--image", "f", "--n-best", "1"], "Expected texts with --n-best and --alignm"),
         (["image"], ["--image", "f", "--alignments"], "Received: image."),

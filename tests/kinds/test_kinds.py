@@ -105,7 +105,12 @@ TABLES = ["two dogs run .", "a man"]
 
 @pytest.fixture(scope="module")
 def table_model(make_translator_model):
-    return TableModel.from_config(make_translator_model().get_config())
+    """A model with the weights of another one, which translates."""
+    model = make_translator_model()
+    table_model = TableModel.from_config(model.get_config())
+    table_model.set_weights(model.get_weights())
+    table_model.translations = model.translate(TABLES, beam_size=2, max_length=8)
+    return table_model
 
 
 @pytest.fixture
@@ -120,7 +125,7 @@ def test_a_new_kind_works_everywhere(table_model, table_kind, served_here, keras
 
     task = task_of(table_model, beam_size=2, max_length=8)
     answers = Translator(task).ask({"table": TABLES})
-    assert len(answers) == 2 and all(text for text, _ in answers)
+    assert [text for text, _ in answers] == table_model.translations
 
     version = table_model.export(str(tmp_path / "tables/1"), beam_size=2, max_length=8)
     exported = Translator(load_export(version)).ask({"table": TABLES})

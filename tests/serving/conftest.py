@@ -71,9 +71,10 @@ class ServedHere:
 
     @functools.cached_property
     def session(self):
-        from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
+        from kerasnmt.serving.runtimes.registry import find_runtime
 
-        return SavedModelSession(self.directory)
+        runtime, export = find_runtime(self.directory)
+        return runtime.open(export)
 
     def op_support(self):
         from kerasnmt.serving.runtimes.saved_model.c_api import op_support

@@ -57,7 +57,7 @@ class TranslationContract(ExportContract):
         for size in WARMUP_BATCH_SIZES:
             for length in _WARMUP_LENGTHS:
                 words = [_WARMUP_WORDS[place % len(_WARMUP_WORDS)] for place in range(length)]
-                yield {"text": [" ".join(words).encode()] * size}
+                yield {self.inputs[0]: [" ".join(words).encode()] * size}
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
         """Return the checks of `n_best` and of `attention`."""

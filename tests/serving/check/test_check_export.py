@@ -16,6 +16,7 @@ from kerasnmt.serving.contract.translation_contract import (
     TranslationContract,
 )
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.runtimes.saved_model import checks
 from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest, encode_warmup_request
 from kerasnmt.serving.runtimes.version_folder import read_description
 
@@ -139,8 +140,8 @@ def good(tmp_path_factory):
 @pytest.fixture
 def without_python(monkeypatch):
     """Run the check without the rows that load the export in this process."""
-    monkeypatch.setattr(check_module, "_check_python", lambda *_: "")
-    monkeypatch.setattr(check_module, "_check_description", lambda *_: "")
+    monkeypatch.setattr(checks, "check_python", lambda *_: "")
+    monkeypatch.setattr(checks, "check_description", lambda *_: "")
 
 
 def failed(report):
@@ -159,7 +160,7 @@ def test_newest_version_of_a_good_export_passes(good):
     assert details["requests"] == f"3 signatures answered {len(EXAMPLE_TEXTS)} texts"
     assert details["n_best"] == "beam of 2, best first"
     assert details["warmup"].startswith("no warm-up requests: ")
-    loaded = r"loaded without the Python package of TensorFlow, \d+ MB resident"
+    loaded = r"loaded without the Python package tensorflow, \d+ MB resident"
     assert re.fullmatch(loaded, details["load"])
 
 
@@ -322,7 +323,7 @@ def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
 def test_a_description_that_is_not_of_the_graph_fails_its_row(good, tmp_path, monkeypatch):
     folder = shutil.copytree(good / "10", tmp_path / "1")
     file = folder / "assets.extra" / "kerasnmt.json"
-    monkeypatch.setattr(check_module, "_check_python", lambda *_: "")
+    monkeypatch.setattr(checks, "check_python", lambda *_: "")
     assert failed(check_export(folder)) == {}
     file.write_text(json.dumps({**DESCRIPTION, "beam_size": 5, "kind": "words"}))
     assert failed(check_export(folder)) == {

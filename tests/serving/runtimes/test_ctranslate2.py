@@ -195,7 +195,7 @@ def test_check(folder, tmp_path):
     assert (row.name, row.passed) == ("load", False) and "model.bin is damaged" in row.detail
     (other / "kerasnmt.json").unlink()
     (row,) = check_export(other).rows
-    assert (row.name, row.passed) == ("ctranslate2", False) and "without kerasnmt" in row.detail
+    assert (row.name, row.passed) == ("files", False) and "without kerasnmt" in row.detail
 
 
 @pytest.mark.parametrize("name", FILES)

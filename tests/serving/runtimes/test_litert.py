@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from kerasnmt.serving import (
     load_lite,
 )
 from kerasnmt.serving.runtimes.litert import export as litert
+from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.text import WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -165,7 +167,24 @@ def test_only_the_best_translation_is_there(lite):
         translator.n_best(["dog"])
     with pytest.raises(ValueError, match="one without the signature 'attention'"):
         translator.attention(["dog"])
-    assert not check_export(lite).passed
+
+
+def test_check(lite):
+    report = check_export(lite)
+    assert report.passed, str(report)
+    assert [row.name for row in report.rows] == [
+        *("files", "load", "signatures", "requests", "batch_of_one", "odd_inputs", "expected"),
+    ]
+    assert report.rows[1].detail.startswith("loaded with LiteRT, ")
+    assert report.rows[2].detail == "serving_default"
+
+
+def test_threads_take_turns(lite, word_model):
+    texts = ["dog", "a man runs .", "two dogs run .", "a"] * 4
+    with LiteRTRuntime().open(lite) as session, ThreadPoolExecutor(4) as pool:
+        answers = pool.map(lambda text: session.run("serving_default", {"text": [text]}), texts)
+        found = [answer["translation"][0].decode() for answer in answers]
+    assert found == word_model.translate(texts, **OPTIONS)
 
 
 def test_without_its_package(lite, monkeypatch):

@@ -1,6 +1,7 @@
 """Exports for LiteRT, whose core takes and returns token ids."""
 
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -100,8 +101,8 @@ def export_lite(
 def load_lite(directory: str | Path) -> ServedModel:
     """Load an export for LiteRT, with its tokenizers, for `Translator`.
 
-    It needs the package ai-edge-litert, which is in the extra `litert`. It translates one text at a
-    time, and must not be used from several threads.
+    It needs the package ai-edge-litert, which is in the extra `litert`. Several threads can use
+    it, but it translates one text at a time.
 
     Args:
         directory: Path of a folder that `export_lite` wrote.
@@ -133,6 +134,7 @@ class _LiteModule(ServedModel):
         }
         source, target = tokenizers["source"], tokenizers.get("target", tokenizers["source"])
         self._search = _interpreter(str(directory / CORE)).get_signature_runner()
+        self._searching = threading.Lock()
         self._inputs = self._search.get_input_details()
         self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
         self._max_length = self.description["max_length"]
@@ -157,7 +159,8 @@ class _LiteModule(ServedModel):
         inputs, source = self._read(*texts)
         if source.empty[0]:
             return tf.constant(""), 0.0
-        found = self._search(**{name: inputs[name].numpy() for name in self._inputs})
+        with self._searching:
+            found = self._search(**{name: inputs[name].numpy() for name in self._inputs})
         return self._write(found["ids"], source)[0], found["score"][0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:

@@ -1,0 +1,98 @@
+"""A whole server: its applications, the web server, and the search for new versions."""
+
+import socket
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from kerasnmt.serving.runtimes.session import Session
+from kerasnmt.serving.server.answers import MAX_BODY_BYTES, MAX_TEXT_BYTES
+from kerasnmt.serving.server.current_version import CurrentVersion
+from kerasnmt.serving.server.offers import Offer, Say
+from kerasnmt.serving.server.page_app import PageApp
+from kerasnmt.serving.server.rest_app import RestApp
+from kerasnmt.serving.server.server_app import ServerApp
+from kerasnmt.serving.server.web_server import web_server
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """Address and limits of a server.
+
+    Attributes:
+        host: Address to listen on.
+        port: Port, or 0 for a free port.
+        allow_host: Names by which clients may address the server; see `ServerApp`.
+        max_requests: Maximum number of predictions under way.
+        timeout: Maximum number of seconds of a prediction.
+        max_body_bytes: Maximum number of bytes of a request.
+        max_batch: Maximum number of texts in a request.
+        max_text_bytes: Maximum number of bytes of a text.
+        poll: Number of seconds between two searches for a new version.
+        access_log: File for one line per request, or None.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8501
+    allow_host: Sequence[str] = ()
+    max_requests: int = 64
+    timeout: float = 60.0
+    max_body_bytes: int = MAX_BODY_BYTES
+    max_batch: int = 1024
+    max_text_bytes: int = MAX_TEXT_BYTES
+    poll: float = 2.0
+    access_log: TextIO | None = None
+
+
+def run_server(offer: Offer, about: Mapping[str, Any], options: ServerOptions, say: Say) -> int:
+    """Serve a model until the process is interrupted. Predictions may still be under way then.
+
+    Args:
+        offer: The model.
+        about: What the page says about the model; see `PageApp`.
+        options: Address and limits.
+        say: Function that reports a message.
+
+    Returns:
+        The number of requests without an answer.
+
+    Raises:
+        ValueError: If the server cannot listen on this address.
+    """
+    limits = {"max_body_bytes": options.max_body_bytes, "max_text_bytes": options.max_text_bytes}
+
+    def app_of(session: Session, number: int) -> RestApp:
+        return RestApp(session, offer.name, number, max_batch=options.max_batch, **limits)
+
+    current = CurrentVersion(app_of(offer.session, offer.number))
+    page = PageApp(offer.page_model(current), about, **limits) if offer.fields else None
+    app = ServerApp(
+        current,
+        page=page,
+        hosts=[options.host, socket.gethostname(), *options.allow_host],
+        max_requests=options.max_requests,
+        timeout=options.timeout,
+        access_log=options.access_log,
+    )
+    server = web_server(
+        app,
+        options.host,
+        options.port,
+        max_requests=options.max_requests,
+        max_body_bytes=options.max_body_bytes,
+    )
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    address = f"http://{host}:{server.effective_port}"
+    say(
+        f"serving version {offer.number} of {offer.name} at {address}/v1/models/{offer.name}; "
+        "Ctrl-C stops it"
+    )
+    if page:
+        say(f"open {address}/ to try it")
+        threading.Thread(target=page.warm_up, daemon=True).start()
+    offer.watch(current, app_of, options.poll, say)
+    with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
+        server.run()
+    return server.task_dispatcher.active_count
