@@ -243,7 +243,8 @@ class Explorer:
         """Return a message if the search truncates the text of a request, or None."""
         if self.task.source_lengths is None:
             return None
-        length, limit = int(self.task.source_lengths([request[self.task.fields[0]]])[0]), self._limit
+        text = request[self.task.fields[0]]
+        length, limit = int(self.task.source_lengths([text])[0]), self._limit
         if length <= limit:
             return None
         return (
