@@ -52,7 +52,7 @@ dist: $(VENV)/.installed $(STUB)
 	$(VENV)/bin/python -m build
 	$(VENV)/bin/python -m twine check --strict dist/*
 	$(VENV)/bin/python -m venv dist/try
-	dist/try/bin/python -m pip install --quiet dist/*.whl
+	dist/try/bin/python -m pip install --quiet "$$(ls dist/*.whl)[all]"
 	cd dist/try && bin/kerasnmt --version && bin/kerasnmt presets
 	cd dist/try && echo fiets | bin/kerasnmt translate g2p_dutch
 	rm -r dist/try
@@ -71,7 +71,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --editable .
+	$(VENV)/bin/python -m pip install --quiet --editable ".[all]"
 	$(MAKE) --silent $(STUB)
 	touch $@
 

@@ -30,6 +30,7 @@ COMMON = {
     "atomic_write",
     "backends",
     "columns",
+    "extras",
     "hooks",
     "ids",
     "nearest_name",

@@ -5,6 +5,8 @@ import traceback
 
 import typer
 
+from kerasnmt.extras import MissingPackageError
+
 
 def report(error: BaseException) -> int:
     """Print an error, and return the exit code of the program.
@@ -25,14 +27,14 @@ def report(error: BaseException) -> int:
     if isinstance(error, FloatingPointError | ChildProcessError):
         print(_one_line(str(error)), file=sys.stderr)
         return 1
-    if isinstance(error, ValueError | OSError):
+    if isinstance(error, ValueError | OSError | MissingPackageError):
         print(_one_line(_message(error)), file=sys.stderr)
         return 2
     traceback.print_exception(error)
     return 1
 
 
-def _message(error: ValueError | OSError) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

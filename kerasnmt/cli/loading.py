@@ -320,8 +320,8 @@ def connect_translator(
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: If the URL has another form, the package for gRPC is not installed, or the
-            server rejects the request.
+        ValueError: If the URL has another form, or the server rejects the request.
+        ModuleNotFoundError: If the package for gRPC is not installed.
         TransientError: If the server does not answer.
     """
     url = urlsplit(server)
@@ -331,13 +331,8 @@ def connect_translator(
         client: Any = RestClient
     elif url.scheme == "grpc" and url.netloc and not url.path.strip("/"):
         load_tensorflow()
-        try:
-            from kerasnmt.serving import GrpcClient
-        except ModuleNotFoundError as error:
-            raise ValueError(
-                f"Expected the package {error.name}, which gRPC needs. Install it: "
-                "pip install 'kerasnmt[serving]', or use the REST port of the server."
-            ) from error
+        from kerasnmt.serving import GrpcClient
+
         client = GrpcClient
     else:
         raise ValueError(

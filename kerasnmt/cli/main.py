@@ -24,6 +24,7 @@ from kerasnmt.cli.server_config import server_config
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
 from kerasnmt.cli.translate_files import translate_files
+from kerasnmt.extras import MissingPackageError, extras
 from kerasnmt.version import __version__
 
 app = typer.Typer(
@@ -50,6 +51,9 @@ for _verb in _VERBS:
     )(_verb)
 
 
+_EXPECTED = (FloatingPointError, ValueError, OSError, MissingPackageError)
+
+
 def main() -> None:
     """Run the program; see `report` for errors."""
     shown = set()
@@ -63,8 +67,9 @@ def main() -> None:
     warnings.showwarning = show_warning
     try:
         # In standalone mode, typer would print usage errors in four lines.
-        sys.exit(app(prog_name="kerasnmt", standalone_mode=False) or 0)
-    except (typer.TyperException, typer.Abort, FloatingPointError, ValueError, OSError) as error:
+        with extras():
+            sys.exit(app(prog_name="kerasnmt", standalone_mode=False) or 0)
+    except (*_EXPECTED, typer.TyperException, typer.Abort) as error:
         sys.exit(report(error))
 
 

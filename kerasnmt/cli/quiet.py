@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 
 
@@ -26,7 +26,9 @@ def load_tensorflow() -> None:
     # If Keras finds these packages, it imports them for its own plots and for tables.
     with without_talk(), _hidden("matplotlib", "pandas"), _uncollected():
         import tensorflow as tf
-        import tensorflow_text  # noqa: F401
+
+        with suppress(ModuleNotFoundError):  # some machines do not have it
+            import tensorflow_text  # noqa: F401
 
         import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 

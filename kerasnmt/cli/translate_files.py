@@ -10,6 +10,7 @@ import typer
 
 from kerasnmt.cli.console import progress_console, say
 from kerasnmt.cli.quiet import without_talk
+from kerasnmt.extras import extras
 
 _LOCAL = [
     "--runner=FnApiRunner",
@@ -71,12 +72,8 @@ def translate_files(
         # The processes of the workers report much that is of no interest. Each has one core.
         logging.getLogger().setLevel(logging.ERROR)
         os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-    try:
+    with extras():
         import apache_beam as beam
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            'Expected Apache Beam, which is not installed. Install it: pip install "kerasnmt[beam]"'
-        ) from error
     from kerasnmt.serving.beam import TranslateFiles
     from kerasnmt.serving.beam.translate_files import BROKEN, write_broken
 

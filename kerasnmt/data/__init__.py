@@ -1,6 +1,6 @@
 """Parallel text, stories and captions, their batches of ids, and built-in corpora."""
 
-import lazy_loader
+from kerasnmt.extras import attach
 
 # The built-in corpus does not need TensorFlow.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

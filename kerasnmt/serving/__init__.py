@@ -1,6 +1,6 @@
 """Exports for TF Serving, CTranslate2 and LiteRT, their check, clients, and a server."""
 
-import lazy_loader
+from kerasnmt.extras import attach
 
 # The child process of `check_export` must not import TensorFlow.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kerasnmt.text.word_indices import word_indices
-from kerasnmt.viz import attention_figure, attention_table, attention_text, word_alignment
+from kerasnmt.viz import attention_table, attention_text, word_alignment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,6 +115,8 @@ class SentenceAttention(NamedTuple):
         Raises:
             ValueError: If the translation has no tokens.
         """
+        from kerasnmt.viz import attention_figure
+
         weights, columns = self._table()
         return attention_figure(
             weights,

@@ -1,6 +1,7 @@
 """Callbacks for training a recipe."""
 
 from functools import cached_property
+from importlib.util import find_spec
 
 import keras
 import tensorflow as tf
@@ -194,7 +195,8 @@ class RunCallbacks:
         ]
         if model.has_attention:
             evaluation.append(AttentionStatistics(self.validation))
-            evaluation.append(AttentionImages(logs, self.validation))
+            if find_spec("matplotlib") is not None:  # of the extra `plot`
+                evaluation.append(AttentionImages(logs, self.validation))
         return evaluation
 
     def _on_one_device(

@@ -1,36 +1,9 @@
 """Figures and pages of attention, learning curves, word alignments, and IBM model 1.
 
 The inputs are NumPy arrays, and the outputs are text, HTML, numbers and Matplotlib figures.
-Matplotlib is imported when a figure is drawn.
+Only the figures import Matplotlib.
 """
 
-from kerasnmt.viz.alignment_error_rate import alignment_error_rate
-from kerasnmt.viz.attention_figure import attention_figure
-from kerasnmt.viz.attention_heads_figure import attention_heads_figure
-from kerasnmt.viz.attention_page import attention_page, attention_table
-from kerasnmt.viz.attention_text import attention_text
-from kerasnmt.viz.figure_to_image import figure_to_image
-from kerasnmt.viz.ibm_model_1 import IBMModel1
-from kerasnmt.viz.image_attention_figure import image_attention_figure
-from kerasnmt.viz.learning_curve import learning_curve_figure
-from kerasnmt.viz.memory_figure import memory_figure
-from kerasnmt.viz.pharaoh import format_pharaoh, parse_pharaoh, parse_pharaoh_lines
-from kerasnmt.viz.word_alignment import word_alignment
+from kerasnmt.extras import attach
 
-__all__ = [
-    "IBMModel1",
-    "alignment_error_rate",
-    "attention_figure",
-    "attention_heads_figure",
-    "attention_page",
-    "attention_table",
-    "attention_text",
-    "figure_to_image",
-    "format_pharaoh",
-    "image_attention_figure",
-    "learning_curve_figure",
-    "memory_figure",
-    "parse_pharaoh",
-    "parse_pharaoh_lines",
-    "word_alignment",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

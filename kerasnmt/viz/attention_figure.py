@@ -1,11 +1,12 @@
 """Attention of one translation as a heat map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from kerasnmt.viz.directions import is_right_to_left
 from kerasnmt.viz.heat_maps import (
@@ -17,11 +18,6 @@ from kerasnmt.viz.heat_maps import (
     text_style,
     write_columns,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 # All sizes are in inches, so that labels have the same room for any number of tokens.
 _LARGEST_CELL, _SMALLEST_CELL = 0.46, 0.26
@@ -72,8 +68,6 @@ def attention_figure(
         ValueError: If the shape of `weights`, `generate_probability` or `coverage` does not match
             the tokens, or there are no tokens.
     """
-    from matplotlib.figure import Figure
-
     weights = np.asarray(weights, "float32")
     rows, columns = len(target_tokens), len(source_tokens)
     if weights.shape != (rows, columns) or not weights.size:

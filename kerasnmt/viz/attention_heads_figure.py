@@ -1,18 +1,13 @@
 """Attention of every head of every layer, as a grid of heat maps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from kerasnmt.viz.directions import is_right_to_left
 from kerasnmt.viz.heat_maps import INK, drawn, fit_to_labels, heat_map, text_style, write_columns
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Sizes in inches.
 _CELL, _GAP, _MARGIN = 0.2, 0.3, 0.15
@@ -42,8 +37,6 @@ def attention_heads_figure(
     Raises:
         ValueError: If the shape of `weights` does not match the tokens, or one of them is empty.
     """
-    from matplotlib.figure import Figure
-
     weights = np.asarray(weights, "float32")
     tokens = len(target_tokens), len(source_tokens)
     if weights.ndim != 4 or weights.shape[2:] != tokens or not weights.size:

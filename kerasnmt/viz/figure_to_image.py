@@ -1,13 +1,8 @@
 """Figures as arrays of pixels."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 
 def figure_to_image(figure: Figure) -> np.ndarray:
@@ -19,8 +14,6 @@ def figure_to_image(figure: Figure) -> np.ndarray:
     Returns:
         Uint8 `[height, width, 4]`, red, green, blue and alpha.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return np.array(canvas.buffer_rgba())

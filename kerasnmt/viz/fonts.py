@@ -5,6 +5,8 @@ import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Iterator
 
+from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, fontManager, get_font
+
 _REGULAR = range(400, 501)
 _BOXES = "Last Resort"  # the fonts that claim to have every character, but draw boxes
 
@@ -21,8 +23,6 @@ def font_families(texts: Iterable[str]) -> list[str]:
     Returns:
         Values for the `fontfamily` of a text.
     """
-    from matplotlib.font_manager import FontProperties, findfont, fontManager
-
     families = ["sans-serif"]
     missing = {
         ord(one) for text in texts for one in text if unicodedata.category(one)[0] not in "CZ"
@@ -46,7 +46,6 @@ def font_families(texts: Iterable[str]) -> list[str]:
 
 def _installed() -> Iterator[tuple[str, str]]:
     """Yield the family and the path of each regular font, sorted by family."""
-    from matplotlib.font_manager import findSystemFonts, fontManager
 
     def listed(paths: Collection[str] | None = None) -> list[tuple[str, str]]:
         return sorted(
@@ -82,6 +81,4 @@ def _font_for(character: str) -> str:
 @functools.cache
 def _characters(path: str) -> frozenset[int]:
     """Return the code points of a font."""
-    from matplotlib.font_manager import get_font
-
     return frozenset(get_font(path).get_charmap())

@@ -1,18 +1,16 @@
 """Parts of attention figures: colors, text, heat maps and room for labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from kerasnmt.viz.fonts import font_families
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 COLOURS = ("#f1f4f9", "#b7d3ea", "#5b9fd0", "#1f66a8", "#0a2f5e")
 INK = "#1f2933"
@@ -34,8 +32,6 @@ def text_style(*texts: str | None) -> dict[str, Any]:
 
 def heat_map(axes: Axes, values: np.ndarray, **options: Any) -> AxesImage:
     """Draw values from 0 to 1, float `[rows, columns]`, as cells."""
-    from matplotlib.colors import LinearSegmentedColormap
-
     colours = LinearSegmentedColormap.from_list("attention", COLOURS)
     image = axes.imshow(
         values, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="nearest", **options
@@ -61,7 +57,6 @@ def fit_to_labels(figure: Figure, boxes: Mapping[Axes, tuple[float, ...]], margi
         boxes: Left and bottom edge, width and height of each of the axes, in inches.
         margin: Margin of the figure, in inches.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     def place(width: float, height: float, left: float, bottom: float) -> None:
         figure.set_size_inches(width, height)

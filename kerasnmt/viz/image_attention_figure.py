@@ -1,18 +1,14 @@
 """Attention of each word of a caption to its image."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from kerasnmt.viz.heat_maps import INK, text_style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _PANEL, _LABELS = 1.5, 0.5  # inches
 _COLUMNS = 6
@@ -51,8 +47,6 @@ def image_attention_figure(
         ValueError: If the shape of `image`, `weights` or `marked` does not match the words and the
             grid, or there are no words.
     """
-    from matplotlib.figure import Figure
-
     weights = np.asarray(weights, "float32")
     image = np.asarray(image)
     _check_shapes(image, weights, marked, words, grid)
@@ -115,8 +109,6 @@ def _light(axes: Axes, image: np.ndarray, weights: np.ndarray) -> None:
 
 def _frame(axes: Axes, marked: np.ndarray, height: int, width: int) -> None:
     """Draw a frame around the marked regions, boolean `[rows, columns]`, of an image."""
-    from matplotlib.patches import Rectangle
-
     rows, columns = marked.shape
     size = width / columns, height / rows
     for row, column in np.argwhere(marked):

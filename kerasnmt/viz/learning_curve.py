@@ -1,13 +1,9 @@
 """Learning curves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 _BLUE, _ORANGE, _INK = "#1f66a8", "#d9792b", "#1f2933"
 
@@ -27,8 +23,6 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
     Raises:
         ValueError: If `history` is empty.
     """
-    from matplotlib.figure import Figure
-
     if not history:
         raise ValueError("Expected at least one epoch. Received: history=[]")
     panels = [("loss per token", {"loss": "training", "val_loss": "validation"})]

@@ -1,16 +1,11 @@
 """Attention of the hops of a memory network."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from kerasnmt.viz.attention_figure import attention_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def memory_figure(

@@ -336,4 +336,4 @@ def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
     done = kerasnmt("translate", "--server", "grpc://127.0.0.1:1", "--model", "x", stdin="no\n")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected the package tensorflow_serving")
-    assert "pip install 'kerasnmt[serving]'" in done.err
+    assert "pip install 'kerasnmt[serve]'" in done.err

@@ -125,6 +125,6 @@ def test_without_beam(kerasnmt, files, export_folder, monkeypatch):
     done = kerasnmt("translate-files", export_folder, "--input", pattern, "--output", out)
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "error: Expected Apache Beam, which is not installed. Install it: pip install "
-        '"kerasnmt[beam]"\n'
+        "error: Expected the package apache_beam, which is not installed. Install it: "
+        "pip install 'kerasnmt[beam]'\n"
     )

@@ -260,7 +260,7 @@ class TestFonts:
         later = [font for font in fontManager.ttflist if font.name == "STIXGeneral"]
         monkeypatch.setattr(fontManager, "ttflist", default)
         monkeypatch.setattr(
-            "matplotlib.font_manager.findSystemFonts", lambda: [font.fname for font in later]
+            "kerasnmt.viz.fonts.findSystemFonts", lambda: [font.fname for font in later]
         )
         assert font_families(["𝒞"]) == ["sans-serif", "STIXGeneral"]
 

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from kerasnmt.tasks.on_jax import compiled_by_jax
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
-from kerasnmt.viz import attention_figure, figure_to_image
 
 
 class AttentionImages(TensorBoardRun):
@@ -44,6 +43,8 @@ class AttentionImages(TensorBoardRun):
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the images."""
+        from kerasnmt.viz import attention_figure, figure_to_image
+
         records = {name: np.asarray(record) for name, record in self._attend(self.inputs).items()}
         pairs = zip(self.inputs["source_ids"], self.targets, strict=True)
         with self.writer.as_default(step=epoch):

@@ -72,8 +72,9 @@ def export_ctranslate2(
         Path of the folder.
 
     Raises:
-        ValueError: If the folder exists, the model is not a Transformer or has no tokenizers, an
-            option is out of range or not one of the above, or ctranslate2 is not installed.
+        ValueError: If the folder exists, the model is not a Transformer or has no tokenizers, or
+            an option is out of range or not one of the above.
+        ModuleNotFoundError: If the package ctranslate2 is not installed.
         OSError: If the folder cannot be written.
     """
     directory = Path(directory)

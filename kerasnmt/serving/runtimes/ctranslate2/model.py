@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerasnmt.extras import extras
 from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS, need_files
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.without_tensorflow import plain_tokenizer
@@ -38,8 +39,8 @@ def load_ctranslate2(directory: str | Path) -> ServedModel:
         `attention`.
 
     Raises:
-        ValueError: If `export_ctranslate2` did not write the folder, a file is damaged, or the
-            package is not installed.
+        ValueError: If `export_ctranslate2` did not write the folder, or a file is damaged.
+        ModuleNotFoundError: If the package is not installed.
     """
     directory = Path(directory)
     need_export_files(directory)
@@ -68,15 +69,10 @@ def need_ctranslate2() -> Any:
     """Return the package ctranslate2.
 
     Raises:
-        ValueError: If it is not installed. The error says how to install it.
+        ModuleNotFoundError: If it is not installed. The error says how to install it.
     """
-    try:
+    with extras():
         import ctranslate2
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            "Expected the package ctranslate2, which runs Transformers. It is not installed. "
-            "Install it: pip install 'kerasnmt[ctranslate2]'"
-        ) from error
     return ctranslate2
 
 

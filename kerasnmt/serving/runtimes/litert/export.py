@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.extras import extras
 from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
@@ -111,8 +112,8 @@ def load_lite(directory: str | Path) -> ServedModel:
         The export. Its only signature is `serving_default`.
 
     Raises:
-        ValueError: If `export_lite` did not write the folder, it cannot be loaded, or the package
-            is not installed.
+        ValueError: If `export_lite` did not write the folder, or it cannot be loaded.
+        ModuleNotFoundError: If the package is not installed.
     """
     directory = Path(directory)
     need_files(directory, (CORE, TOKENIZERS, DESCRIPTION), "export_lite")
@@ -169,13 +170,8 @@ class _LiteModule(ServedModel):
 
 
 def _interpreter(path: str) -> Any:
-    try:
+    with extras():
         from ai_edge_litert.interpreter import Interpreter
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            "Expected the package ai-edge-litert, which runs exports for LiteRT. It is not "
-            "installed. Install it: pip install 'kerasnmt[litert]'"
-        ) from error
     return Interpreter(path)
 
 

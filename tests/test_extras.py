@@ -1,0 +1,111 @@
+"""Each room is imported with only the packages of its extras."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from kerasnmt.extras import extras
+
+BLOCK = """
+import sys
+from importlib import import_module
+
+
+class Blocked:
+    def __init__(self, *names):
+        self.names = set(names)
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def import_all(*rooms):
+    for room in rooms:
+        module = import_module(f"kerasnmt.{room}")
+        for name in module.__all__:
+            getattr(module, name)
+
+
+def needs(package, extra, room, name):
+    try:
+        getattr(import_module(f"kerasnmt.{room}"), name)
+    except ModuleNotFoundError as error:
+        said = f"Expected the package {package}, which is not installed. "
+        assert str(error) == f"{said}Install it: pip install 'kerasnmt[{extra}]'", error
+    else:
+        raise AssertionError(f"{room}.{name} was imported")
+
+
+TRAIN = {"pydantic", "yaml", "sacrebleu", "tensorboard"}
+SERVE = {"werkzeug", "waitress", "prometheus_client", "requests", "grpc", "tensorflow_serving"}
+TEXT = {"tensorflow", "tensorflow_text", "sentencepiece"}
+"""
+
+BASE = """
+blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE, *TEXT, "matplotlib")
+sys.meta_path.insert(0, blocked)
+import_all("layers", "decoding", "models", "zoo", "kinds")
+needs("tensorflow", "text", "text", "WordTokenizer")
+needs("tensorflow", "text", "data", "batches")
+needs("yaml", "train", "training", "Recipe")
+needs("requests", "serve", "serving", "RestClient")
+needs("matplotlib", "plot", "viz", "attention_figure")
+import_module("kerasnmt.viz").format_pharaoh
+blocked.names.discard("matplotlib")
+import_all("viz")
+from kerasnmt.cli.main import main
+for arguments, code in ([["--help"], 0], [["models"], 0], [["translate", "g2p_dutch"], 2]):
+    sys.argv = ["kerasnmt", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        assert end.code == code, (arguments, end.code)
+"""
+
+TEXT = """
+blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE - {"requests"}, "matplotlib")
+sys.meta_path.insert(0, blocked)
+import_all("text", "data", "tasks", "models", "zoo")
+from kerasnmt.zoo import from_preset
+assert from_preset("g2p_dutch").translate(["fiets"]) == ["f i t s"]
+blocked.names -= TRAIN
+import_all("training")
+blocked.names -= SERVE
+import_all("serving")
+import_module("kerasnmt.serving.server.run_server")
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "backend", "said"),
+    [
+        (
+            BASE,
+            "jax",
+            "error: Expected the package tensorflow, which is not installed. ",
+        ),
+        (TEXT, "tensorflow", ""),
+    ],
+    ids=["base", "text"],
+)
+def test_rooms_need_only_their_packages(script, backend, said):
+    if backend == "jax":
+        pytest.importorskip("jax", reason="JAX is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(BLOCK + script)],
+        env={**os.environ, "KERAS_BACKEND": backend},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+
+
+def test_other_packages_are_not_named():
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'no_such_package'$"), extras():
+        import no_such_package  # noqa: F401
