@@ -154,7 +154,7 @@ def serve(
             threading.Thread(target=watcher.watch, args=(poll,), daemon=True).start()
         with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
             server.run()
-        left = server.task_dispatcher.active_count
+        left = len(app.unanswered)
         say(console, f"stopped; unanswered requests: {left}" if left else "stopped")
         # TensorFlow cannot cancel predictions and loading, which may still go on.
         os._exit(bool(left))
