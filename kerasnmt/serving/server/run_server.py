@@ -95,4 +95,4 @@ def run_server(offer: Offer, about: Mapping[str, Any], options: ServerOptions, s
     offer.watch(current, app_of, options.poll, say)
     with suppress(KeyboardInterrupt):  # a second Ctrl-C ends the waiting
         server.run()
-    return server.task_dispatcher.active_count
+    return len(app.unanswered)

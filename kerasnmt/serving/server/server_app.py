@@ -57,6 +57,9 @@ class ServerApp:
         max_requests: Maximum number of predictions under way.
         timeout: Maximum number of seconds of a prediction.
         access_log: File for one line per request, or None.
+
+    Attributes:
+        unanswered: Requests that are being answered.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class ServerApp:
         self._hosts = ["localhost", *map(str.lower, hosts)]
         self._max_requests, self._timeout = max_requests, timeout
         self._access_log = access_log
+        self.unanswered: set[Request] = set()
         self._metrics = Metrics()
         self._slots = threading.Semaphore(max_requests)
         # TensorFlow keeps some memory for each thread, so threads are used again.
@@ -82,6 +86,7 @@ class ServerApp:
         """Answer one WSGI request."""
         begin = time.perf_counter()
         request = Request(environ)
+        self.unanswered.add(request)
         route, answer = self._route(request.path)
         try:
             self._check_host(environ.get("HTTP_HOST"))
@@ -98,6 +103,7 @@ class ServerApp:
             with suppress(OSError):  # a log that nobody reads any more must not end the service
                 self._access_log.write(_log_line(request, response.status_code, seconds))
                 self._access_log.flush()
+        self.unanswered.discard(request)
         return response(environ, start_response)
 
     def _route(self, path: str) -> tuple[str, Callable[[Request], Response]]:

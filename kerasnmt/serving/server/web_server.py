@@ -28,8 +28,7 @@ def web_server(
     application. So a slow client holds a connection, but no thread.
 
     `run` serves until the process is interrupted. Then it waits up to five seconds for the answers
-    under way; another interruption ends the waiting. After that, `task_dispatcher.active_count` is
-    the number of requests without an answer.
+    under way. Another interruption ends the waiting.
 
     Args:
         app: The WSGI application.

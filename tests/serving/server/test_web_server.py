@@ -116,9 +116,10 @@ def test_silent_clients_are_disconnected_and_make_room(start, app):
 STOPPED = """
 import signal, sys
 from contextlib import suppress
+from kerasnmt.serving.server.server_app import ServerApp
 from kerasnmt.serving.server.web_server import web_server
 
-def app(environ, start_response):
+def page(environ, start_response):
     print("begun", flush=True)
     sys.stdin.readline()
     start_response("200 OK", [])
@@ -126,11 +127,12 @@ def app(environ, start_response):
 
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+app = ServerApp(None, page=page)
 server = web_server(app, "127.0.0.1", 0)
 print(server.effective_port, flush=True)
 with suppress(KeyboardInterrupt):
     server.run()
-print(server.task_dispatcher.active_count, flush=True)
+print(len(app.unanswered), flush=True)
 """
 
 
