@@ -21,8 +21,9 @@ test: $(VENV)/.installed-test
 test-fast: $(VENV)/.installed-test
 	$(PYTEST) -m "not thorough and not graph" $(FAST)
 
+# `make test-thorough WITHIN=10` runs those of what changed, as many as start within ten minutes.
 test-thorough: $(VENV)/.installed-test
-	$(PYTEST) -m thorough
+	$(PYTEST) -m thorough $(if $(WITHIN),--affected --within $(WITHIN))
 
 test-all: test test-thorough
 

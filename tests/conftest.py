@@ -22,6 +22,7 @@ os.environ.setdefault(
 import numpy as np
 import pytest
 
+from tests.affected import Affected, add_options
 from tests.slowest_files import SlowestFiles
 
 # Graphs are made of many small objects, and most of them stay: to look for garbage less often
@@ -29,8 +30,13 @@ from tests.slowest_files import SlowestFiles
 gc.set_threshold(100_000)
 
 
+def pytest_addoption(parser):
+    add_options(parser)
+
+
 def pytest_configure(config):
     config.pluginmanager.register(SlowestFiles())
+    config.pluginmanager.register(Affected(config))
     # Pytest-randomly shuffles the tests; the numbers that they draw stay the same.
     config.option.randomly_reset_seed = False
 
