@@ -100,7 +100,7 @@ def python_files():
 
 @cache
 def imported_files(path):
-    """Return the files that a file imports. A test also imports the `conftest.py` of its folders."""
+    """Return the files that a file imports; a test imports the `conftest.py` of its folders."""
     files = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
