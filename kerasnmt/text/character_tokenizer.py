@@ -66,9 +66,9 @@ class CharacterTokenizer(VocabularyTokenizer):
                 default_value=UNKNOWN_ID,
             )
 
-    @staticmethod
-    def _units(text: str) -> str:
-        return text
+    @classmethod
+    def _units(cls, texts: Sequence[str]) -> Sequence[str]:
+        return texts
 
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Return sources, or their contexts, without white space at their start and end.

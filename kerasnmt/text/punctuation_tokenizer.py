@@ -1,12 +1,8 @@
 """Tokenizer of words and punctuation."""
 
-from collections.abc import Iterable
-from typing import Any, Self
-
 import keras
 import tensorflow as tf
 
-from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.word_indices import JOINER
 from kerasnmt.text.word_tokenizer import WordTokenizer
 
@@ -48,41 +44,22 @@ class PunctuationTokenizer(WordTokenizer):
 
     kind = "words_and_punctuation"
 
-    @classmethod
-    def train(
-        cls,
-        dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int | None = None,
-        *,
-        sample: int = 1_000_000,
-    ) -> Self:
-        """Choose the most frequent tokens; see `WordTokenizer.train`."""
-        # Python has other versions of Unicode, so TensorFlow splits the text.
-        tokens = _split(tf.constant(sample_of_sentences(dataset, sample)))
-        texts = tf.strings.reduce_join(tokens, axis=-1, separator=" ").numpy()
-        return super().train([text.decode() for text in texts], vocabulary_size, sample=sample)
-
-    def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-        tokens = _split(text)
-        return self._ids.lookup(tokens), tokens
+    @staticmethod
+    def _split(text: tf.Tensor) -> tf.RaggedTensor:
+        text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+        words = tf.strings.split(tf.strings.regex_replace(text, JOINER, "■"))
+        before, word, after = (
+            tf.strings.regex_replace(words.flat_values, _PARTS, rf"\{part}") for part in (1, 2, 3)
+        )
+        apart = tf.strings.join(
+            [
+                tf.strings.regex_replace(before, _SIGN, rf"\0{JOINER} "),
+                tf.strings.regex_replace(word, r"(?s)(.)(['’]s)$", rf"\1 {JOINER}\2"),
+                tf.strings.regex_replace(after, _SIGN, rf" {JOINER}\0"),
+            ]
+        )
+        spaced = words.with_flat_values(tf.where(word == "", words.flat_values, apart))
+        return tf.strings.split(tf.strings.reduce_join(spaced, axis=-1, separator=" "))
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         return tf.strings.regex_replace(super()._detokenize(ids, copied), f" ?{JOINER} ?", "")
-
-
-def _split(text: Any) -> tf.RaggedTensor:
-    """Split text `[batch]` into tokens `[batch, (length)]`."""
-    text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
-    words = tf.strings.split(tf.strings.regex_replace(text, JOINER, "■"))
-    before, word, after = (
-        tf.strings.regex_replace(words.flat_values, _PARTS, rf"\{part}") for part in (1, 2, 3)
-    )
-    apart = tf.strings.join(
-        [
-            tf.strings.regex_replace(before, _SIGN, rf"\0{JOINER} "),
-            tf.strings.regex_replace(word, r"(?s)(.)(['’]s)$", rf"\1 {JOINER}\2"),
-            tf.strings.regex_replace(after, _SIGN, rf" {JOINER}\0"),
-        ]
-    )
-    spaced = words.with_flat_values(tf.where(word == "", words.flat_values, apart))
-    return tf.strings.split(tf.strings.reduce_join(spaced, axis=-1, separator=" "))

@@ -43,14 +43,14 @@ class VocabularyTokenizer(Tokenizer):
         """
         counts: Counter[str] = Counter()
         texts = sample_of_sentences(dataset, sample)
-        for text in texts:
-            counts.update(cls._units(text))
+        for units in cls._units(texts):
+            counts.update(units)
         entries = most_frequent(counts, vocabulary_size)
         return cls(entries, counts_of_ids(counts, entries, len(texts)))
 
-    @staticmethod
-    def _units(text: str) -> Iterable[str]:
-        """Return the units of a text that can be entries of the vocabulary, in order."""
+    @classmethod
+    def _units(cls, texts: Sequence[str]) -> Iterable[Iterable[str]]:
+        """Return the units of each text that can be entries of the vocabulary."""
         raise NotImplementedError
 
 

@@ -51,15 +51,22 @@ class WordTokenizer(VocabularyTokenizer):
             )
 
     @staticmethod
-    def _units(text: str) -> Iterator[str]:
-        words = (word.decode() for word in text.encode().split())
-        return (word for word in words if word not in _RESERVED)
+    def _split(text: tf.Tensor) -> tf.RaggedTensor:
+        """Split texts `[batch]` into words `[batch, (length)]`."""
+        return tf.strings.split(text)
+
+    @classmethod
+    def _units(cls, texts: Sequence[str]) -> Iterator[list[str]]:
+        # Python has other versions of Unicode, so TensorFlow splits the texts.
+        rows = tf.strings.reduce_join(cls._split(tf.constant(texts)), axis=-1, separator=" ")
+        for row in rows.numpy():
+            yield [word for word in row.decode().split(" ") if word and word not in _RESERVED]
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._tokenize_with_words(text)[0]
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-        words = tf.strings.split(text)
+        words = self._split(text)
         return self._ids.lookup(words), words
 
     def get_config(self) -> dict[str, Any]:
