@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import sys
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 # TensorFlow and Keras read these when they are imported, so they are set before any test module.
@@ -78,6 +79,17 @@ def eagerly(monkeypatch):
     monkeypatch.setattr(Task, "function", lambda task, name: task.signatures[name])
     yield
     tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture(scope="session")
+def on_jax():
+    """A function that runs others in a process with JAX, where TensorFlow cannot be imported."""
+    from tests.other_backend import other_backend
+
+    if find_spec("jax") is None:
+        pytest.skip("jax is not installed")
+    with other_backend("jax") as run:
+        yield run
 
 
 @pytest.fixture(scope="session")
