@@ -6,6 +6,7 @@ import tensorflow as tf
 from keras import tree
 
 from kerasnmt.ids import START_ID, UNKNOWN_ID
+from tests.runs import eager, graph, xla
 from tests.zoo.tiny_models import (
     COMPILED,
     NAMES,
@@ -19,7 +20,6 @@ from tests.zoo.tiny_models import (
     shared,
     thorough,
 )
-from tests.runs import eager, graph, xla
 
 pytestmark = pytest.mark.long("builds every model of the zoo, with its options")
 
