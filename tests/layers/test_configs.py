@@ -6,6 +6,7 @@ import pytest
 
 from kerasnmt import layers
 from kerasnmt.layers.composite import layers_within
+from tests.numerics import dtype_policy
 
 PARTS = {
     "AttentionalReadout": lambda: layers.AttentionalReadout(5, name="a"),
@@ -220,11 +221,8 @@ def test_config_round_trip(name):
 
 @pytest.mark.parametrize("name", PARTS)
 def test_dtype_policy_survives(name):
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
+    with dtype_policy("mixed_bfloat16"):
         layer = PARTS[name]()
-    finally:
-        keras.config.set_dtype_policy("float32")
     config = keras.saving.serialize_keras_object(layer)
     copy = keras.saving.deserialize_keras_object(config)
     assert copy.dtype_policy.name == "mixed_bfloat16"

@@ -6,6 +6,7 @@ import pytest
 from keras import ops
 
 from kerasnmt import layers
+from tests.numerics import softmax
 
 rng = np.random.default_rng(0)
 QUERY = rng.normal(size=(2, 3, 4)).astype("float32")
@@ -22,11 +23,6 @@ class NegativeDistance(layers.Score):
         if len(query.shape) == 4:
             keys = ops.expand_dims(keys, 1)
         return -ops.sum(ops.square(query - keys), axis=-1)
-
-
-def softmax(scores, mask):
-    powers = np.exp(scores) * mask
-    return powers / powers.sum(-1, keepdims=True)
 
 
 def test_a_score_with_call_alone():

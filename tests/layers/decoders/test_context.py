@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from kerasnmt.ids import START_ID, UNKNOWN_ID
 from kerasnmt.layers import BahdanauAttention, ContextDecoderCell, GRUCell
+from tests.numerics import additive, fill, gru, softmax
 from tests.zoo.tiny_models import IN_CONTEXT, make
 
 V = 13
@@ -17,21 +18,9 @@ def model():
     return make("context_attention_gru")
 
 
-def softmax(scores):
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
 def attend(attention, query, memory):
     """Compute additive attention of one query: the weights, and the weighted sum."""
-    score = attention.score
-    w, b = (np.array(weight) for weight in score.memory_projection.weights)
-    u, v = np.array(score.query_projection.kernel), np.array(score.energy)
-    weights = softmax((np.tanh(memory @ w + b + query @ u) @ v)[:, 0])
+    weights = softmax(additive(attention.score, query, memory))
     return weights, weights @ memory
 
 
@@ -39,8 +28,7 @@ def distributions(model, texts, ids):
     """Return p(w) of each next word of one row, [words, ids], and the parts of the mixture."""
     (source, extended_source), (context, extended_context) = texts
     decoder = model.decoder.decoder
-    cell, gru = decoder.cell, decoder.cell.cell
-    kernel, bias = np.array(gru.recurrent_kernel), np.array(gru.recurrent_bias)
+    cell = decoder.cell
     memory, _, states = model.encoder(source[None], context[None])
     h, g = np.array(memory["source"][0]), np.array(memory["context"][0])
     (state,) = (np.array(state[0]) for state in model.bridge(states))
@@ -52,9 +40,7 @@ def distributions(model, texts, ids):
         x = y @ np.array(cell.input_projection.kernel) + np.array(cell.input_projection.bias)
         x = x + c @ np.array(cell.context_projection.kernel)
         x = x + k @ np.array(cell.second_projection.kernel)
-        x, r = np.split(x, 3), np.split(state @ kernel + bias, 3)
-        update, reset = sigmoid(x[0] + r[0]), sigmoid(x[1] + r[1])
-        state = (1 - update) * np.tanh(x[2] + reset * r[2]) + update * state
+        state, _ = gru(x, [state], *cell.cell.get_weights())
         readout = decoder.readout.projection
         hidden = np.concatenate([y, state, c, k]) @ np.array(readout.kernel) + np.array(
             readout.bias
@@ -140,8 +126,7 @@ def test_gradients_of_a_whole_pass_equal_those_of_its_steps():
     attentions = BahdanauAttention(3), BahdanauAttention(4)
     cell = ContextDecoderCell(GRUCell(4), *attentions)
     cell.build((None, None, 5), (None, None, 6))
-    for weight in cell.weights:
-        weight.assign(rng.normal(size=weight.shape))
+    fill(cell)
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     words, first = rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4)).astype("float32")
     texts = [rng.normal(size=(2, length, 6)) for length in (4, 2)]

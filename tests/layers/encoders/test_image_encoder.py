@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from kerasnmt.layers import DenseBridge, ImageEncoder, LearnedPositions, PixelScaling
+from tests.numerics import fill
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (2, 4, 6, 3), "uint8")
 
@@ -19,9 +20,7 @@ def make(positions=None):
     )
     encoder = ImageEncoder(backbone, positions)
     encoder.build((None, 4, 6, 3))
-    rng = np.random.default_rng(1)
-    encoder.set_weights([rng.normal(size=weight.shape) for weight in encoder.get_weights()])
-    return encoder
+    return fill(encoder)
 
 
 def by_hand(encoder):

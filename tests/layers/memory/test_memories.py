@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt import layers
+from tests.numerics import fill, softmax
 
 SENTENCES = np.array(
     [
@@ -96,19 +97,15 @@ def test_bad_ages(arguments, message):
         layers.SentenceAges(**arguments)
 
 
-def softmax(scores):
-    powers = np.exp(scores - scores.max()) if len(scores) else scores
-    return powers / powers.sum() if len(scores) else powers
-
-
 def hop_by_hand(query, keys, values, mask, linear=False, places=0):
     """Equations 1 and 2 for the real sentences of each story, with zeros in empty places."""
     weights, read = np.zeros(mask.shape), np.zeros(values[:, 0].shape)
     for row, real in enumerate(mask):
         scores = keys[row][real] @ query[row]
         empty = np.zeros(max(places - len(scores), 0))
-        shares = softmax(np.concatenate([scores, empty]))[: len(scores)]
-        weights[row][real] = scores if linear else shares
+        if real.any():
+            shares = softmax(np.concatenate([scores, empty]))[: len(scores)]
+            weights[row][real] = scores if linear else shares
         read[row] = weights[row] @ values[row]
     return read, weights
 
@@ -178,9 +175,7 @@ QUESTIONS = np.array([[5, 8, 0], [6, 0, 0], [4, 9, 7]], "int32")
 def make_memories(tying, rule="position", hops=3):
     made = TYINGS[tying](hops, 10, 6, RULES[rule][0](), layers.SentenceAges(7))
     made.build()
-    rng = np.random.default_rng(2)
-    made.set_weights([rng.normal(size=weight.shape) for weight in made.get_weights()])
-    return made
+    return fill(made, seed=2)
 
 
 @pytest.mark.parametrize("rule", RULES)
