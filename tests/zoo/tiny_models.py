@@ -60,6 +60,10 @@ OPTIONS = {
     ),
     "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
     "luong_general_lstm forward": ("luong_general_lstm", {"bidirectional": False, "units": 5}),
+    "luong_general_lstm forward, feeding": (
+        "luong_general_lstm",
+        {"bidirectional": False, "num_layers": 2, "input_feeding": True},
+    ),
     "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
     "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
     "encoder_decoder_lstm tied": (

@@ -217,21 +217,6 @@ def test_cosine_of_zeros_has_a_finite_gradient():
     assert np.isfinite(tape.gradient(received, zeros)).all()
 
 
-@pytest.mark.parametrize("score", [DotScore, ScaledDotScore, CosineScore])
-def test_sizes_that_cannot_be_multiplied(score):
-    message = (
-        r"multiplies them\. Received: query_shape=\(None, 3\), keys_shape=\(None, None, 4\).*Gener"
-    )
-    with pytest.raises(ValueError, match=message):
-        score().build((None, 3), (None, None, 4))
-
-
-def test_a_general_score_of_another_size_than_the_query():
-    message = r"GeneralScore multiplies.*Set the units of GeneralScore to the size of the query\."
-    with pytest.raises(ValueError, match=message):
-        GeneralScore(3).build((None, 4), (None, None, 3))
-
-
 def test_general_score_takes_a_memory_of_another_size():
     score = GeneralScore(2)
     memory = np.array([[[1.0, 2.0, 3.0]]], "float32")

@@ -120,13 +120,6 @@ def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
     assert cudnn(lambda source: model.search(source, max_length=5).ids, ids) == set()
 
 
-def test_what_the_layer_has_to_return():
-    with pytest.raises(ValueError, match=r"Received: return_sequences=False, return_state=False"):
-        layers.FusedCell(keras.layers.LSTM(4))
-    with pytest.raises(ValueError, match=r"Received: return_sequences=True, return_state=True"):
-        layers.FusedCell(keras.layers.GRU(4, return_sequences=True, return_state=True))
-
-
 @pytest.mark.parametrize("name", ["luong_dot_lstm", "luong_general_gru"])
 def test_zoo(name):
     model = zoo.get_model(name)(8, units=4, embedding_dim=3, fused=True)

@@ -72,12 +72,6 @@ def test_the_generator_is_the_layers_own():
     assert StateDropout(0.0, []).variables == []
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, 20])
-def test_rates_out_of_range(rate):
-    with pytest.raises(ValueError, match=rf"0 <= state_dropout < 1; .*state_dropout={rate}"):
-        ForwardLayer(GRUCell(4), state_dropout=rate)
-
-
 def test_a_cell_that_takes_no_masks():
     cell = FusedCell(keras.layers.LSTM(4, return_sequences=True))
     assert FirstStateDecoderCell(cell).state_dropout == 0

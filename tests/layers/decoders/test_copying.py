@@ -3,7 +3,6 @@
 `test_every_decoder.py` tests the common properties of decoders.
 """
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -19,10 +18,8 @@ from tests.layers.decoders.tiny_decoders import (
     TARGETS,
     UNITS,
     V,
-    bahdanau,
     given,
     make,
-    without_attention,
 )
 
 every = pytest.mark.parametrize("name", POINTERS)
@@ -220,18 +217,3 @@ def test_mean_for_label_smoothing():
     _, mean, _ = decoder.log_probability(outputs, TARGETS)
     logs = np.log(np.array(outputs["pointer"])[1, :, :3])
     np.testing.assert_allclose(mean[1], logs.mean(-1), rtol=1e-5)
-
-
-def test_what_does_not_fit():
-    with pytest.raises(
-        ValueError, match="Expected a pointer, because the decoder has no attention"
-    ):
-        layers.PointerGeneratorDecoder(without_attention(), layers.SoftmaxGate())
-    with pytest.raises(ValueError, match=r"Expected a pointer without coverage.*'coverage'"):
-        layers.PointerGeneratorDecoder(
-            bahdanau(), layers.SoftmaxGate(), layers.BahdanauAttention(5, layers.Coverage())
-        )
-    with pytest.raises(ValueError, match="Expected a cell with attention"):
-        layers.PointerDecoder(
-            keras.layers.Embedding(V, 3), layers.FirstStateDecoderCell(layers.GRUCell(4))
-        )

@@ -207,13 +207,6 @@ def test_history_has_no_room():
         cell.step(cell.project_inputs(EMBEDDED[:, 0]), states, memory)
 
 
-def test_history_with_a_memory_of_its_own():
-    with pytest.raises(ValueError, match=r"Received: one with history=\('coverage',\)"):
-        HistoryDecoderCell(
-            GRUCell(4), BahdanauAttention(4), Attention(DotScore(), coverage=Coverage())
-        )
-
-
 def test_thought_vector_at_every_step():
     # s_t = GRU([y; c], s_{t-1}), c = s_0.
     cell = build(ThoughtVectorDecoderCell(GRUCell(UNITS)))
@@ -360,11 +353,6 @@ def test_states_of_another_size():
         cell.initial_state([FIRST[0], FIRST[1][:, :3]], {})
 
 
-def test_coverage_does_not_go_without_recurrence():
-    with pytest.raises(ValueError, match=r"Expected an attention without coverage"):
-        LuongDecoderCell(GRUCell(4), Attention(DotScore(), coverage=Coverage()))
-
-
 def test_coverage_by_hand():
     coverage = Coverage(2.0)
     coverage.build((None, None, 2))
@@ -385,11 +373,6 @@ def test_coverage_by_hand():
     assert coverage.loss(weights, np.zeros((1, 3), bool)) == 0.0
 
 
-def test_no_cells():
-    with pytest.raises(ValueError, match=r"at least one recurrent cell. Received: cells=\[\]"):
-        StackedCell([])
-
-
 def test_doubly_stochastic_by_hand():
     # First target: sums 1.4 and 0.6 over two words; second: 0.3 and 0.7 in one; none in the third.
     weights = np.array(
@@ -398,5 +381,3 @@ def test_doubly_stochastic_by_hand():
     real = np.array([[True, True], [True, False], [False, False]])
     expected = 2 * (0.4**2 + 0.4**2 + 0.7**2 + 0.3**2) / 3
     np.testing.assert_allclose(DoublyStochastic(2.0).loss(weights, real), expected, rtol=1e-6)
-    with pytest.raises(ValueError, match=r"Expected loss_weight >= 0. Received: loss_weight=-1"):
-        DoublyStochastic(-1)

@@ -129,8 +129,3 @@ def test_stack_is_one_layer_after_the_other(residual):
         for direction, expected_direction in zip(layer, expected, strict=True):
             for state, expected_state in zip(direction, expected_direction, strict=True):
                 np.testing.assert_allclose(state, expected_state, atol=1e-6)
-
-
-def test_no_layers():
-    with pytest.raises(ValueError, match=r"at least one recurrent layer. Received: layers=\[\]"):
-        RecurrentEncoder(keras.layers.Embedding(9, 4), [])

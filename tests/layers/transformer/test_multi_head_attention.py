@@ -147,22 +147,6 @@ def test_dropout_of_weights_in_training_only():
     np.testing.assert_array_equal(returned, weights)  # those before dropout
 
 
-@pytest.mark.parametrize("kind", [MultiHeadAttention, MultiHeadSelfAttention])
-@pytest.mark.parametrize(("units", "num_heads"), [(6, 4), (6, 0), (6, -2)])
-def test_units_that_heads_cannot_share(kind, units, num_heads):
-    message = rf"multiple of num_heads.*Received: units={units}, num_heads={num_heads}"
-    with pytest.raises(ValueError, match=message):
-        kind(units, num_heads)
-
-
-def test_no_memory():
-    attention, (query, memory) = make(), given()
-    with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
-        attention(query)
-    with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
-        attention(query, keys=attention.project(memory)[0])
-
-
 @pytest.mark.parametrize("name", ["query_projection", "memory_projection", "output_layer"])
 def test_configuration_of_a_projection(name):
     layer = MultiHeadAttention(6, 3)

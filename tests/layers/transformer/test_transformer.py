@@ -239,13 +239,3 @@ def test_the_way_around_drops_features_in_training_only(norm):
         np.testing.assert_array_equal(plain, inputs + outputs)
         dropped = np.asarray(residual.after(inputs, outputs, training=True))
         assert {*np.unique(dropped)} == {1.0, 5.0}  # 2 becomes 0, or twice as large
-
-
-def test_a_decoder_layer_does_not_see_the_future():
-    with pytest.raises(ValueError, match=r"Expected a causal self_attention.*causal=False"):
-        layers.TransformerDecoderLayer(
-            layers.MultiHeadSelfAttention(UNITS, 2),
-            layers.MultiHeadAttention(UNITS, 2),
-            layers.FeedForward(HIDDEN, UNITS),
-            [layers.PreNorm() for _ in range(3)],
-        )
