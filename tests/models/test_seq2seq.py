@@ -19,18 +19,6 @@ def searched_model(make_model):
     return make_model(seed=5, scale=0.8)
 
 
-def test_steps_equal_the_full_pass(model, batch):
-    inputs, _, _ = batch
-    expected, attended = log_softmax(model(inputs)), model.attend(inputs)["weights"]
-    states, memory = model.encode(inputs)
-    states = keras.tree.map_structure(lambda state: state[:, None], states)
-    for t in range(inputs["target_ids"].shape[1]):
-        ids = inputs["target_ids"][:, t : t + 1]
-        log_probabilities, records, states = model.step(ids, states, memory)
-        np.testing.assert_allclose(log_probabilities[:, 0], expected[:, t], atol=1e-5)
-        np.testing.assert_allclose(records["weights"][:, 0], attended[:, t], atol=1e-5)
-
-
 def teacher_forced(model, source_ids, ids):
     """Return the log-probability of a target and its attention weights, by a full pass."""
     target_ids = np.concatenate([np.full((len(ids), 1), START_ID), ids[:, :-1]], 1).astype("int32")

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tests.runs import xla
-from tests.zoo.tiny_models import INPUTS, TARGETS, make
+from tests.zoo.tiny_models import example, make
 
 
 def losses(model, batch, steps=4, **options):
@@ -36,14 +36,16 @@ def policy():
         "bahdanau_gru",
         pytest.param("dense_scorer_gru", marks=pytest.mark.thorough("another model shows it")),
         pytest.param("history_attention_gru", marks=pytest.mark.thorough("another model shows it")),
+        pytest.param("context_attention_gru", marks=pytest.mark.thorough("another model shows it")),
         pytest.param("transformer_tiny", marks=pytest.mark.thorough("another model shows it")),
     ],
 )
 def test_sizes_that_are_unknown_when_it_is_traced(name, jit_compile):
     """Batches of texts have unknown sizes, with which `tf.tensordot` has no gradient in a loop."""
     ids = tf.TensorSpec((None, None), tf.int32)
+    batch = inputs, _ = example(make(name))
     batches = tf.data.Dataset.from_generator(
-        lambda: [(INPUTS, TARGETS)], output_signature=(dict.fromkeys(INPUTS, ids), ids)
+        lambda: [batch], output_signature=(dict.fromkeys(inputs, ids), ids)
     )
     received = []
     for how in ({"jit_compile": jit_compile}, {"run_eagerly": True}):

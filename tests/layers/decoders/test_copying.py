@@ -11,12 +11,10 @@ from keras import ops, tree
 from kerasnmt import layers
 from kerasnmt.layers.decoders.copying import SourceWords, copied_log_probability, with_copies
 from tests.layers.decoders.tiny_decoders import (
-    MEMORY,
     POINTERS,
     SOURCE_IDS,
     TARGET_IDS,
     TARGETS,
-    UNITS,
     V,
     given,
     make,
@@ -55,22 +53,6 @@ def test_gates_are_finite_at_their_ends(gate):
     for size in (1e4, -1e4):
         both = np.array(gate(np.array([[size]]), np.array([[size]]), np.array([[size]])))
         assert np.all(np.isfinite(both)) and np.max(both) == pytest.approx(0.0, abs=1e-6)
-
-
-def test_the_additive_score_is_the_pointer():
-    """h = tanh(W_x h_i + W_y h_t), softmax(w^T h), as in Stehnii (2018)."""
-    attention = layers.BahdanauAttention(5)
-    rng = np.random.default_rng(0)
-    h_x, h_y = rng.normal(size=(6, MEMORY)), rng.normal(size=UNITS)
-    attention.build((None, UNITS), None, (None, None, MEMORY))
-    score = attention.score
-    w_x, w_y, w = rng.normal(size=(MEMORY, 5)), rng.normal(size=(UNITS, 5)), rng.normal(size=5)
-    score.memory_projection.set_weights([w_x, np.zeros(5)])
-    score.query_projection.set_weights([w_y])
-    score.energy.assign(w[:, None])
-    scores = np.array([w @ np.tanh(w_x.T @ h + w_y.T @ h_y) for h in h_x])
-    _, weights = attention(h_y[None].astype("float32"), values=h_x[None].astype("float32"))
-    np.testing.assert_allclose(weights[0], np.exp(scores) / np.exp(scores).sum(), rtol=1e-5)
 
 
 def test_mixture_by_hand():

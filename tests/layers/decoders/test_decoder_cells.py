@@ -10,6 +10,7 @@ from kerasnmt.layers import (
     Attention,
     BahdanauAttention,
     BahdanauDecoderCell,
+    ContextDecoderCell,
     Coverage,
     DotScore,
     DoublyStochastic,
@@ -41,10 +42,18 @@ def build(cell):
     return fill(cell, seed=1)
 
 
+def project(cell, memory=MEMORY):
+    """Return the memory of the cell. A context is a part of the source."""
+    if isinstance(cell, ContextDecoderCell):
+        memory = {"source": memory, "context": memory[:, :4]}
+        return cell.project_memory(memory, {"source": MASK, "context": MASK[:, :4]})
+    return cell.project_memory(memory, MASK)
+
+
 def unroll(cell):
     """Return outputs and weights of the whole pass, and of the single steps."""
     loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
-    memory = cell.project_memory(MEMORY, MASK)
+    memory = project(cell)
     states = cell.initial_state(FIRST[: len(cell.cell.state_size)], memory, steps=TARGET_LENGTH)
     inputs = cell.project_inputs(EMBEDDED)
     outputs, weights = cell.unroll(loop, inputs, states, memory)
@@ -200,7 +209,7 @@ def history_cell():
 
 def test_history_has_no_room():
     cell = build(history_cell())
-    memory = cell.project_memory(MEMORY, MASK)
+    memory = project(cell)
     states = cell.initial_state(FIRST[:2], memory)
     message = r"Expected a state with room .*steps=0.*encode\(inputs, steps=100\)"
     with pytest.raises(ValueError, match=message):
@@ -259,13 +268,16 @@ CELLS = {
     "gated": lambda: GatedDecoderCell(LSTMCell(UNITS), BahdanauAttention(7)),
     "own": lambda: HalvedDecoderCell(GRUCell(UNITS), BahdanauAttention(7)),
     "thought": lambda: ThoughtVectorDecoderCell(LSTMCell(UNITS)),
+    "context": lambda: ContextDecoderCell(
+        GRUCell(UNITS), BahdanauAttention(7), BahdanauAttention(5)
+    ),
 }
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_hypotheses_equal_rows(name):
     cell = build(CELLS[name]())
-    memory = cell.project_memory(MEMORY, MASK)
+    memory = project(cell)
     states = cell.initial_state(FIRST[: len(cell.cell.state_size)], memory, steps=4)
     inputs = cell.project_inputs(EMBEDDED)
     # Two steps from the same states, each with three words; then each alone.
@@ -295,7 +307,7 @@ def test_gradients_of_a_whole_pass_equal_those_of_its_steps(name):
         given = [ops.convert_to_tensor(MEMORY), ops.convert_to_tensor(EMBEDDED)]
         with tf.GradientTape() as tape:
             tape.watch(given)
-            memory = cell.project_memory(given[0], MASK)
+            memory = project(cell, given[0])
             states = cell.initial_state(first, memory, steps=TARGET_LENGTH)
             outputs, weights = run(cell.project_inputs(given[1]), states, memory)
             loss = ops.sum(ops.tanh(outputs) * factors.astype("float32"))
@@ -333,7 +345,7 @@ def test_half_precision_is_finite_and_near(name, policy):
         cell = build(CELLS[name]())
         loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
     half = policy.removeprefix("mixed_")
-    memory = cell.project_memory(tf.cast(MEMORY, half), MASK)
+    memory = project(cell, tf.cast(MEMORY, half))
     first = [tf.cast(state, half) for state in FIRST[: len(cell.cell.state_size)]]
     inputs = cell.project_inputs(tf.cast(EMBEDDED, half))
     outputs, weights = cell.unroll(loop, inputs, cell.initial_state(first, memory), memory)

@@ -7,6 +7,7 @@ from keras import ops, tree
 
 from tests.layers.decoders.tiny_decoders import (
     DECODERS,
+    POINTERS,
     SOURCE_IDS,
     TARGET_IDS,
     TARGETS,
@@ -17,7 +18,11 @@ from tests.layers.decoders.tiny_decoders import (
 from tests.numerics import dtype_policy
 from tests.runs import eager, graph, xla
 
-every = pytest.mark.parametrize("name", DECODERS)
+others = [pytest.mark.thorough("the cells are tested by themselves, too")]
+some = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=others if name.startswith("fused") else []) for name in DECODERS],
+)
 
 
 def targets_of(decoder):
@@ -46,20 +51,22 @@ def test_steps_equal_the_full_pass(name, run):
     """Each step has two hypotheses, and the second reads other words."""
     decoder = make(name)
     states, memory = given(decoder)
-    full, records = run(decoder)(tf.constant(TARGET_IDS), states, memory)
-    full = decoder.next_log_probability(full)
+    targets = TARGET_IDS, TARGET_IDS[::-1]
+    full = [run(decoder)(tf.constant(ids), states, memory) for ids in targets]
     states = tree.map_structure(lambda state: ops.stack([state, state], 1), states)
     step = run(decoder.step)
-    for t, ids in enumerate(TARGET_IDS.T):
-        both = tf.constant(np.stack([ids, ids[::-1]], axis=1))
-        outputs, step_records, states = step(both, states, memory)
-        following = decoder.next_log_probability(outputs)
-        np.testing.assert_allclose(np.exp(following)[:, 0], np.exp(full)[:, t], atol=1e-5)
-        for key, record in records.items():
-            np.testing.assert_allclose(step_records[key][:, 0], record[:, t], atol=1e-5)
+    for t in range(TARGET_IDS.shape[1]):
+        ids = tf.constant(np.stack([ids[:, t] for ids in targets], axis=1))
+        outputs, step_records, states = step(ids, states, memory)
+        received = np.exp(decoder.next_log_probability(outputs))
+        for k, (outputs, records) in enumerate(full):
+            expected = np.exp(decoder.next_log_probability(outputs))
+            np.testing.assert_allclose(received[:, k], expected[:, t], atol=1e-5)
+            for key, record in records.items():
+                np.testing.assert_allclose(step_records[key][:, k], record[:, t], atol=1e-5)
 
 
-@every
+@some
 def test_padding_changes_nothing(name):
     decoder = make(name)
     wide = np.pad(SOURCE_IDS, ((0, 0), (0, 3)))
@@ -91,13 +98,17 @@ def test_padding_changes_nothing(name):
 
 
 @pytest.mark.parametrize(
-    "policy",
+    ("name", "policy"),
     [
-        pytest.param("mixed_float16", marks=pytest.mark.thorough("another precision")),
-        "mixed_bfloat16",
+        *((name, "mixed_bfloat16") for name in DECODERS if not name.startswith("fused")),
+        *(
+            pytest.param(
+                name, "mixed_float16", marks=pytest.mark.thorough("another precision, scaled")
+            )
+            for name in POINTERS
+        ),
     ],
 )
-@every
 def test_half_precision(name, policy):
     with dtype_policy(policy):
         decoder = make(name)

@@ -130,14 +130,6 @@ def test_nothing_to_look_at():
         assert np.isfinite(gradient).all() and not np.any(gradient[1]) and np.any(gradient[0])
 
 
-def test_masked_memory_changes_nothing():
-    attention, (query, memory) = make(), given()
-    context, _ = attention(query, memory, memory_mask=MASK)
-    memory[1, 3:] = 1e3
-    changed, _ = attention(query, memory, memory_mask=MASK)
-    np.testing.assert_array_equal(changed, context)
-
-
 def test_dropout_of_weights_in_training_only():
     attention, plain, (query, memory) = make(dropout=0.5), make(), given()
     expected, weights = plain(query, memory)

@@ -3,7 +3,6 @@
 import keras
 import numpy as np
 import pytest
-from keras import tree
 
 from kerasnmt import layers
 from tests.layers.transformer.test_multi_head_attention import transcription
@@ -101,31 +100,6 @@ def test_decoder_layer_equals_the_transcription(norm):
         x = around(layer.residuals[2], x, lambda x: feed_forward(layer.feed_forward, x))
         np.testing.assert_allclose(received[row], x, atol=1e-5)
         np.testing.assert_allclose(weights[row], looked[0], atol=1e-6)
-
-
-@NORMS
-def test_hypotheses_go_on_from_caches_of_their_own(norm):
-    (layer,) = decoder_layers(norm)
-    rng = np.random.default_rng(1)
-    words = rng.normal(size=(2, 4, TARGET, UNITS)).astype("float32")  # 4 hypotheses
-    memory = rng.normal(size=(2, SOURCE, MEMORY_UNITS)).astype("float32")
-    layer.build((2, TARGET, UNITS), memory.shape)
-    fill(layer)
-    projected = layer.project_memory(memory)
-    cache = tree.map_structure(
-        lambda value: np.repeat(np.array(value)[:, None], 4, axis=1),
-        layers.TimeCache.allocate(layer.remembered(words[:, 0, 0]), 7),
-    )
-    for t in range(TARGET):
-        cache, write = cache.next_step()
-        received, weights, values = layer.step(
-            words[:, :, t], cache.values, write, cache.mask, projected, MASK
-        )
-        cache = cache._replace(values=values)
-        for k in range(4):
-            expected, expected_weights = layer(words[:, k], projected, MASK)
-            np.testing.assert_allclose(received[:, k], expected[:, t], atol=1e-5)
-            np.testing.assert_allclose(weights[:, :, k], expected_weights[:, :, t], atol=1e-5)
 
 
 def make_encoder(embedding=True, **options):
