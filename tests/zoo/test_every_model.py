@@ -11,6 +11,7 @@ from tests.zoo.tiny_models import (
     COMPILED,
     NAMES,
     OPTIONS,
+    REPEATED,
     TARGETS,
     alone,
     example,
@@ -55,7 +56,10 @@ ALWAYS_SEARCHED = [
     "transformer_tiny",
 ]
 ALWAYS_XLA = ["pointer_generator_lstm coverage", "transformer_tiny"]
-every = pytest.mark.parametrize("case", OPTIONS)
+some = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=thorough if case in REPEATED else []) for case in OPTIONS],
+)
 
 
 def test_parameters():
@@ -136,7 +140,7 @@ def test_products_of_a_search_step_are_of_matrices(case):
     assert not [name for name in names if "Tensordot" in name]
 
 
-@every
+@some
 def test_padding_changes_nothing(case):
     model = shared(case)
     inputs, targets = example(model)
@@ -190,7 +194,7 @@ def test_search_in_a_batch_equals_search_alone(case):
     )
 
 
-@every
+@some
 def test_every_weight_learns(case):
     model = shared(case)
     inputs, targets = example(model)

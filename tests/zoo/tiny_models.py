@@ -95,6 +95,12 @@ COMPILED = [
     "transformer_tiny",
 ]
 thorough = pytest.mark.thorough("another model shows it, or this one does eagerly")
+# Names that combine parts of other names in another way. `tests/layers` tests each part.
+REPEATED = [
+    *("bahdanau_lstm", "concat_gru", "encoder_decoder_gru", "luong_concat_lstm"),
+    *("luong_cosine_lstm", "luong_dot_lstm", "luong_general_gru", "luong_general_lstm"),
+    *("luong_local_m_lstm", "luong_scaled_dot_lstm", "pointer_generator_lstm", "transformer_base"),
+]
 
 
 def marks(case, always):
