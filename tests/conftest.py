@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import sys
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 # TensorFlow and Keras read these when they are imported, so they are set before any test module.
@@ -87,6 +88,17 @@ def eagerly(monkeypatch):
 
 
 @pytest.fixture(scope="session")
+def on_jax():
+    """A function that runs others in a process with JAX, where TensorFlow cannot be imported."""
+    from tests.other_backend import other_backend
+
+    if find_spec("jax") is None:
+        pytest.skip("jax is not installed")
+    with other_backend("jax") as run:
+        yield run
+
+
+@pytest.fixture(scope="session")
 def forms():
     """Functions that convert texts to a list, an array and other containers."""
     import pandas
@@ -156,13 +168,13 @@ def make_translator_model():
     """Create a tiny model from words to characters, with large random weights."""
     from kerasnmt.text import CharacterTokenizer, WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
+    from tests.numerics import fill
 
     def make(seed=50, source=None):
         source = source or WordTokenizer(WORDS)
         target = CharacterTokenizer("abc de")
         model = bahdanau_gru(source, target, embedding_dim=6, units=5, dropout=0.0)
-        rng = np.random.default_rng(seed)
-        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
+        fill(model, seed, scale=1.3)
         bias = model.decoder.generator.bias.numpy()
         bias[[1, 3]] += [-3.0, 0.5]  # few unknowns, some ends
         model.decoder.generator.bias.assign(bias)
@@ -195,13 +207,12 @@ def make_pointer_model():
     """Create a tiny model that copies, with one vocabulary and large random weights."""
     from kerasnmt import zoo
     from kerasnmt.text import WordTokenizer
+    from tests.numerics import fill
 
     def make(name="pointer_generator_gru", seed=50):
         constructor = getattr(zoo, name)
         model = constructor(WordTokenizer(WORDS), embedding_dim=6, units=5, dropout=0.0)
-        rng = np.random.default_rng(seed)
-        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
-        return model
+        return fill(model, seed, scale=1.3)
 
     return make
 

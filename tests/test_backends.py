@@ -46,6 +46,7 @@ def test_text_is_refused_before_anything_is_written(backend, tmp_path):
     for call in (
         lambda: model.translate(["a"]),
         lambda: model.score(["a"], ["b"]),
+        lambda: model.align(["a"], ["b"]),
         lambda: model.attention("a"),
         lambda: model.fit(pairs),
         lambda: model.export(tmp_path / "1"),

@@ -6,93 +6,84 @@ import pytest
 
 from kerasnmt import layers
 from kerasnmt.layers.composite import layers_within
+from tests.numerics import dtype_policy
 
 PARTS = {
-    "AttentionalReadout": lambda: layers.AttentionalReadout(5, name="a"),
-    "ConcatReadout": lambda: layers.ConcatReadout(name="a"),
-    "DeepOutputReadout": lambda: layers.DeepOutputReadout(name="a"),
-    "DoublyStochastic": lambda: layers.DoublyStochastic(0.5, name="a"),
+    "AttentionalReadout": lambda: layers.AttentionalReadout(5),
+    "ConcatReadout": lambda: layers.ConcatReadout(),
+    "DeepOutputReadout": lambda: layers.DeepOutputReadout(),
+    "DoublyStochastic": lambda: layers.DoublyStochastic(0.5),
     "GatedDecoderCell": lambda: layers.GatedDecoderCell(
-        layers.LSTMCell(4),
-        layers.BahdanauAttention(5, penalty=layers.DoublyStochastic(0.1)),
-        name="a",
+        layers.LSTMCell(4), layers.BahdanauAttention(5, penalty=layers.DoublyStochastic(0.1))
     ),
     "ImageEncoder": lambda: layers.ImageEncoder(
         keras.Sequential([keras.Input((6, 6, 3)), keras.layers.Conv2D(4, 3, strides=3)]),
         layers.LearnedPositions(4),
-        name="a",
     ),
     "HistoryDecoderCell": lambda: layers.HistoryDecoderCell(
         layers.GRUCell(4),
         layers.BahdanauAttention(5, name="b"),
         layers.BahdanauAttention(6, name="c"),
         state_dropout=0.3,
-        name="a",
     ),
     "InputFeedingDecoderCell": lambda: layers.InputFeedingDecoderCell(
-        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), name="a"
+        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4))
     ),
     "LuongDecoderCell": lambda: layers.LuongDecoderCell(
-        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), state_dropout=0.3, name="a"
+        layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), state_dropout=0.3
     ),
-    "StateDropout": lambda: layers.StateDropout(0.3, [4, 5], name="a"),
-    "StateReadout": lambda: layers.StateReadout(name="a"),
+    "StateDropout": lambda: layers.StateDropout(0.3, [4, 5]),
+    "StateReadout": lambda: layers.StateReadout(),
     "AdjacentMemories": lambda: layers.AdjacentMemories(
-        2, 9, 4, layers.PositionEncoding(), layers.SentenceAges(5, 0.1), name="a"
+        2, 9, 4, layers.PositionEncoding(), layers.SentenceAges(5, 0.1)
     ),
-    "BagOfWords": lambda: layers.BagOfWords(name="a"),
-    "LayerwiseMemories": lambda: layers.LayerwiseMemories(2, 9, 4, layers.BagOfWords(), name="a"),
-    "MemoryEmbedding": lambda: layers.MemoryEmbedding(9, 4, layers.PositionEncoding(), 5, name="a"),
-    "MemoryHop": lambda: layers.MemoryHop(7, name="a"),
-    "PositionEncoding": lambda: layers.PositionEncoding(2.0, name="a"),
-    "SentenceAges": lambda: layers.SentenceAges(5, 0.1, name="a"),
-    "AdditiveScore": lambda: layers.AdditiveScore(5, name="a"),
+    "BagOfWords": lambda: layers.BagOfWords(),
+    "LayerwiseMemories": lambda: layers.LayerwiseMemories(2, 9, 4, layers.BagOfWords()),
+    "MemoryEmbedding": lambda: layers.MemoryEmbedding(9, 4, layers.PositionEncoding(), 5),
+    "MemoryHop": lambda: layers.MemoryHop(7),
+    "PositionEncoding": lambda: layers.PositionEncoding(2.0),
+    "SentenceAges": lambda: layers.SentenceAges(5, 0.1),
+    "AdditiveScore": lambda: layers.AdditiveScore(5),
     "Attention": lambda: layers.Attention(
         layers.AdditiveScore(5),
         layers.LocalPredictiveWindow(5),
         layers.Coverage(),
         layers.DoublyStochastic(0.5),
-        name="a",
     ),
-    "BackwardLayer": lambda: layers.BackwardLayer(layers.GRUCell(4), 0.3, name="a"),
-    "BidirectionalLayer": lambda: layers.BidirectionalLayer(layers.GRUCell(4), name="a"),
-    "Coverage": lambda: layers.Coverage(0.5, name="a"),
-    "DenseBridge": lambda: layers.DenseBridge([3, 4], name="a"),
+    "BackwardLayer": lambda: layers.BackwardLayer(layers.GRUCell(4), 0.3),
+    "BidirectionalLayer": lambda: layers.BidirectionalLayer(layers.GRUCell(4)),
+    "Coverage": lambda: layers.Coverage(0.5),
+    "DenseBridge": lambda: layers.DenseBridge([3, 4]),
     "FirstStateDecoderCell": lambda: layers.FirstStateDecoderCell(
-        layers.GRUCell(4), state_dropout=0.3, name="a"
+        layers.GRUCell(4), state_dropout=0.3
     ),
-    "ForwardLayer": lambda: layers.ForwardLayer(layers.GRUCell(4), name="a"),
-    "FusedCell": lambda: layers.FusedCell(
-        keras.layers.GRU(4, return_sequences=True, name="b"), name="a"
-    ),
-    "LastStateBridge": lambda: layers.LastStateBridge(name="a"),
+    "ForwardLayer": lambda: layers.ForwardLayer(layers.GRUCell(4)),
+    "FusedCell": lambda: layers.FusedCell(keras.layers.GRU(4, return_sequences=True, name="b")),
+    "LastStateBridge": lambda: layers.LastStateBridge(),
     "StackedCell": lambda: layers.StackedCell(
-        [layers.GRUCell(4), layers.LSTMCell(4)], residual=True, name="a"
+        [layers.GRUCell(4), layers.LSTMCell(4)], residual=True
     ),
-    "ThoughtVectorDecoderCell": lambda: layers.ThoughtVectorDecoderCell(
-        layers.GRUCell(4), name="a"
-    ),
-    "ZeroBridge": lambda: layers.ZeroBridge([3, 4], name="a"),
-    "BackwardStateBridge": lambda: layers.BackwardStateBridge(5, name="a"),
-    "BahdanauAttention": lambda: layers.BahdanauAttention(5, layers.Coverage(), name="a"),
+    "ThoughtVectorDecoderCell": lambda: layers.ThoughtVectorDecoderCell(layers.GRUCell(4)),
+    "ZeroBridge": lambda: layers.ZeroBridge([3, 4]),
+    "BackwardStateBridge": lambda: layers.BackwardStateBridge(5),
+    "BahdanauAttention": lambda: layers.BahdanauAttention(5, layers.Coverage()),
     "BahdanauDecoderCell": lambda: layers.BahdanauDecoderCell(
-        layers.GRUCell(4), layers.BahdanauAttention(5), name="a"
+        layers.GRUCell(4), layers.BahdanauAttention(5)
     ),
-    "CosineScore": lambda: layers.CosineScore(3.0, name="a"),
-    "DotScore": lambda: layers.DotScore(name="a"),
-    "GRUCell": lambda: layers.GRUCell(5, name="a"),
-    "GeneralScore": lambda: layers.GeneralScore(5, name="a"),
-    "LSTMCell": lambda: layers.LSTMCell(5, name="a"),
-    "LocalMonotonicWindow": lambda: layers.LocalMonotonicWindow(3, name="a"),
-    "LocalPredictiveWindow": lambda: layers.LocalPredictiveWindow(5, width=3, name="a"),
-    "LocationScore": lambda: layers.LocationScore(20, name="a"),
-    "MaxoutReadout": lambda: layers.MaxoutReadout(5, name="a"),
-    "PixelScaling": lambda: layers.PixelScaling(name="a"),
+    "CosineScore": lambda: layers.CosineScore(3.0),
+    "DotScore": lambda: layers.DotScore(),
+    "GRUCell": lambda: layers.GRUCell(5),
+    "GeneralScore": lambda: layers.GeneralScore(5),
+    "LSTMCell": lambda: layers.LSTMCell(5),
+    "LocalMonotonicWindow": lambda: layers.LocalMonotonicWindow(3),
+    "LocalPredictiveWindow": lambda: layers.LocalPredictiveWindow(5, width=3),
+    "LocationScore": lambda: layers.LocationScore(20),
+    "MaxoutReadout": lambda: layers.MaxoutReadout(5),
+    "PixelScaling": lambda: layers.PixelScaling(),
     "PointerDecoder": lambda: layers.PointerDecoder(
         keras.layers.Embedding(9, 3),
         layers.LuongDecoderCell(layers.LSTMCell(4), layers.BahdanauAttention(5)),
         dropout=0.1,
-        name="a",
     ),
     "PointerGeneratorDecoder": lambda: layers.PointerGeneratorDecoder(
         layers.RecurrentDecoder(
@@ -103,67 +94,59 @@ PARTS = {
         ),
         layers.SigmoidGate(),
         layers.BahdanauAttention(5),
-        name="a",
     ),
-    "SigmoidGate": lambda: layers.SigmoidGate(name="a"),
-    "SoftmaxGate": lambda: layers.SoftmaxGate(name="a"),
+    "SigmoidGate": lambda: layers.SigmoidGate(),
+    "SoftmaxGate": lambda: layers.SoftmaxGate(),
     "RecurrentDecoder": lambda: layers.RecurrentDecoder(
         keras.layers.Embedding(9, 3),
         layers.BahdanauDecoderCell(layers.GRUCell(4), layers.BahdanauAttention(5)),
         layers.MaxoutReadout(5),
         layers.VocabularyProjection(9),
         dropout=0.1,
-        name="a",
     ),
     "RecurrentEncoder": lambda: layers.RecurrentEncoder(
         keras.layers.Embedding(9, 3),
         [layers.BidirectionalLayer(layers.LSTMCell(5)), layers.ForwardLayer(layers.GRUCell(5))],
         dropout=0.1,
         residual=True,
-        name="a",
     ),
-    "ScaledDotScore": lambda: layers.ScaledDotScore(name="a"),
-    "SimpleRNNCell": lambda: layers.SimpleRNNCell(5, name="a"),
-    "TimeDistributedDenseScorer": lambda: layers.TimeDistributedDenseScorer(5, name="a"),
-    "TiedVocabularyProjection": lambda: layers.TiedVocabularyProjection(9, name="a"),
-    "VocabularyProjection": lambda: layers.VocabularyProjection(9, name="a"),
+    "ScaledDotScore": lambda: layers.ScaledDotScore(),
+    "SimpleRNNCell": lambda: layers.SimpleRNNCell(5),
+    "TimeDistributedDenseScorer": lambda: layers.TimeDistributedDenseScorer(5),
+    "TiedVocabularyProjection": lambda: layers.TiedVocabularyProjection(9),
+    "VocabularyProjection": lambda: layers.VocabularyProjection(9),
     "ContextDecoder": lambda: layers.ContextDecoder(
         keras.layers.Embedding(9, 3),
         PARTS["ContextDecoderCell"](),
         layers.MaxoutReadout(5),
         layers.VocabularyProjection(9),
         dropout=0.1,
-        name="a",
     ),
     "ContextDecoderCell": lambda: layers.ContextDecoderCell(
         layers.GRUCell(4),
         layers.BahdanauAttention(5, name="b"),
         layers.BahdanauAttention(6, name="c"),
         state_dropout=0.1,
-        name="a",
     ),
     "ContextEncoder": lambda: layers.ContextEncoder(
         keras.layers.Embedding(9, 3),
         layers.BidirectionalLayer(layers.GRUCell(5), name="b"),
         layers.BidirectionalLayer(layers.GRUCell(5), name="c"),
         dropout=0.1,
-        name="a",
     ),
-    "ContextGate": lambda: layers.ContextGate(name="a"),
+    "ContextGate": lambda: layers.ContextGate(),
     "ContextPointerDecoder": lambda: layers.ContextPointerDecoder(
-        PARTS["ContextDecoder"](), layers.ContextGate(name="b"), name="a"
+        PARTS["ContextDecoder"](), layers.ContextGate(name="b")
     ),
-    "FeedForward": lambda: layers.FeedForward(5, 4, name="a"),
-    "LearnedPositions": lambda: layers.LearnedPositions(7, name="a"),
-    "ByteDropout": lambda: layers.ByteDropout(0.1, name="a"),
-    "LayerNormalization": lambda: layers.LayerNormalization(1e-5, name="a"),
-    "MultiHeadAttention": lambda: layers.MultiHeadAttention(4, 2, dropout=0.1, name="a"),
-    "MultiHeadSelfAttention": lambda: layers.MultiHeadSelfAttention(
-        4, 2, dropout=0.1, causal=True, name="a"
-    ),
-    "PostNorm": lambda: layers.PostNorm(0.1, name="a"),
-    "PreNorm": lambda: layers.PreNorm(0.1, name="a"),
-    "SinusoidalPositions": lambda: layers.SinusoidalPositions(name="a"),
+    "FeedForward": lambda: layers.FeedForward(5, 4),
+    "LearnedPositions": lambda: layers.LearnedPositions(7),
+    "ByteDropout": lambda: layers.ByteDropout(0.1, seed=7),
+    "LayerNormalization": lambda: layers.LayerNormalization(1e-5),
+    "MultiHeadAttention": lambda: layers.MultiHeadAttention(4, 2, dropout=0.1),
+    "MultiHeadSelfAttention": lambda: layers.MultiHeadSelfAttention(4, 2, dropout=0.1, causal=True),
+    "PostNorm": lambda: layers.PostNorm(0.1),
+    "PreNorm": lambda: layers.PreNorm(0.1),
+    "SinusoidalPositions": lambda: layers.SinusoidalPositions(),
     "TransformerDecoder": lambda: layers.TransformerDecoder(
         keras.layers.Embedding(9, 4),
         layers.LearnedPositions(7),
@@ -171,14 +154,12 @@ PARTS = {
         layers.VocabularyProjection(9),
         keras.layers.LayerNormalization(),
         dropout=0.1,
-        name="a",
     ),
     "TransformerDecoderLayer": lambda: layers.TransformerDecoderLayer(
         layers.MultiHeadSelfAttention(4, 2, causal=True, name="b"),
         layers.MultiHeadAttention(4, 4, name="c"),
         layers.FeedForward(5, 4),
         [layers.PreNorm(0.1), layers.PreNorm(0.2), layers.PostNorm(0.3)],
-        name="a",
     ),
     "TransformerEncoder": lambda: layers.TransformerEncoder(
         None,
@@ -186,13 +167,11 @@ PARTS = {
         [PARTS["TransformerEncoderLayer"]()],
         keras.layers.LayerNormalization(),
         dropout=0.1,
-        name="a",
     ),
     "TransformerEncoderLayer": lambda: layers.TransformerEncoderLayer(
         layers.MultiHeadSelfAttention(4, 2),
         layers.FeedForward(5, 4),
         [layers.PreNorm(0.1), layers.PostNorm(0.2)],
-        name="a",
     ),
 }
 
@@ -212,7 +191,8 @@ def test_config_round_trip(name):
     written = json.dumps(keras.saving.serialize_keras_object(layer))
     copy = keras.saving.deserialize_keras_object(json.loads(written))
     assert type(copy) is type(layer) is getattr(layers, name)
-    assert copy.name == "a"
+    assert copy.name == layer.name
+    assert type(layer).from_config({**layer.get_config(), "name": "a"}).name == "a"
     # As JSON, which does not distinguish tuples and lists.
     assert json.dumps(copy.get_config()) == json.dumps(layer.get_config())
     assert json.loads(written)["registered_name"] == f"kerasnmt>{name}"
@@ -220,11 +200,8 @@ def test_config_round_trip(name):
 
 @pytest.mark.parametrize("name", PARTS)
 def test_dtype_policy_survives(name):
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
+    with dtype_policy("mixed_bfloat16"):
         layer = PARTS[name]()
-    finally:
-        keras.config.set_dtype_policy("float32")
     config = keras.saving.serialize_keras_object(layer)
     copy = keras.saving.deserialize_keras_object(config)
     assert copy.dtype_policy.name == "mixed_bfloat16"

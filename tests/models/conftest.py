@@ -6,13 +6,11 @@ import pytest
 def make_model():
     """Create a tiny model with large random weights, so that words depend on all earlier words."""
     from kerasnmt.zoo import bahdanau_gru
+    from tests.numerics import fill
 
     def make(seed=0, source=11, target=13, scale=1.0, **options):
         options = {"embedding_dim": 6, "units": 5, "dropout": 0.0, **options}
-        model = bahdanau_gru(source, target, **options)
-        rng = np.random.default_rng(seed)
-        model.set_weights([scale * rng.normal(size=w.shape) for w in model.get_weights()])
-        return model
+        return fill(bahdanau_gru(source, target, **options), seed, scale)
 
     return make
 
@@ -40,13 +38,12 @@ def make_text_model():
     """Create a tiny model from words to characters, with large random weights."""
     from kerasnmt.text import CharacterTokenizer, WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
+    from tests.numerics import fill
 
     def make(seed=0, words=("a", "dog", "man", "two", "dogs", "run", ".")):
         source, target = WordTokenizer(list(words)), CharacterTokenizer("abc de")
         model = bahdanau_gru(source, target, embedding_dim=6, units=5, dropout=0.0)
-        rng = np.random.default_rng(seed)
-        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
-        return model
+        return fill(model, seed, scale=1.3)
 
     return make
 
@@ -56,13 +53,12 @@ def make_shared_model():
     """Create a tiny model of words, with one tokenizer for both sides of all models."""
     from kerasnmt.text import WordTokenizer
     from kerasnmt.zoo import bahdanau_gru
+    from tests.numerics import fill
 
     tokenizer = WordTokenizer(["a", "dog", "man", "two", "dogs", "run", "."])
 
     def make(seed=0):
         model = bahdanau_gru(tokenizer, embedding_dim=6, units=5, dropout=0.0)
-        rng = np.random.default_rng(seed)
-        model.set_weights([1.3 * rng.normal(size=w.shape) for w in model.get_weights()])
-        return model
+        return fill(model, seed, scale=1.3)
 
     return make

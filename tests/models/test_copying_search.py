@@ -9,6 +9,7 @@ from kerasnmt import zoo
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
+from tests.numerics import fill
 
 V, LENGTH = 6, 3
 # Words 6, 7 and 8 are outside the vocabulary; the first source holds 6 twice, the second is padded.
@@ -36,9 +37,7 @@ SELECTED = [
 def model(request):
     name, options = request.param
     model = zoo.get_model(name.split(",")[0])(V, embedding_dim=5, units=4, dropout=0.0, **options)
-    rng = np.random.default_rng(3)
-    model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
-    return model
+    return fill(model, seed=3)
 
 
 def all_targets(model, row, allow_unknown):

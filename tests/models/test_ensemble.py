@@ -3,11 +3,8 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from kerasnmt.ids import END_ID
 from kerasnmt.models import Ensemble
-from kerasnmt.serving import Translator, load_export
 from kerasnmt.zoo import (
     bahdanau_gru,
     encoder_decoder_gru,
@@ -16,6 +13,7 @@ from kerasnmt.zoo import (
     pointer_network_lstm,
     show_attend_tell_lstm,
 )
+from tests.numerics import fill
 
 SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0]], "int32")
 OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 6, "with_records": True}
@@ -23,9 +21,7 @@ OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 6, "with_records": True}
 
 def make(constructor=bahdanau_gru, seed=0, vocabulary=11, **options):
     model = constructor(vocabulary, embedding_dim=6, dropout=0.0, **{"units": 5, **options})
-    rng = np.random.default_rng(seed)
-    model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
-    return model
+    return fill(model, seed)
 
 
 def equal(one, other):
@@ -84,23 +80,16 @@ def test_members_without_attention():
         ensemble.search(SOURCE, coverage_penalty=0.2)
 
 
-def searched(model, texts, **options):
-    """Return translations without the graph of `translate`, which takes seconds to trace."""
-    ids = model.source_tokenizer.tokenize(texts)
-    ids = tf.concat([ids, tf.fill([len(texts), 1], END_ID)], axis=1).to_tensor()
-    found = model.search(ids, **options).ids[:, 0]
-    return [text.decode() for text in model.target_tokenizer.detokenize(found).numpy()]
-
-
+@pytest.mark.usefixtures("eagerly")
 def test_text_in_text_out(make_text_model, tmp_path):
     models = [make_text_model(seed=1), make_text_model(seed=2)]
     ensemble = Ensemble(models, name="pair")
     texts = ["two dogs run .", "a man", "cat ."]
     options = {"beam_size": 2, "max_length": 8}
     *translations, nothing = ensemble.translate([*texts, ""], **options)
-    assert translations == searched(ensemble, texts, **options) and nothing == ""
-    of_the_first = searched(models[0], texts, **options)
-    assert searched(Ensemble(models[:1]), texts, **options) == of_the_first != translations
+    assert nothing == ""
+    of_the_first = models[0].translate(texts, **options)
+    assert Ensemble(models[:1]).translate(texts, **options) == of_the_first != translations
     scores = ensemble.score(texts[:2], translations[:2])
     own = np.exp([model.score(texts[:2], translations[:2]) for model in models])
     assert np.all(np.exp(scores) < own.max(axis=0) + 1e-6)
@@ -108,22 +97,10 @@ def test_text_in_text_out(make_text_model, tmp_path):
 
     ensemble.save(tmp_path / "pair.keras")
     loaded = keras.saving.load_model(tmp_path / "pair.keras")
-    assert searched(loaded, texts, **options) == translations
+    assert loaded.translate(texts, **options) == translations
 
 
-@pytest.mark.graph
-@pytest.mark.thorough("tests/cli exports an ensemble too")
-def test_export(make_text_model, tmp_path):
-    ensemble = Ensemble([make_text_model(seed=1), make_text_model(seed=2)], name="pair")
-    texts = ["two dogs run .", "a man", "", "cat ."]
-    options = {"beam_size": 3, "max_length": 12}
-    translations = ensemble.translate(texts, **options)
-    ensemble.export(tmp_path / "pair" / "1", **options)
-    served = Translator(load_export(tmp_path / "pair"))
-    assert served.translate(texts) == translations
-    assert served.description["model"] == "pair"
-
-
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize(
     "members", [2, pytest.param(3, marks=pytest.mark.thorough("two members show it"))]
 )
@@ -131,10 +108,10 @@ def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, me
     ensemble = Ensemble([make_shared_model(seed) for seed in range(members)])
     texts = ["two dogs run .", "a man"]
     options = {"beam_size": 1, "max_length": 8}
-    expected = searched(ensemble, texts, **options)
+    expected = ensemble.translate(texts, **options)
     ensemble.save(tmp_path / "ensemble.keras")
     loaded = keras.saving.load_model(tmp_path / "ensemble.keras")
-    assert searched(loaded, texts, **options) == expected
+    assert loaded.translate(texts, **options) == expected
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from kerasnmt.data import batches
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import pointer_generator_gru, pointer_network_lstm
+from tests.numerics import fill
 
 PAIRS = [
     ("Anna sees two dogs .", "Anna sieht zwei Hunde ."),
@@ -26,9 +27,7 @@ def dataset():
 
 def make(constructor):
     model = constructor(WordTokenizer(KNOWN), embedding_dim=6, units=5, dropout=0.3)
-    rng = np.random.default_rng(3)
-    model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
-    model.compile(keras.optimizers.SGD(0.01))
+    fill(model, seed=3).compile(keras.optimizers.SGD(0.01))
     return model
 
 

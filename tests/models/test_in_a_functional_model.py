@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.models import test_caption_model, test_memory_network
+from tests.models import memory_networks
 from tests.zoo import tiny_models
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -13,9 +13,7 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 def make(name):
     """Return a model, and its inputs."""
     if name == "memory_network":
-        return test_memory_network.make(), test_memory_network.INPUTS
-    if name == "show_attend_tell_lstm":
-        return test_caption_model.make(), test_caption_model.INPUTS
+        return memory_networks.make(), memory_networks.INPUTS
     model = tiny_models.make(name)
     return model, tiny_models.example(model)[0]
 

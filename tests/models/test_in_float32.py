@@ -5,6 +5,7 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models import Ensemble, in_float32
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
+from tests.numerics import dtype_policy, fill
 
 WORDS = ["a", "dog", "man", "two", "dogs", "run", "."]
 SIZES = {"embedding_dim": 4, "units": 4, "dropout": 0.0}
@@ -40,15 +41,8 @@ def make_half(request):
 
     def make(name, seed=1):
         tokenizer = (PlainWordTokenizer if name == "memory_network" else WordTokenizer)(WORDS)
-        before = keras.config.dtype_policy()
-        keras.config.set_dtype_policy(request.param)
-        try:
-            model = zoo.get_model(name, kind=keras.Model)(tokenizer, **MODELS[name][0])
-        finally:
-            keras.config.set_dtype_policy(before)
-        rng = np.random.default_rng(seed)
-        model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
-        return model
+        with dtype_policy(request.param):
+            return fill(zoo.get_model(name)(tokenizer, **MODELS[name][0]), seed)
 
     return make
 
@@ -71,11 +65,8 @@ def test_it_is_the_model_made_in_float32(name, make_half):
     half = make_half(name)
     half.compile()
     # The default dtype policy has no effect.
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
+    with dtype_policy("mixed_bfloat16"):
         made = in_float32(half)
-    finally:
-        keras.config.set_dtype_policy("float32")
     assert {layer.compute_dtype for layer in made._flatten_layers()} == {"float32"}
     assert half.compute_dtype != "float32"
     assert not made.compiled
@@ -83,7 +74,7 @@ def test_it_is_the_model_made_in_float32(name, make_half):
     assert made.source_tokenizer is made.target_tokenizer
     assert made.source_tokenizer.get_config() == half.source_tokenizer.get_config()
 
-    expected = zoo.get_model(name, kind=keras.Model)(half.source_tokenizer, **options)
+    expected = zoo.get_model(name)(half.source_tokenizer, **options)
     expected.set_weights(half.get_weights())
     for one, other in zip(*map(keras.tree.flatten, (made(inputs), expected(inputs))), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -13,12 +13,8 @@ from kerasnmt.zoo import (
     pointer_generator_gru,
     show_attend_tell_lstm,
 )
-
-
-def log_softmax(logits):
-    logits = np.asarray(logits, "float64")
-    logits = logits - logits.max(-1, keepdims=True)
-    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+from tests.numerics import log_softmax
+from tests.runs import eager, graph, xla
 
 
 def test_loss_by_hand(make_model):
@@ -78,6 +74,7 @@ def test_a_loss_of_ones_own(make_model, batch):
     np.testing.assert_allclose(float(received), float(expected), rtol=1e-6)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_metrics_of_ones_own(make_model, batch):
     """User-defined metrics get logits, also after a second `compile` that keeps them."""
     inputs, targets, weights = batch
@@ -96,6 +93,7 @@ def test_metrics_of_ones_own(make_model, batch):
         model.compile("sgd")
 
 
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("options", [{}, {"tie_embeddings": True}])
 def test_a_step_of_fit_follows_the_gradient_of_the_logits(make_model, batch, options):
     """`fit` computes only the probabilities of real tokens, not all logits."""
@@ -114,6 +112,7 @@ def test_a_step_of_fit_follows_the_gradient_of_the_logits(make_model, batch, opt
         np.testing.assert_allclose(weight, old - gradient, atol=1e-5, err_msg=weight.path)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_compute_loss_of_ones_own_gets_logits(make_model, batch):
     inputs, targets, weights = batch
     model, seen = make_model(), []
@@ -149,23 +148,18 @@ def padded(batch):
     return inputs, np.pad(targets, ((0, 2), (0, 2))), np.pad(weights, ((0, 2), (0, 2)))
 
 
-# Eagerly, in a graph, and compiled by XLA.
-RUNS = [
-    pytest.param(lambda function: function, id="eager"),
-    pytest.param(
-        tf.function(autograph=False),
-        id="graph",
-        marks=[pytest.mark.graph, pytest.mark.thorough("test_xla_and_precision traces training")],
-    ),
-    pytest.param(
-        tf.function(autograph=False, jit_compile=True),
-        marks=[pytest.mark.graph, pytest.mark.thorough("compiles a gradient")],
-        id="xla",
-    ),
-]
-
-
-@pytest.mark.parametrize("decorate", RUNS)
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        eager,
+        *(
+            pytest.param(
+                run, marks=[pytest.mark.graph, pytest.mark.thorough("others trace training")]
+            )
+            for run in (graph, xla)
+        ),
+    ],
+)
 def test_padding_changes_nothing(make_model, batch, decorate):
     """Padding changes neither outputs, loss nor gradients."""
     model = make_model(scale=0.5)

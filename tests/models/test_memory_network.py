@@ -1,9 +1,3 @@
-import json
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-
 import keras
 import numpy as np
 import pytest
@@ -15,42 +9,12 @@ from kerasnmt.models import MemoryNetwork
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from kerasnmt.training import LinearStart
 from tests.layers.memory.test_memories import RULES, encode, hop_by_hand, memory_by_hand
+from tests.models.memory_networks import INPUTS, OPTIONS, STORIES, TARGETS, make
+from tests.numerics import dtype_policy, log_softmax
 
 # The encoding of the zoo: twice the position encoding of the paper.
 TWICE = RULES["twice"][1]
-STORIES = np.array(
-    [
-        [[5, 6, 7, 8], [9, 5, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]],
-        [[8, 8, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
-        [[6, 4, 9, 5], [7, 5, 4, 0], [5, 5, 5, 6], [9, 8, 0, 0]],
-    ],
-    "int32",
-)
-INPUTS = {
-    "story_ids": STORIES,
-    "question_ids": np.array([[5, 8, 0], [6, 0, 0], [4, 9, 7]], "int32"),
-}
-TARGETS = np.array([4, 9, 6], "int32")
-OPTIONS = {
-    "adjacent": {},
-    "adjacent, answers apart": {"target": 8},
-    "layerwise": {"tying": "layerwise"},
-    "bag of words, no time": {"encoding": "bag_of_words", "temporal_encoding": False, "hops": 1},
-}
 every = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-
-
-def make(source=10, linear=False, seed=0, **options):
-    model = zoo.memory_network(source, **{"embedding_dim": 6, "max_sentences": 7, **options})
-    rng = np.random.default_rng(seed)
-    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
-    model.hop.linear.assign(float(linear))
-    return model
-
-
-def log_softmax(logits):
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("linear", [False, True])
@@ -194,11 +158,8 @@ def test_noise_in_training_only():
 
 def test_half_precision():
     expected = make().attend(INPUTS)
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
+    with dtype_policy("mixed_bfloat16"):
         model = make()
-    finally:
-        keras.config.set_dtype_policy("float32")
     assert model(INPUTS).dtype == tf.bfloat16
     weights = model.attend(INPUTS)
     assert weights.dtype == tf.float32
@@ -369,94 +330,6 @@ def test_learns_who_is_where():
         for story, question, _ in test
     ]
     assert np.mean(looked.max(axis=1)[np.arange(200), walks] > 0.5) > 0.8
-
-
-SCRIPT = """
-import json
-import sys
-
-for name in ("tensorflow", "tensorflow_text", "tf_keras"):
-    sys.modules[name] = None
-import keras
-import numpy as np
-
-from kerasnmt import zoo
-
-given = dict(np.load(sys.argv[1]))
-inputs = {name: given[name] for name in ("story_ids", "question_ids")}
-made = {}
-for case, options in json.loads(sys.argv[3]).items():
-    target = options.pop("target", None)
-    model = zoo.memory_network(10, target, embedding_dim=6, max_sentences=7, **options)
-    model.set_weights([given[f"{case}/{i}"] for i in range(len(model.weights))])
-    for linear in (0.0, 1.0):
-        model.hop.linear.assign(linear)
-        made[f"{case}/{linear}/logits"] = model(inputs)
-        made[f"{case}/{linear}/weights"] = model.attend(inputs)
-        made[f"{case}/{linear}/ids"], made[f"{case}/{linear}/scores"] = model.answer_ids(inputs)
-    if case != "adjacent":
-        continue
-    model.compile(keras.optimizers.SGD(0.1))
-
-
-    class Switch(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            self.model.hop.linear.assign(0.0)
-
-
-    history = model.fit(inputs, given["targets"], epochs=3, callbacks=[Switch()], verbose=0)
-    made[f"{case}/losses"] = history.history["loss"]
-np.savez(sys.argv[2], **{key: np.asarray(value) for key, value in made.items()})
-"""
-
-
-@pytest.fixture(scope="module")
-def on_jax(tmp_path_factory):
-    if find_spec("jax") is None:
-        pytest.skip("jax is not installed")
-    folder = tmp_path_factory.mktemp("jax")
-    # Without noise, whose random numbers are others.
-    cases = {case: {**options, "random_noise": 0.0} for case, options in OPTIONS.items()}
-    weights = {
-        f"{case}/{i}": weight
-        for case, options in cases.items()
-        for i, weight in enumerate(make(**options).get_weights())
-    }
-    np.savez(folder / "in.npz", **INPUTS, **weights, targets=np.minimum(TARGETS, 7))
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, folder / "in.npz", folder / "out.npz", json.dumps(cases)],
-        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(np.load(folder / "out.npz"))
-
-
-@pytest.mark.thorough("starts JAX; test_without_tensorflow.py trains on it")
-@pytest.mark.parametrize("case", OPTIONS)
-def test_jax_equals_tensorflow(on_jax, case):
-    model = make(random_noise=0.0, **OPTIONS[case])
-    for linear in (0.0, 1.0):
-        model.hop.linear.assign(linear)
-        made = {name: on_jax[f"{case}/{linear}/{name}"] for name in ("logits", "weights")}
-        np.testing.assert_allclose(made["logits"], model(INPUTS), rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(made["weights"], model.attend(INPUTS), rtol=1e-4, atol=1e-4)
-        ids, scores = model.answer_ids(INPUTS)
-        np.testing.assert_array_equal(on_jax[f"{case}/{linear}/ids"], ids)
-        np.testing.assert_allclose(on_jax[f"{case}/{linear}/scores"], scores, rtol=1e-3, atol=1e-3)
-    if case != "adjacent":
-        return
-    # The softmax is switched on after the first epoch in both.
-    model.compile(keras.optimizers.SGD(0.1))
-    switch = keras.callbacks.LambdaCallback(
-        on_epoch_end=lambda epoch, logs: model.hop.linear.assign(0.0)
-    )
-    history = model.fit(
-        INPUTS, np.minimum(TARGETS, 7), epochs=3, callbacks=[switch], verbose=0
-    ).history
-    np.testing.assert_allclose(on_jax[f"{case}/losses"], history["loss"], rtol=1e-3)
 
 
 @pytest.mark.parametrize("name", ["story_ids", "question_ids"])

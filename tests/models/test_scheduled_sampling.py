@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from kerasnmt import zoo
 from kerasnmt.models.scheduled_sampling import mixed_inputs
+from tests.numerics import fill
 
 ALWAYS = 1 - 1e-7  # the largest uniform number below 1 is 1 - 2^-24, or 1 - 2^-23
 LATE = keras.optimizers.schedules.PiecewiseConstantDecay([1, 3], [0.0, 0.5, ALWAYS])
@@ -197,8 +198,7 @@ def test_constant_through_a_file(make_model, tmp_path):
 )
 def test_copied_words_become_unknown(name):
     model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
-    rng = np.random.default_rng(4)
-    model.set_weights([rng.normal(size=weight.shape) for weight in model.get_weights()])
+    fill(model, seed=4)
     # No word of this source is in the vocabulary. Copied words have the ids 13, 14 or 15.
     inputs = {
         "source_ids": np.array([[1, 1, 1]], "int32"),

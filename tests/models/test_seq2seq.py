@@ -8,6 +8,7 @@ import tensorflow as tf
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
+from tests.numerics import log_softmax
 
 OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 7, "with_records": True}
 
@@ -16,40 +17,6 @@ OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 7, "with_records": True}
 def searched_model(make_model):
     """A model whose hypotheses differ in length. Tests must not change it."""
     return make_model(seed=5, scale=0.8)
-
-
-def log_softmax(logits):
-    return tf.nn.log_softmax(tf.cast(logits, tf.float32), axis=-1).numpy()
-
-
-def test_steps_equal_the_full_pass(model, batch):
-    inputs, _, _ = batch
-    expected, attended = log_softmax(model(inputs)), model.attend(inputs)["weights"]
-    states, memory = model.encode(inputs)
-    states = keras.tree.map_structure(lambda state: state[:, None], states)
-    for t in range(inputs["target_ids"].shape[1]):
-        ids = inputs["target_ids"][:, t : t + 1]
-        log_probabilities, records, states = model.step(ids, states, memory)
-        np.testing.assert_allclose(log_probabilities[:, 0], expected[:, t], atol=1e-5)
-        np.testing.assert_allclose(records["weights"][:, 0], attended[:, t], atol=1e-5)
-
-
-def test_several_hypotheses_equal_one_by_one(model, batch):
-    inputs, _, _ = batch
-    states, memory = model.encode(inputs)
-    rng = np.random.default_rng(0)
-    states = keras.tree.map_structure(
-        lambda state: rng.normal(size=(3, 4, state.shape[-1])).astype("float32"), states
-    )
-    ids = rng.integers(4, 13, size=(3, 4)).astype("int32")
-    together, records, state = model.step(ids, states, memory)
-    for k in range(4):
-        one = slice(k, k + 1)
-        own = keras.tree.map_structure(lambda state, one=one: state[:, one], states)
-        alone, record, new = model.step(ids[:, one], own, memory)
-        np.testing.assert_allclose(together[:, one], alone, atol=1e-5)
-        np.testing.assert_allclose(records["weights"][:, one], record["weights"], atol=1e-5)
-        np.testing.assert_allclose(state.cell[0][:, one], new.cell[0], atol=1e-5)
 
 
 def teacher_forced(model, source_ids, ids):

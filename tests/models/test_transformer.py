@@ -11,16 +11,12 @@ from kerasnmt.decoding import SearchOptions, search
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.models import Ensemble, Seq2Seq
 from kerasnmt.text import WordTokenizer
-
-SIZES = {
-    **{"units": 6, "num_heads": 3, "hidden_units": 5, "encoder_layers": 1, "decoder_layers": 2},
-    **{"dropout": 0.0, "attention_dropout": 0.0},
-}
-SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
+from tests.numerics import dtype_policy
+from tests.zoo.tiny_models import SOURCE, TINY_TRANSFORMER
 
 
 def make(seed=0, scale=1.0, source=11, target=None, **options):
-    model = zoo.transformer_tiny(source, target, **{**SIZES, **options})
+    model = zoo.transformer_tiny(source, target, **{**TINY_TRANSFORMER, **options})
     rng = np.random.default_rng(seed)
     for weight in model.weights:
         if len(weight.shape) == 2:  # random norms would make all words alike
@@ -157,27 +153,9 @@ def test_ensemble_with_another_model():
     np.testing.assert_allclose(total, best.scores[:, 0], rtol=1e-4)
 
 
-@pytest.mark.graph
-@pytest.mark.thorough("compiles training, as test_xla_and_precision does")
-def test_training_under_xla(batch):
-    inputs, targets, weights = batch
-    losses = []
-    for jit_compile in (True, False):
-        model = make(scale=0.4, source=13)
-        model.compile(keras.optimizers.Adam(0.05), jit_compile=jit_compile)
-        assert model.jit_compile is jit_compile
-        data = tf.data.Dataset.from_tensors((inputs, targets, weights))
-        losses.append(model.fit(data, epochs=3, verbose=0).history["loss"])
-    np.testing.assert_allclose(*losses, rtol=1e-3)
-    assert losses[0][-1] < losses[0][0]
-
-
 def test_half_precision(batch):
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
+    with dtype_policy("mixed_bfloat16"):
         model = make(source=13, scale=0.5)
-    finally:
-        keras.config.set_dtype_policy("float32")
     full = make(source=13, scale=0.5)
     received = model(batch[0])
     assert received.dtype == "bfloat16"
@@ -227,11 +205,11 @@ def test_embeddings_are_shared_where_there_is_one_tokenizer():
     tokenizer, other = WordTokenizer(["a", "b"]), WordTokenizer(["a", "b", "c"])
 
     def matrices(*sides, **options):
-        model = zoo.transformer_tiny(*sides, **{**SIZES, "decoder_layers": 1}, **options)
+        model = zoo.transformer_tiny(*sides, **{**TINY_TRANSFORMER, "decoder_layers": 1}, **options)
         return model.share_embeddings, [w.shape for w in model.weights].count((6, 6))
 
     # With six ids as many as units, projections of attentions have the same shape: 1 + 3.
-    assert tokenizer.vocabulary_size == SIZES["units"]
+    assert tokenizer.vocabulary_size == TINY_TRANSFORMER["units"]
     assert matrices(tokenizer) == matrices(tokenizer, tokenizer) == (True, 5)
     assert matrices(tokenizer, share_embeddings=False) == (False, 6)
     assert matrices(tokenizer, tie_embeddings=False) == (True, 6)
@@ -241,7 +219,7 @@ def test_embeddings_are_shared_where_there_is_one_tokenizer():
 
 
 def test_embeddings_begin_with_one_over_the_root_of_the_units():
-    model = zoo.transformer_tiny(200, **{**SIZES, "units": 24})
+    model = zoo.transformer_tiny(200, **{**TINY_TRANSFORMER, "units": 24})
     embeddings = np.asarray(model.decoder.embedding.embeddings)
     assert np.std(embeddings) == pytest.approx(24**-0.5, rel=0.03)
 

@@ -8,6 +8,7 @@ from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.tasks import Explorer, Translator, task_of
 from kerasnmt.tasks.explorer import inspect_story
 from kerasnmt.text import PlainWordTokenizer, SentencePieceTokenizer, WordTokenizer
+from tests.numerics import fill
 from tests.zoo.tiny_models import TINY, TINY_TRANSFORMER
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -115,8 +116,7 @@ def test_next_words_join_their_pieces():
     texts = ["internationalization", "international", "nation", "a nation in nations"] * 30
     pieces = SentencePieceTokenizer.train(texts, vocabulary_size=18)
     model = zoo.bahdanau_gru(pieces, embedding_dim=6, units=5)
-    rng = np.random.default_rng(3)
-    model.set_weights([1.5 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    fill(model, seed=3, scale=1.5)
     explorer = Explorer(task_of(model, beam_size=3, max_length=9))
     request = {"text": "nation"}
     words = explorer.next_words(request, [])
@@ -179,8 +179,7 @@ def test_copied_share_by_hand(copying):
 def test_copied_share_of_a_separate_pointer():
     tokenizer = WordTokenizer(["a", "dog", "man", "two", "."])
     model = zoo.pointer_generator_gru(tokenizer, own_pointer=True, **TINY)
-    rng = np.random.default_rng(3)
-    model.set_weights([1.5 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    fill(model, seed=3, scale=1.5)
     explorer = Explorer(task_of(model, **OPTIONS))
     request = {"text": "two Ann dog"}
     seen = explorer.inspect(request, explorer.encode(request, "Ann dog"))
@@ -233,8 +232,7 @@ def test_unknown_words_of_the_source_can_be_chosen(copying):
 def test_shares_of_two_texts():
     tokenizer = WordTokenizer(["a", "dog", "man", "two", "."])
     model = zoo.context_attention_gru(tokenizer, **TINY)
-    rng = np.random.default_rng(7)
-    model.set_weights([1.3 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    fill(model, seed=7, scale=1.3)
     explorer = Explorer(task_of(model, **OPTIONS))
     request = {"text": "two dog Ann", "context": "a man Bob ."}
     seen = explorer.inspect(request, explorer.encode(request, "Bob Ann dog"))

@@ -55,6 +55,7 @@ def test_attention(translator, sentences):
     assert found[3].target_tokens == []
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_model_attends_the_same(word_model, translator):
     texts = ["two dogs run .", "a man reads ."]
     expected = translator.attention(texts)
@@ -149,6 +150,7 @@ class TestLowScores:
             "test data, like 1 more; such translations may be wrong"
         ]
 
+    @pytest.mark.usefixtures("eagerly")
     def test_the_score_of_a_text_covers_its_sentences(self, word_model):
         texts = ["man dog. Two dogs! A man"]
         task = TranslationTask(word_model, max_length=12, split_sentences=True)
@@ -316,6 +318,7 @@ def test_no_attention():
         Translator(Plain()).attention(["dog"])
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_model_translates_the_same(word_model, translator, sentences):
     expected = translator.translate(sentences)
     assert word_model.translate(sentences, beam_size=3, max_length=12) == expected

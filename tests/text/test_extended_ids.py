@@ -10,6 +10,7 @@ import tensorflow as tf
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import CharacterTokenizer, ExtendedSource, SentencePieceTokenizer, WordTokenizer
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words
+from tests.text.everywhere import assert_alike
 
 WORDS = WordTokenizer(["a", "b"])  # ids 4 and 5; copied words from 6 on
 LETTERS = CharacterTokenizer("ab ")  # ids 4, 5 and 6; copied characters from 7 on
@@ -190,27 +191,6 @@ def test_nothing_to_extend(tokenizer, texts):
     assert tokens.shape[0] == len(texts)
 
 
-class Copier(tf.Module):
-    """Model that copies each word, to test all parts together."""
-
-    def __init__(self, tokenizer):
-        super().__init__()
-        self.tokenizer = tokenizer
-
-    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None], tf.string)] * 2)
-    def copy(self, source, target):
-        found = self.tokenizer.tokenize_source(source)
-        targets = self.tokenizer.tokenize_target(target, found.unknown_words)
-        return {
-            "ids": found.ids.to_tensor(),
-            "extended_ids": found.extended_ids.to_tensor(),
-            "unknown_words": found.unknown_words.to_tensor(),
-            "targets": targets.to_tensor(),
-            "text": self.tokenizer.detokenize(targets, found.unknown_words),
-            "tokens": self.tokenizer.tokens(targets.to_tensor(), found.unknown_words),
-        }
-
-
 @pytest.mark.graph
 @pytest.mark.parametrize(
     "tokenizer",
@@ -221,28 +201,16 @@ class Copier(tf.Module):
     ids=lambda tokenizer: tokenizer.kind,
 )
 def test_graphs_datasets_and_saved_models_do_the_same(tokenizer, tmp_path):
+    def copy(source, target):
+        """Copy each word, so that all parts run together."""
+        found = tokenizer.tokenize_source(source)
+        targets = tokenizer.tokenize_target(target, found.unknown_words)
+        text = tokenizer.detokenize(targets, found.unknown_words)
+        tokens = tokenizer.tokens(targets.to_tensor(), found.unknown_words)
+        return {**found._asdict(), "targets": targets, "text": text, "tokens": tokens}
+
     targets = random_texts(40, seed=1)
-    module = Copier(tokenizer)
-    expected = module.copy.python_function(tf.constant(TEXTS), tf.constant(targets))
-    tf.saved_model.save(module, str(tmp_path), signatures=module.copy)
-    loaded = tf.saved_model.load(str(tmp_path))
-    pairs = tf.data.Dataset.from_tensor_slices((TEXTS, targets)).batch(40)
-    (mapped,) = pairs.map(module.copy.python_function)
-    found = [
-        module.copy(TEXTS, targets),
-        mapped,
-        loaded.copy(tf.constant(TEXTS), tf.constant(targets)),
-        loaded.signatures["serving_default"](
-            source=tf.constant(TEXTS), target=tf.constant(targets)
-        ),
-    ]
-    for fields in found:
-        assert set(fields) == set(expected)
-        for name, values in expected.items():
-            np.testing.assert_array_equal(fields[name], values, err_msg=name)
-    for copy in (module.copy, loaded.copy):
-        nothing = copy(tf.constant([], tf.string), tf.constant([], tf.string))
-        assert nothing["text"].shape == [0]
+    assert_alike(copy, TEXTS, targets, tokenizer=tokenizer, folder=tmp_path)
 
 
 def test_a_word_that_is_not_to_be_copied_stays_unknown():

@@ -1,7 +1,6 @@
 """A user-defined tokenizer, the example in the docstring of `Tokenizer`."""
 
 import keras
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -10,6 +9,7 @@ from kerasnmt.serving import load_export
 from kerasnmt.tasks import Translator
 from kerasnmt.text import Tokenizer, WordTokenizer
 from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
+from tests.numerics import fill
 
 TEXTS = ["Bär 熊", "", "a b", "\x00\n"]
 SIZES = {"embedding_dim": 6, "units": 5, "dropout": 0.0}
@@ -72,8 +72,7 @@ def test_a_model_that_copies_takes_it():
 @pytest.mark.graph
 def test_a_model_is_saved_loaded_and_exported_with_it(tmp_path):
     model = bahdanau_gru(ByteTokenizer(), WordTokenizer(["x", "y", "z"]), **SIZES)
-    rng = np.random.default_rng(1)
-    model.set_weights([1.5 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    fill(model, seed=1, scale=1.5)
     options = {"beam_size": 2, "max_length": 9}
     translations = model.translate(TEXTS, **options)
     assert len({*translations}) > 2

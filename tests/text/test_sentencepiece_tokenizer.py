@@ -12,6 +12,7 @@ from kerasnmt.data import builtin_corpus
 from kerasnmt.ids import END_ID
 from kerasnmt.text import SentencePieceTokenizer
 from kerasnmt.text.translation_codec import TranslationCodec
+from tests.text.everywhere import assert_alike
 
 ANIMALS = ["cat", "dog", "goat", "horse"]
 VERBS = ["sees", "hears", "follows"]
@@ -154,21 +155,10 @@ def test_normalization_is_one_of_four(as_written):
 def test_sources_are_read_alike_in_a_graph_a_dataset_and_an_export(tmp_path):
     tokenizer = SentencePieceTokenizer.train(PLAIN, 30)
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-    def traced(text):
+    def read(text):
         return tokenizer.tokenize(tokenizer.normalize_source(text)).to_tensor()
 
-    texts = tf.constant([*READ, ""])
-    expected = traced.python_function(texts).numpy()
-    np.testing.assert_array_equal(traced(texts), expected)
-    (mapped,) = tf.data.Dataset.from_tensors(texts).map(traced)
-    np.testing.assert_array_equal(mapped, expected)
-    module = tf.Module()
-    module.tokenizer, module.read = tokenizer, traced
-    tf.saved_model.save(module, str(tmp_path / "saved"))
-    np.testing.assert_array_equal(
-        tf.saved_model.load(str(tmp_path / "saved")).read(texts), expected
-    )
+    assert_alike(read, [*READ, ""], tokenizer=tokenizer, folder=tmp_path)
 
 
 def test_an_unknown_character_stays_in_its_word():

@@ -15,6 +15,7 @@ from kerasnmt.text import (
     SentencePieceTokenizer,
     WordTokenizer,
 )
+from tests.text.everywhere import assert_alike
 
 CORPUS = [
     ("Two dogs run in the park .", "Zwei Hunde rennen im Park ."),
@@ -176,15 +177,14 @@ def test_keras_saves_and_loads_it_through_json(tokenizer):
 
 
 @pytest.mark.graph
-def test_it_runs_in_graphs_and_in_datasets(tokenizer):
-    expected = tokenizer.tokenize(SENTENCES).to_list()
-    traced = tf.function(tokenizer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)])
-    assert traced(SENTENCES).to_list() == expected
-    dataset = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(4)
-    there = dataset.map(tokenizer.tokenize)
-    assert [row for batch in there for row in batch.to_list()] == expected
-    back = [line.decode() for batch in there.map(tokenizer.detokenize) for line in batch.numpy()]
-    assert back == SENTENCES
+def test_it_runs_in_graphs_datasets_and_saved_models(tokenizer, tmp_path):
+    def there_and_back(text):
+        ids = tokenizer.tokenize(text)
+        tokens = tokenizer.tokens(ids.to_tensor())
+        return {"ids": ids, "text": tokenizer.detokenize(ids), "tokens": tokens}
+
+    found = assert_alike(there_and_back, SENTENCES, tokenizer=tokenizer, folder=tmp_path)
+    assert [line.decode() for line in found["text"].numpy()] == SENTENCES
 
 
 @pytest.mark.graph
@@ -198,26 +198,6 @@ def test_one_made_inside_a_graph_can_be_used_outside(tokenizer):
 
     np.testing.assert_array_equal(trace(), tokenizer.tokenize(["The man ."])[0])
     np.testing.assert_array_equal(made[0].tokens([2, 3]), [b"<s>", b"</s>"])
-
-
-@pytest.mark.graph
-def test_it_travels_in_a_saved_model(tokenizer, tmp_path):
-    module = tf.Module()
-    module.tokenizer = tokenizer
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-    def there_and_back(text):
-        ids = tokenizer.tokenize(text)
-        return {"text": tokenizer.detokenize(ids), "tokens": tokenizer.tokens(ids.to_tensor())}
-
-    module.there_and_back = there_and_back
-    tf.saved_model.save(module, str(tmp_path), signatures=there_and_back)
-    loaded = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
-    found = loaded(text=tf.constant(SENTENCES))
-    assert [line.decode() for line in found["text"].numpy()] == SENTENCES
-    np.testing.assert_array_equal(
-        found["tokens"], tokenizer.tokens(tokenizer.tokenize(SENTENCES).to_tensor())
-    )
 
 
 def test_one_cut_only(tokenizer):

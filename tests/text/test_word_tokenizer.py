@@ -73,11 +73,6 @@ def test_what_is_no_list_of_words_is_refused(words, message):
         WordTokenizer(words)
 
 
-def test_a_vocabulary_without_room_for_a_word_is_refused():
-    with pytest.raises(ValueError, match=r"of at least 5, .* Received: vocabulary_size=4"):
-        WordTokenizer.train(["a"], 4)
-
-
 def test_frequencies_by_hand():
     tokenizer = WordTokenizer.train(["a b a", ("a c", "b <s>")], 6)
     # Padding, unknown (c), start, the ends of three sentences, a, b.

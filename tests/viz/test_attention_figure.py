@@ -66,11 +66,16 @@ def test_colours_span_zero_to_one_whatever_the_weights():
     assert figure.axes[1].get_ylim() == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns"), [(1, 1), (2, 2), (1, 40), (40, 1), (13, 17), (60, 60)]
-)
-def test_labels_never_overlap_and_nothing_is_cut_off(rows, columns):
-    figure = draw(rows, columns, title="a title that is longer than two tokens are wide")
+another = pytest.mark.thorough("another size shows it")
+SIZES = [(1, 1), (1, 40), (40, 1), *(pytest.param(n, n + 4, marks=another) for n in (2, 13, 56))]
+
+
+@pytest.mark.parametrize("with_probability", [False, True])
+@pytest.mark.parametrize(("rows", "columns"), SIZES)
+def test_labels_never_overlap_and_nothing_is_cut_off(rows, columns, with_probability):
+    title = "a title that is longer than two tokens are wide"
+    probability = np.linspace(0, 1, rows) if with_probability else None
+    figure = draw(rows, columns, title=title, generate_probability=probability)
     axes, bar = figure.axes
     renderer = FigureCanvasAgg(figure).get_renderer()
     box, (width, height) = figure.get_tightbbox(renderer), figure.get_size_inches()
@@ -80,9 +85,19 @@ def test_labels_never_overlap_and_nothing_is_cut_off(rows, columns):
         boxes = [label.get_window_extent(renderer) for label in labels]
         assert all(upper.y0 > lower.y1 for upper, lower in pairwise(boxes))
 
-    # Slanted labels: their lines of text are further apart than a line is high.
+    (title,) = axes.findobj(lambda artist: isinstance(artist, Text) and artist.get_text() == title)
     labels = axes.get_xticklabels()
-    distance = axes.get_window_extent(renderer).width / columns * np.sin(np.radians(45))
+    slanted = [label.get_window_extent(renderer) for label in labels]
+    assert title.get_window_extent(renderer).y0 > max(box.y1 for box in slanted)
+    written = [label.get_window_extent(renderer) for label in bar.get_yticklabels()]
+    heat = axes.get_window_extent(renderer)
+    assert min(box.x0 for box in written) > heat.x1
+    if with_probability:  # the label of p_gen begins above the bar
+        assert slanted[-1].y0 > max(box.y1 for box in written) - 1
+        return
+
+    # Slanted labels: their lines of text are further apart than a line is high.
+    distance = heat.width / columns * np.sin(np.radians(45))
     assert {label.get_rotation() for label in labels} == {45}
     for label in labels:
         label.set_rotation(0)
@@ -168,26 +183,6 @@ class TestGenerateProbability:
         assert one.get_clim() == other.get_clim() == (0, 1)
         np.testing.assert_allclose(other.get_array(), [[0.3], [0.4]], rtol=1e-6)
         np.testing.assert_array_equal(one.cmap(0.3), other.cmap(0.3))
-
-    @pytest.mark.parametrize(
-        ("rows", "columns"), [(1, 1), (2, 2), (1, 40), (40, 1), (13, 17), (60, 60)]
-    )
-    def test_nothing_overlaps_or_is_cut_off(self, rows, columns):
-        title = "a title that is longer than two tokens are wide"
-        figure = draw(rows, columns, title=title, generate_probability=np.linspace(0, 1, rows))
-        axes, bar = figure.axes
-        renderer = FigureCanvasAgg(figure).get_renderer()
-        box, (width, height) = figure.get_tightbbox(renderer), figure.get_size_inches()
-        assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.1
-        (title,) = axes.findobj(
-            lambda artist: isinstance(artist, Text) and artist.get_text() == title
-        )
-        slanted = [label.get_window_extent(renderer) for label in axes.get_xticklabels()]
-        assert title.get_window_extent(renderer).y0 > max(box.y1 for box in slanted)
-        written = [label.get_window_extent(renderer) for label in bar.get_yticklabels()]
-        assert min(box.x0 for box in written) > axes.get_window_extent(renderer).x1
-        # The label of p_gen begins above the bar.
-        assert slanted[-1].y0 > max(box.y1 for box in written) - 1
 
     def test_none_draws_what_was_drawn_before(self):
         tokens = ["a", "b", "c"], ["x", "y"]

@@ -1,4 +1,4 @@
-"""Common properties of all models of the zoo that translate: numbers, search and gradients."""
+"""Common properties of all models of the zoo with a search: numbers, search and gradients."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,14 @@ import tensorflow as tf
 from keras import tree
 
 from kerasnmt.ids import START_ID, UNKNOWN_ID
+from tests.runs import eager, graph, xla
 from tests.zoo.tiny_models import (
     COMPILED,
     NAMES,
     OPTIONS,
+    REPEATED,
     TARGETS,
+    alone,
     example,
     log_probabilities,
     make,
@@ -53,7 +56,10 @@ ALWAYS_SEARCHED = [
     "transformer_tiny",
 ]
 ALWAYS_XLA = ["pointer_generator_lstm coverage", "transformer_tiny"]
-every = pytest.mark.parametrize("case", OPTIONS)
+some = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=thorough if case in REPEATED else []) for case in OPTIONS],
+)
 
 
 def test_parameters():
@@ -66,25 +72,13 @@ def test_no_two_weights_share_a_path():
         assert len(set(paths)) == len(paths), name
 
 
-def run_eagerly(function):
-    return function
-
-
-def run_graph(function):
-    return tf.function(function, autograph=False)
-
-
-def run_xla(function):
-    return tf.function(function, autograph=False, jit_compile=True)
-
-
 @pytest.mark.parametrize(
     ("case", "run"),
     [
-        *(pytest.param(case, run_eagerly, id=case) for case in OPTIONS),
-        *(pytest.param(case, run_graph, id=f"{case} graph", marks=thorough) for case in OPTIONS),
+        *(pytest.param(case, eager, id=case) for case in OPTIONS),
+        *(pytest.param(case, graph, id=f"{case} graph", marks=thorough) for case in OPTIONS),
         *(
-            pytest.param(case, run_xla, id=f"{case} xla", marks=marks(case, ALWAYS_XLA))
+            pytest.param(case, xla, id=f"{case} xla", marks=marks(case, ALWAYS_XLA))
             for case in COMPILED
         ),
     ],
@@ -92,7 +86,7 @@ def run_xla(function):
 def test_steps_equal_the_full_pass(case, run):
     model = shared(case)
     inputs, _ = example(model)
-    inputs = {key: tf.constant(value, tf.int32) for key, value in inputs.items()}
+    inputs = {key: tf.cast(value, tf.int32) for key, value in inputs.items()}
     expected = log_probabilities(model, run(model)(inputs))
     attended = run(model.attend)(inputs) if model.has_attention else {}
     states, memory = model.encode(inputs, steps=4)
@@ -146,11 +140,14 @@ def test_products_of_a_search_step_are_of_matrices(case):
     assert not [name for name in names if "Tensordot" in name]
 
 
-@every
+@some
 def test_padding_changes_nothing(case):
     model = shared(case)
     inputs, targets = example(model)
-    longer = {key: np.pad(value, ((0, 0), (0, 3))) for key, value in inputs.items()}
+    longer = {
+        key: rows if key == "images" else np.pad(rows, ((0, 0), (0, 3)))
+        for key, rows in inputs.items()
+    }
     outputs, more_outputs = model(inputs), model(longer)
     expected = log_probabilities(model, outputs)
     # The longer texts have more places for words outside the vocabulary.
@@ -180,12 +177,10 @@ def test_search_in_a_batch_equals_search_alone(case):
     sources = {key: given[key] for key in given if key != "target_ids"}
     options = {"beam_size": 3, "n_best": 3, "max_length": 6}
     together = model.search(given, **options)
-    for row, length in enumerate([5, 3, 1]):
-        alone = model.search(
-            {key: ids[row : row + 1, :length] for key, ids in sources.items()}, **options
-        )
-        np.testing.assert_array_equal(alone.ids[0], together.ids[row])
-        np.testing.assert_allclose(alone.scores[0], together.scores[row], atol=1e-4)
+    for row in range(3):
+        found = model.search(alone(sources, row), **options)
+        np.testing.assert_array_equal(found.ids[0], together.ids[row])
+        np.testing.assert_allclose(found.scores[0], together.scores[row], atol=1e-4)
     # The score is the log-probability of a whole pass.
     best = together.ids[:, 0].numpy()
     target_ids = np.where(best, np.pad(best, ((0, 0), (1, 0)), constant_values=START_ID)[:, :6], 0)
@@ -199,7 +194,7 @@ def test_search_in_a_batch_equals_search_alone(case):
     )
 
 
-@every
+@some
 def test_every_weight_learns(case):
     model = shared(case)
     inputs, targets = example(model)

@@ -8,15 +8,36 @@ from keras import tree
 
 from kerasnmt import zoo
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
-from tests.zoo.tiny_models import INPUTS, NAMES, SOURCE, TARGET_IDS, TARGETS, make, thorough
+from tests.zoo.tiny_models import (
+    CAPTIONS,
+    INPUTS,
+    NAMES,
+    OPTIONS,
+    REPEATED,
+    SOURCE,
+    TARGET_IDS,
+    TARGETS,
+    make,
+    marks,
+    thorough,
+)
 
 pytestmark = pytest.mark.long("translates with every model of the zoo")
 
 
-@pytest.mark.parametrize("name", NAMES)
+NEW = {*NAMES} - {*REPEATED}
+ALWAYS = [*NEW, "luong_general_lstm forward", "pointer_generator_gru own pointer"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=marks(case, ALWAYS)) for case in OPTIONS if case not in CAPTIONS],
+)
 @pytest.mark.parametrize("eagerly", [True, pytest.param(False, marks=thorough)])
-def test_fit_save_and_load(name, eagerly, tmp_path):
-    model = make(name, WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi"))
+def test_fit_save_and_load(case, eagerly, tmp_path):
+    name, options = OPTIONS[case]
+    tokenizers = WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi")
+    model = make(name, *tokenizers, **options)
     model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1, run_eagerly=eagerly)
     inputs, targets = INPUTS, TARGETS
     if model.copies:  # its one vocabulary has 11 ids

@@ -1,11 +1,10 @@
 """Luong's models with the paper's encoder, which only reads forward."""
 
-import keras
 import numpy as np
 import pytest
 
 from kerasnmt import layers, zoo
-from tests.zoo.tiny_models import INPUTS, SOURCE, TARGETS, make
+from tests.zoo.tiny_models import INPUTS, SOURCE, make
 
 NAMES = [name for name in zoo.list_models() if name.startswith("luong")]
 
@@ -44,21 +43,6 @@ def test_no_annotation_depends_on_later_words(num_layers):
         np.testing.assert_array_equal(equal[1:], True)
         expected = [not bidirectional] * 3 + [False] * 2
         np.testing.assert_array_equal(equal[0], expected)
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"num_layers": 2, "input_feeding": True}, {"encoder_units": 3}]
-)
-def test_training_saving_and_loading(options, tmp_path):
-    model = make("luong_general_lstm", bidirectional=False, units=5, **options)
-    model.compile("adam", run_eagerly=True)
-    losses = model.fit(INPUTS, TARGETS, epochs=2, verbose=0).history["loss"]
-    assert losses[1] < losses[0]
-    model.save(tmp_path / "model.keras")
-    copy = keras.saving.load_model(tmp_path / "model.keras")
-    np.testing.assert_array_equal(copy(INPUTS), model(INPUTS))
-    found, again = (one.search(SOURCE, beam_size=2, max_length=4) for one in (model, copy))
-    np.testing.assert_array_equal(found.ids, again.ids)
 
 
 @pytest.mark.parametrize("size", [0, -2])

@@ -127,6 +127,7 @@ def outputs():
     return module.outputs
 
 
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("name", zoo.list_presets())
 def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     preset = zoo.get_preset(name)
@@ -169,12 +170,14 @@ def test_the_keywords_of_shipped_presets_make_their_models(name):
         check_same_shapes(made, model.get_weights())
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_pronunciation_of_words_with_capitals():
     preset = zoo.get_preset("g2p_english")
     small, first, all_ = preset.load().translate(["hello", "Hello", "HELLO"], **preset.search)
     assert small == first == all_ == "HH EH L OW"
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_several_sentences_in_a_line():
     preset = zoo.get_preset("tatoeba_en_fr_gru")
     model = preset.load()

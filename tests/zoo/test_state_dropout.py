@@ -1,5 +1,7 @@
 """Dropout of states in every model of the zoo."""
 
+import re
+
 import keras
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from kerasnmt import zoo
 from tests.zoo.tiny_models import OPTIONS, example, log_probabilities, make, shared
 
 # Models with recurrent states, and masks for them.
-CASES = [case for case in OPTIONS if "fused" not in case and "transformer" not in case]
+CASES = [case for case in OPTIONS if not {*re.split("[ _]", case)} & {"fused", "transformer"}]
 # One of each decoder cell, and a stack.
 ALWAYS = [
     "bahdanau_lstm",
@@ -81,17 +83,6 @@ def test_training(name, options, how):
     losses = model.fit(data, epochs=8, verbose=0).history["loss"]
     assert np.isfinite(losses).all()
     assert losses[-1] < losses[0]
-
-
-def test_learns_to_learn_every_weight():
-    model = make("luong_dot_lstm", state_dropout=0.3, num_layers=2, embedding_dim=4)
-    model.compile()
-    inputs, targets = example(model)
-    with tf.GradientTape() as tape:
-        loss = model.compute_loss(inputs, targets, model(inputs, training=True))
-    gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
-    for weight, gradient in zip(model.trainable_weights, gradients, strict=True):
-        assert np.abs(tf.convert_to_tensor(gradient)).max() > 0, weight.path
 
 
 def test_through_a_file(tmp_path):

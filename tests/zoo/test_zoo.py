@@ -118,14 +118,6 @@ def test_parameters_at_the_sizes_of_multi30k():
     assert zoo.bahdanau_gru(8000).count_params() == sum(parts) == 8517184
 
 
-def test_ids_only():
-    model = zoo.bahdanau_gru(11, **TINY)
-    ids = np.array([[5, 6, 3]])
-    assert model({"source_ids": ids, "target_ids": ids}).shape == (1, 3, 11)
-    assert model.source_tokenizer is None and model.target_tokenizer is None
-    assert zoo.bahdanau_gru(11, 13, **TINY)({"source_ids": ids, "target_ids": ids}).shape[-1] == 13
-
-
 def test_tokenizers():
     words, characters = WordTokenizer(["a", "b"]), CharacterTokenizer("abc")
     shared = zoo.bahdanau_gru(words, **TINY)

@@ -1,4 +1,4 @@
-"""Every model of the zoo that translates, on tiny sizes, and what it is fed.
+"""Every model of the zoo with a search, on tiny sizes, and what it is fed.
 
 `NAMES` are read from the register, so `test_every_model.py` and `test_every_model_with_text.py` try
 a new model without being told: its numbers, padding, gradients, training, saving and loading.
@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.models import Seq2Seq
+from kerasnmt.models import CaptionModel, Seq2Seq
+from tests.numerics import fill
 
 TINY = {"embedding_dim": 6, "units": 4, "dropout": 0.0}
 TINY_TRANSFORMER = {
     **{"units": 6, "num_heads": 3, "hidden_units": 5, "encoder_layers": 1, "decoder_layers": 2},
     **{"dropout": 0.0, "attention_dropout": 0.0},
 }
+TINY_CAPTIONS = {**TINY, "image_size": 8, "filters": (3, 4)}
 SOURCE = np.array([[5, 9, 4, 10, 3], [6, 6, 3, 0, 0], [3, 0, 0, 0, 0]], "int32")
 TARGETS = np.array([[12, 5, 7, 3], [4, 3, 0, 0], [9, 11, 3, 0]], "int32")
 TARGET_IDS = np.where(TARGETS, np.pad(TARGETS, ((0, 0), (1, 0)), constant_values=2)[:, :4], 0)
@@ -35,11 +37,14 @@ IN_CONTEXT = {
     "context_ids": np.where(CONTEXT > 12, 1, CONTEXT),
     "extended_context_ids": CONTEXT,
 }
+IMAGES = np.random.default_rng(2).integers(0, 256, (3, 8, 8, 3), "uint8")
+OF_IMAGES = {"images": IMAGES, "target_ids": TARGET_IDS}
 
 NAMES = zoo.list_models(Seq2Seq)
+CAPTIONS = zoo.list_models(CaptionModel)
 # Every name with its defaults, and the options that change what a model is made of.
 OPTIONS = {
-    **{name: (name, {}) for name in NAMES},
+    **{name: (name, {}) for name in [*NAMES, *CAPTIONS]},
     "bahdanau_lstm coverage": ("bahdanau_lstm", {"coverage": 1.0}),
     "dense_scorer_gru coverage": ("dense_scorer_gru", {"coverage": 0.0}),
     "history_attention_gru coverage": ("history_attention_gru", {"coverage": 0.1}),
@@ -55,6 +60,10 @@ OPTIONS = {
     ),
     "luong_general_lstm fused": ("luong_general_lstm", {"fused": True}),
     "luong_general_lstm forward": ("luong_general_lstm", {"bidirectional": False, "units": 5}),
+    "luong_general_lstm forward, feeding": (
+        "luong_general_lstm",
+        {"bidirectional": False, "num_layers": 2, "input_feeding": True},
+    ),
     "luong_dot_lstm stacked": ("luong_dot_lstm", {"num_layers": 2, "embedding_dim": 4}),
     "encoder_decoder_gru stacked": ("encoder_decoder_gru", {"num_layers": 3}),
     "encoder_decoder_lstm tied": (
@@ -82,9 +91,16 @@ COMPILED = [
     "luong_local_m_lstm",
     "pointer_generator_lstm coverage",
     "pointer_network_lstm",
+    "show_attend_tell_lstm",
     "transformer_tiny",
 ]
 thorough = pytest.mark.thorough("another model shows it, or this one does eagerly")
+# Names that combine parts of other names in another way. `tests/layers` tests each part.
+REPEATED = [
+    *("bahdanau_lstm", "concat_gru", "encoder_decoder_gru", "luong_concat_lstm"),
+    *("luong_cosine_lstm", "luong_dot_lstm", "luong_general_gru", "luong_general_lstm"),
+    *("luong_local_m_lstm", "luong_scaled_dot_lstm", "pointer_generator_lstm", "transformer_base"),
+]
 
 
 def marks(case, always):
@@ -92,17 +108,20 @@ def marks(case, always):
 
 
 def sizes(name):
+    if name in CAPTIONS:
+        return TINY_CAPTIONS
     return TINY_TRANSFORMER if name.startswith("transformer") else TINY
 
 
 def make(name, source=11, target=13, **options):
-    if name.startswith(("pointer", "context")):
-        source = target if isinstance(target, int) else source
-        target = None
-    model = zoo.get_model(name)(source, target, **{**sizes(name), **options})
-    rng = np.random.default_rng(0)
-    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
-    return model
+    if name in CAPTIONS:
+        sides = [target]
+    elif name.startswith(("pointer", "context")):
+        sides = [target if isinstance(target, int) else source]
+    else:
+        sides = [source, target]
+    model = zoo.get_model(name)(*sides, **{**sizes(name), **options})
+    return fill(model, scale=0.7)
 
 
 @functools.cache
@@ -115,9 +134,20 @@ def shared(case):
 
 
 def example(model):
+    if model.name in CAPTIONS:
+        return OF_IMAGES, TARGETS
     if "context_ids" in model.encoder.reads:
         return IN_CONTEXT, COPIED_TARGETS
     return (COPYING, COPIED_TARGETS) if model.copies else (INPUTS, TARGETS)
+
+
+def alone(inputs, row):
+    """Return one row of inputs, without its padding."""
+    length = [5, 3, 1][row]
+    return {
+        key: rows[row : row + 1] if key == "images" else rows[row : row + 1, :length]
+        for key, rows in inputs.items()
+    }
 
 
 def log_probabilities(model, outputs):

@@ -6,6 +6,7 @@ import pytest
 from keras import ops
 
 from kerasnmt import layers
+from tests.numerics import softmax
 
 rng = np.random.default_rng(0)
 QUERY = rng.normal(size=(2, 3, 4)).astype("float32")
@@ -22,11 +23,6 @@ class NegativeDistance(layers.Score):
         if len(query.shape) == 4:
             keys = ops.expand_dims(keys, 1)
         return -ops.sum(ops.square(query - keys), axis=-1)
-
-
-def softmax(scores, mask):
-    powers = np.exp(scores) * mask
-    return powers / powers.sum(-1, keepdims=True)
 
 
 def test_a_score_with_call_alone():
@@ -88,25 +84,6 @@ def test_a_named_score_has_the_size_of_the_query():
     assert again.score == "general"
 
 
-def test_unknown_names():
-    with pytest.raises(ValueError, match=r"^unknown score 'generel'; did you mean 'general'\?$"):
-        layers.Attention("generel")
-
-
-def test_a_named_score_does_not_project_before_it_knows_the_query():
-    with pytest.raises(
-        ValueError, match=r"Expected a built attention.*Received: score='general'\. Call"
-    ):
-        layers.Attention("general").project(MEMORY)
-
-
-def test_one_input_says_how_to_call():
-    message = r"Expected a query and values.*Call attention\(query, values=memory\)"
-    for inputs in ([QUERY, MEMORY], QUERY):
-        with pytest.raises(ValueError, match=message):
-            layers.Attention("dot")(inputs)
-
-
 @pytest.mark.parametrize("score", ["dot", "general", "additive", "location"])
 def test_a_query_of_another_size_says_what_fits(score):
     attention = layers.Attention(score)
@@ -125,9 +102,3 @@ def test_a_named_score_in_a_decoder_cell():
     cell = layers.LuongDecoderCell(layers.GRUCell(4), layers.Attention("general"))
     cell.build((None, 3), (None, None, 6))
     assert cell.attention.score.memory_projection.kernel.shape == (6, 4)
-
-
-@pytest.mark.parametrize("score", [[QUERY, MEMORY], 3, None])
-def test_what_is_no_score(score):
-    with pytest.raises(ValueError, match=r"Expected a score or its name\. Received: score="):
-        layers.Attention(score)

@@ -96,9 +96,3 @@ def test_the_predicted_place_learns():
     assert len(variables) == 2
     for gradient in tape.gradient(loss, variables):
         assert np.isfinite(gradient).all() and np.abs(gradient).max() > 1e-4
-
-
-def test_no_width():
-    for make in (LocalMonotonicWindow, lambda width: LocalPredictiveWindow(3, width)):
-        with pytest.raises(ValueError, match=r"at least 1 word\. Received: width=0"):
-            make(width=0)

@@ -27,6 +27,8 @@ from kerasnmt.layers import (
     StateDropout,
     ThoughtVectorDecoderCell,
 )
+from tests.numerics import dtype_policy, fill, gru, lstm
+from tests.runs import eager, xla
 
 BATCH, SOURCE_LENGTH, TARGET_LENGTH, UNITS, FEATURES = 3, 5, 4, 4, 3
 RNG = np.random.default_rng(0)
@@ -36,27 +38,9 @@ EMBEDDED = RNG.normal(size=(BATCH, TARGET_LENGTH, FEATURES)).astype("float32")
 FIRST = [RNG.normal(size=(BATCH, UNITS)).astype("float32") for _ in range(4)]
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def gru(x, h, mask, kernel, bias):
-    x, u = np.split(x, 3), np.split((mask * h) @ kernel + bias, 3)
-    z, r = sigmoid(x[0] + u[0]), sigmoid(x[1] + u[1])
-    return z * h + (1 - z) * np.tanh(x[2] + r * u[2])  # what is carried on is not masked
-
-
-def lstm(x, h, c, mask, kernel):
-    i, f, g, o = np.split(x + (mask * h) @ kernel, 4)
-    c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(g)
-    return sigmoid(o) * np.tanh(c), c
-
-
 def with_weights(layer, *shapes):
     layer.build(*shapes)
-    rng = np.random.default_rng(1)
-    layer.set_weights([rng.normal(size=weight.shape) for weight in layer.weights])
-    return layer
+    return fill(layer, seed=1)
 
 
 def decoder_cell(cell):
@@ -88,12 +72,6 @@ def test_the_generator_is_the_layers_own():
     assert StateDropout(0.0, []).variables == []
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, 20])
-def test_rates_out_of_range(rate):
-    with pytest.raises(ValueError, match=rf"0 <= state_dropout < 1; .*state_dropout={rate}"):
-        ForwardLayer(GRUCell(4), state_dropout=rate)
-
-
 def test_a_cell_that_takes_no_masks():
     cell = FusedCell(keras.layers.LSTM(4, return_sequences=True))
     assert FirstStateDecoderCell(cell).state_dropout == 0
@@ -112,14 +90,7 @@ def drawn_masks(layer, count, run):
 
 @pytest.mark.parametrize(
     "run",
-    [
-        pytest.param(lambda layer: layer, id="eager"),
-        pytest.param(
-            lambda layer: tf.function(layer, jit_compile=True, autograph=False),
-            id="xla",
-            marks=pytest.mark.graph,
-        ),
-    ],
+    [eager, pytest.param(xla, marks=pytest.mark.graph)],
 )
 def test_an_encoder_layer_has_one_mask_for_all_steps(run):
     layer = with_weights(
@@ -139,7 +110,7 @@ def test_an_encoder_layer_has_one_mask_for_all_steps(run):
             order = range(length)[:: -1 if direction else 1]
             for t in order:
                 x = projected[direction][row, t]
-                h = gru(x, h, masks[direction][row], *loop.cell.get_weights())
+                h, _ = gru(x, [h], *loop.cell.get_weights(), masks[direction][row])
                 found.append(h)
             own = outputs[row, :, direction * UNITS : (direction + 1) * UNITS]
             np.testing.assert_allclose(np.asarray(own)[list(order)], found, atol=1e-5)
@@ -158,15 +129,15 @@ def test_a_decoder_cell_has_one_mask_for_all_steps():
     outputs, weights = cell.unroll(loop, inputs, states, memory)
     (kernel,) = cell.cell.get_weights()
     for row in range(BATCH):
-        h, c = (state[row] for state in FIRST[:2])
+        own = [state[row] for state in FIRST[:2]]
         for t, x in enumerate(np.asarray(inputs)[row]):
             # The query of the attention is the current state.
             context, expected = cell.attention(
-                h[None].astype("float32"),
+                own[0][None].astype("float32"),
                 **{key: value[row : row + 1] for key, value in memory.items()},
             )
             np.testing.assert_allclose(weights[row, t], expected[0], atol=1e-5)
-            h, c = lstm(x + np.asarray(context)[0], h, c, masks[row], kernel)
+            h, own = lstm(x + np.asarray(context)[0], own, kernel, masks[row])
             np.testing.assert_allclose(outputs[row, t], h, atol=1e-5)
 
 
@@ -184,9 +155,9 @@ def test_a_stack_has_a_mask_for_each_cell():
     lower, upper = (part.get_weights()[0] for part in cell.cell.cells)
     kernel, bias = cell.cell.input_projections[0].get_weights()
     for row in range(BATCH):
-        top, h, c = (state[row] for state in FIRST[:3])
+        top, *own = (state[row] for state in FIRST[:3])
         for t, x in enumerate(np.asarray(inputs)[row]):
-            h, c = lstm(x, h, c, below[row], lower)
+            h, own = lstm(x, own, lower, below[row])
             top = np.tanh(h @ kernel + bias + (above[row] * top) @ upper)
             np.testing.assert_allclose(outputs[row, t], top, atol=1e-5)
 
@@ -249,13 +220,10 @@ def test_an_encoder_hands_training_on():
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_half_precision(policy):
-    keras.config.set_dtype_policy(policy)
-    try:
+    with dtype_policy(policy):
         layer = with_weights(BidirectionalLayer(LSTMCell(UNITS), 0.5), (None, None, FEATURES))
         cell = decoder_cell(CELLS["bahdanau"](0.5))
         loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
-    finally:
-        keras.config.set_dtype_policy("float32")
     half = policy.removeprefix("mixed_")
     outputs, _ = layer(tf.cast(EMBEDDED, half), training=True)
     assert outputs.dtype == half and np.isfinite(tf.cast(outputs, "float32")).all()

@@ -1,12 +1,10 @@
 """Attention over context, compared with NumPy."""
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from kerasnmt.ids import START_ID, UNKNOWN_ID
-from kerasnmt.layers import BahdanauAttention, ContextDecoderCell, GRUCell
+from tests.numerics import additive, gru, softmax
 from tests.zoo.tiny_models import IN_CONTEXT, make
 
 V = 13
@@ -17,21 +15,9 @@ def model():
     return make("context_attention_gru")
 
 
-def softmax(scores):
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
 def attend(attention, query, memory):
     """Compute additive attention of one query: the weights, and the weighted sum."""
-    score = attention.score
-    w, b = (np.array(weight) for weight in score.memory_projection.weights)
-    u, v = np.array(score.query_projection.kernel), np.array(score.energy)
-    weights = softmax((np.tanh(memory @ w + b + query @ u) @ v)[:, 0])
+    weights = softmax(additive(attention.score, query, memory))
     return weights, weights @ memory
 
 
@@ -39,8 +25,7 @@ def distributions(model, texts, ids):
     """Return p(w) of each next word of one row, [words, ids], and the parts of the mixture."""
     (source, extended_source), (context, extended_context) = texts
     decoder = model.decoder.decoder
-    cell, gru = decoder.cell, decoder.cell.cell
-    kernel, bias = np.array(gru.recurrent_kernel), np.array(gru.recurrent_bias)
+    cell = decoder.cell
     memory, _, states = model.encoder(source[None], context[None])
     h, g = np.array(memory["source"][0]), np.array(memory["context"][0])
     (state,) = (np.array(state[0]) for state in model.bridge(states))
@@ -52,9 +37,7 @@ def distributions(model, texts, ids):
         x = y @ np.array(cell.input_projection.kernel) + np.array(cell.input_projection.bias)
         x = x + c @ np.array(cell.context_projection.kernel)
         x = x + k @ np.array(cell.second_projection.kernel)
-        x, r = np.split(x, 3), np.split(state @ kernel + bias, 3)
-        update, reset = sigmoid(x[0] + r[0]), sigmoid(x[1] + r[1])
-        state = (1 - update) * np.tanh(x[2] + reset * r[2]) + update * state
+        state, _ = gru(x, [state], *cell.cell.get_weights())
         readout = decoder.readout.projection
         hidden = np.concatenate([y, state, c, k]) @ np.array(readout.kernel) + np.array(
             readout.bias
@@ -131,49 +114,3 @@ def test_an_equal_word_of_both_texts_is_one_id(model):
     gate, pointer = np.exp(outputs["gate"][0]), np.array(outputs["pointer"][0])
     np.testing.assert_allclose(p[:, 13], gate[:, 1] * (pointer[:, 3] + pointer[:, 7]), atol=1e-6)
     np.testing.assert_allclose(p[:, 14], gate[:, 1] * pointer[:, 5], atol=1e-6)
-
-
-@pytest.mark.graph
-def test_gradients_of_a_whole_pass_match_its_steps():
-    """The lengths of both texts are unknown during tracing."""
-    rng = np.random.default_rng(3)
-    attentions = BahdanauAttention(3), BahdanauAttention(4)
-    cell = ContextDecoderCell(GRUCell(4), *attentions)
-    cell.build((None, None, 5), (None, None, 6))
-    for weight in cell.weights:
-        weight.assign(rng.normal(size=weight.shape))
-    loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
-    words, first = rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4)).astype("float32")
-    texts = [rng.normal(size=(2, length, 6)) for length in (4, 2)]
-    masks = [np.array([[1, 1, 1, 1], [1, 1, 0, 0]], bool), np.array([[1, 0], [1, 1]])]
-    factors = rng.normal(size=(2, 3, 4)).astype("float32")
-
-    def gradients(whole, words, source, context):
-        given = [words, source, context]
-        with tf.GradientTape() as tape:
-            tape.watch(given)
-            memory = cell.project_memory(
-                {"source": source, "context": context},
-                {"source": masks[0], "context": tf.cast(masks[1], tf.bool)},
-            )
-            state = cell.initial_state([first], memory)
-            inputs = cell.project_inputs(words)
-            if whole:
-                outputs, weights = cell.unroll(loop, inputs, state, memory)
-            else:
-                made = []
-                for t in range(3):
-                    output, weights, state = cell.step(inputs[:, t], state, memory)
-                    made.append((output, weights))
-                outputs, weights = (tf.stack(one, axis=1) for one in zip(*made, strict=True))
-            loss = tf.reduce_sum(tf.tanh(outputs) * factors) + tf.reduce_sum(weights**2)
-        variables = [weight.value for weight in cell.trainable_weights]
-        return tape.gradient(loss, [*given, *variables], unconnected_gradients="zero")
-
-    unknown = [tf.TensorSpec([2, None, size]) for size in (5, 6, 6)]
-    traced = tf.function(
-        lambda *arguments: gradients(True, *arguments), input_signature=unknown, autograph=False
-    )
-    arguments = [tf.constant(one, tf.float32) for one in (words, *texts)]
-    for received, expected in zip(traced(*arguments), gradients(False, *arguments), strict=True):
-        np.testing.assert_allclose(received, expected, atol=1e-4)

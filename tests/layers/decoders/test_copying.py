@@ -1,6 +1,8 @@
-"""Pointers, gates and mixtures, compared with NumPy and enumeration, eagerly and in graphs."""
+"""Pointers, gates and mixtures, compared with NumPy and enumeration.
 
-import keras
+`test_every_decoder.py` tests the common properties of decoders.
+"""
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -8,97 +10,19 @@ from keras import ops, tree
 
 from kerasnmt import layers
 from kerasnmt.layers.decoders.copying import SourceWords, copied_log_probability, with_copies
+from tests.layers.decoders.tiny_decoders import (
+    POINTERS,
+    SOURCE_IDS,
+    TARGET_IDS,
+    TARGETS,
+    V,
+    given,
+    make,
+)
 
-V, EMBEDDING, UNITS, MEMORY = 7, 3, 4, 6
-# Two rows, the second with three positions of padding. Ids 7, 8 and 9 are outside the vocabulary;
-# words 5 and 7 of the first row stand there twice.
-SOURCE_IDS = np.array([[5, 7, 5, 8, 7, 3], [9, 4, 3, 0, 0, 0]], "int32")
-MASK = SOURCE_IDS != 0
-TARGET_IDS = np.array([[2, 5, 1, 6], [2, 1, 4, 0]], "int32")
-TARGETS = np.array([[5, 7, 6, 3], [9, 4, 3, 0]], "int32")
-
-
-def recurrent(coverage=None):
-    attention = layers.BahdanauAttention(5, coverage)
-    return layers.RecurrentDecoder(
-        keras.layers.Embedding(V, EMBEDDING),
-        layers.BahdanauDecoderCell(layers.GRUCell(UNITS), attention),
-        layers.MaxoutReadout(5),
-        layers.VocabularyProjection(V),
-    )
-
-
-def without_attention():
-    return layers.RecurrentDecoder(
-        keras.layers.Embedding(V, EMBEDDING),
-        layers.FirstStateDecoderCell(layers.GRUCell(UNITS)),
-        layers.StateReadout(),
-        layers.VocabularyProjection(V),
-    )
-
-
-DECODERS = {
-    "shared, softmax": lambda: layers.PointerGeneratorDecoder(recurrent(), layers.SoftmaxGate()),
-    "shared, sigmoid, coverage": lambda: layers.PointerGeneratorDecoder(
-        recurrent(layers.Coverage(0.5)), layers.SigmoidGate()
-    ),
-    "own pointer": lambda: layers.PointerGeneratorDecoder(
-        recurrent(), layers.SigmoidGate(), layers.BahdanauAttention(5)
-    ),
-    "no attention but the pointer": lambda: layers.PointerGeneratorDecoder(
-        without_attention(), layers.SoftmaxGate(), layers.Attention(layers.GeneralScore(UNITS))
-    ),
-    "pointer network": lambda: layers.PointerDecoder(
-        keras.layers.Embedding(V, EMBEDDING),
-        layers.LuongDecoderCell(layers.LSTMCell(UNITS), layers.BahdanauAttention(5)),
-    ),
-}
-
-
-def make(name):
-    decoder = DECODERS[name]()
-    decoder.build((None, None, MEMORY))
-    rng = np.random.default_rng(1)
-    for weight in decoder.weights:
-        if not weight.path.endswith("seed_generator_state"):
-            weight.assign(rng.normal(size=weight.shape))
-    return decoder
-
-
-def given(decoder, source_ids=SOURCE_IDS, rows=slice(None)):
-    """Return the first states and the memory of the rows."""
-    rng = np.random.default_rng(2)
-    memory = rng.normal(size=(2, 6, MEMORY)).astype("float32")
-    states = rng.normal(size=(2, 2, UNITS)).astype("float32")
-    length = source_ids.shape[1]
-    memory = np.pad(memory, ((0, 0), (0, max(0, length - 6)), (0, 0)), constant_values=3.0)
-    memory = decoder.project_memory(
-        ops.convert_to_tensor(memory[rows, :length]),
-        ops.convert_to_tensor((source_ids != 0)[rows]),
-        ops.convert_to_tensor(source_ids[rows]),
-    )
-    cell = decoder.decoder.cell if hasattr(decoder, "decoder") else decoder.cell
-    first = [ops.convert_to_tensor(state[rows]) for state in states[: len(cell.cell.state_size)]]
-    return decoder.initial_state(first, memory), memory
-
-
-def run_eagerly(function):
-    return function
-
-
-def run_graph(function):
-    return tf.function(function, autograph=False)
-
-
-def run_xla(function):
-    return tf.function(function, autograph=False, jit_compile=True)
-
-
-def graph_marks(name):
-    """Return the marks of a test that traces a graph. One decoder of each class is enough."""
-    if name in ("own pointer", "pointer network"):
-        return [pytest.mark.graph]
-    return [pytest.mark.graph, pytest.mark.thorough("another decoder of its class shows it")]
+every = pytest.mark.parametrize("name", POINTERS)
+# One decoder of each class is enough for a graph.
+another = pytest.mark.thorough("another decoder of its class shows it")
 
 
 def test_gates_by_hand():
@@ -129,22 +53,6 @@ def test_gates_are_finite_at_their_ends(gate):
     for size in (1e4, -1e4):
         both = np.array(gate(np.array([[size]]), np.array([[size]]), np.array([[size]])))
         assert np.all(np.isfinite(both)) and np.max(both) == pytest.approx(0.0, abs=1e-6)
-
-
-def test_the_additive_score_is_the_pointer():
-    """h = tanh(W_x h_i + W_y h_t), softmax(w^T h), as in Stehnii (2018)."""
-    attention = layers.BahdanauAttention(5)
-    rng = np.random.default_rng(0)
-    h_x, h_y = rng.normal(size=(6, MEMORY)), rng.normal(size=UNITS)
-    attention.build((None, UNITS), None, (None, None, MEMORY))
-    score = attention.score
-    w_x, w_y, w = rng.normal(size=(MEMORY, 5)), rng.normal(size=(UNITS, 5)), rng.normal(size=5)
-    score.memory_projection.set_weights([w_x, np.zeros(5)])
-    score.query_projection.set_weights([w_y])
-    score.energy.assign(w[:, None])
-    scores = np.array([w @ np.tanh(w_x.T @ h + w_y.T @ h_y) for h in h_x])
-    _, weights = attention(h_y[None].astype("float32"), values=h_x[None].astype("float32"))
-    np.testing.assert_allclose(weights[0], np.exp(scores) / np.exp(scores).sum(), rtol=1e-5)
 
 
 def test_mixture_by_hand():
@@ -192,7 +100,7 @@ def mixture(decoder, outputs):
     return distribution
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@every
 def test_loss_and_search_equal_brute_force(name):
     decoder = make(name)
     outputs, records = decoder(TARGET_IDS, *given(decoder))
@@ -213,35 +121,7 @@ def test_loss_and_search_equal_brute_force(name):
     assert np.allclose(records["weights"], outputs["pointer"]) == (name != "own pointer")
 
 
-@pytest.mark.parametrize(
-    ("name", "run"),
-    [
-        *((name, run_eagerly) for name in DECODERS),
-        *(pytest.param(name, run_graph, marks=graph_marks(name)) for name in DECODERS),
-        pytest.param("shared, sigmoid, coverage", run_xla, marks=pytest.mark.graph),
-        pytest.param(
-            "pointer network",
-            run_xla,
-            marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the other as well")],
-        ),
-    ],
-)
-def test_steps_equal_the_full_pass(name, run):
-    decoder = make(name)
-    states, memory = given(decoder)
-    full, records = run(decoder)(tf.constant(TARGET_IDS), states, memory)
-    full = decoder.next_log_probability(full)
-    states = tree.map_structure(lambda state: ops.expand_dims(state, 1), states)
-    step = run(decoder.step)
-    for t, ids in enumerate(TARGET_IDS.T):
-        outputs, step_records, states = step(tf.constant(ids[:, None]), states, memory)
-        following = decoder.next_log_probability(outputs)
-        np.testing.assert_allclose(np.exp(following)[:, 0], np.exp(full)[:, t], atol=1e-5)
-        for key, record in records.items():
-            np.testing.assert_allclose(step_records[key][:, 0], record[:, t], atol=1e-5)
-
-
-@pytest.mark.parametrize("name", DECODERS)
+@every
 def test_unknown_words_are_fed_back_as_the_unknown_word(name):
     decoder = make(name)
     states, memory = given(decoder)
@@ -253,36 +133,7 @@ def test_unknown_words_are_fed_back_as_the_unknown_word(name):
     )
 
 
-@pytest.mark.parametrize("name", DECODERS)
-def test_padding_changes_nothing(name):
-    decoder = make(name)
-    wide = np.pad(SOURCE_IDS, ((0, 0), (0, 3)))
-
-    def run(source_ids, target_ids, targets, rows=slice(None)):
-        with tf.GradientTape() as tape:
-            outputs, records = decoder(target_ids[rows], *given(decoder, source_ids, rows))
-            loss, mean, _ = decoder.log_probability(outputs, targets[rows])
-            real = ops.cast(targets[rows] != 0, "float32")
-            total = ops.sum(real * (loss + 0.1 * mean))
-            total += sum(decoder.added_losses(records, target_ids[rows]), start=0.0)
-        gradients = tape.gradient(
-            total, [w.value for w in decoder.trainable_weights], unconnected_gradients="zero"
-        )
-        gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
-        return np.array(loss)[targets[rows] != 0], total, gradients
-
-    narrow = run(SOURCE_IDS, TARGET_IDS, TARGETS)
-    pad = ((0, 0), (0, 2))
-    padded = run(wide, np.pad(TARGET_IDS, pad), np.pad(TARGETS, pad))
-    np.testing.assert_allclose(padded[0], narrow[0], atol=1e-5)
-    np.testing.assert_allclose(padded[1], narrow[1], atol=1e-4)
-    for one, other in zip(narrow[2], padded[2], strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-4)
-    alone = run(SOURCE_IDS[:, :3], TARGET_IDS, TARGETS, slice(1, 2))[0]
-    np.testing.assert_allclose(alone, narrow[0][4:], atol=1e-5)
-
-
-@pytest.mark.parametrize("name", DECODERS)
+@every
 def test_gradients_where_a_word_can_neither_be_generated_nor_copied(name):
     decoder = make(name)
     impossible = np.array([[9, 10, 11, 12], [7, 8, 10, 0]], "int32")
@@ -311,7 +162,14 @@ def test_a_word_that_cannot_be_copied_is_learned_as_generated():
     np.testing.assert_allclose(of_logits, [[[1.0, -1.0]]], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=graph_marks(name)) for name in DECODERS])
+@pytest.mark.graph
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("own pointer", "pointer network") else another)
+        for name in POINTERS
+    ],
+)
 def test_the_loss_makes_nothing_as_large_as_the_extended_vocabulary(name):
     decoder = make(name)
     wide = np.pad(SOURCE_IDS, ((0, 0), (0, 5)))  # a length that nothing else has
@@ -341,48 +199,3 @@ def test_mean_for_label_smoothing():
     _, mean, _ = decoder.log_probability(outputs, TARGETS)
     logs = np.log(np.array(outputs["pointer"])[1, :, :3])
     np.testing.assert_allclose(mean[1], logs.mean(-1), rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        pytest.param("mixed_float16", marks=pytest.mark.thorough("another precision")),
-        "mixed_bfloat16",
-    ],
-)
-@pytest.mark.parametrize("name", DECODERS)
-def test_half_precision(name, policy):
-    keras.config.set_dtype_policy(policy)
-    try:
-        decoder = make(name)
-        with tf.GradientTape() as tape:
-            outputs, _ = decoder(TARGET_IDS, *given(decoder))
-            log_probability, mean, _ = decoder.log_probability(outputs, TARGETS)
-            # Like the start of an optimizer that scales the loss.
-            scaled = 2.0**15 * ops.sum(log_probability * (TARGETS != 0)) / 7
-        gradients = tape.gradient(scaled, [w.value for w in decoder.trainable_weights])
-    finally:
-        keras.config.set_dtype_policy("float32")
-    assert log_probability.dtype == mean.dtype == outputs["pointer"].dtype == "float32"
-    assert np.all(np.isfinite(log_probability)) and np.all(np.isfinite(mean))
-    np.testing.assert_allclose(
-        np.exp(decoder.next_log_probability(outputs)).sum(-1), 1.0, atol=1e-5
-    )
-    for gradient in gradients:
-        if gradient is not None:
-            assert np.all(np.isfinite(tf.convert_to_tensor(gradient)))
-
-
-def test_what_does_not_fit():
-    with pytest.raises(
-        ValueError, match="Expected a pointer, because the decoder has no attention"
-    ):
-        layers.PointerGeneratorDecoder(without_attention(), layers.SoftmaxGate())
-    with pytest.raises(ValueError, match=r"Expected a pointer without coverage.*'coverage'"):
-        layers.PointerGeneratorDecoder(
-            recurrent(), layers.SoftmaxGate(), layers.BahdanauAttention(5, layers.Coverage())
-        )
-    with pytest.raises(ValueError, match="Expected a cell with attention"):
-        layers.PointerDecoder(
-            keras.layers.Embedding(V, 3), layers.FirstStateDecoderCell(layers.GRUCell(4))
-        )

@@ -12,28 +12,15 @@ from kerasnmt.layers import (
     TiedVocabularyProjection,
     VocabularyProjection,
 )
+from tests.numerics import additive, fill, gru, softmax
 
 # Sizes that are all distinct, so that a shape says what a tensor is.
 VOCABULARY, EMBEDDING, UNITS, SCORE_UNITS, MEMORY_UNITS = 11, 3, 4, 5, 6
 SOURCE = np.arange(7) < np.array([[7], [3]])
-# Eagerly, in a graph, and compiled by XLA.
-RUNS = [
-    pytest.param(lambda function: function, id="eager"),
-    pytest.param(
-        tf.function(autograph=False),
-        id="graph",
-        marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the same graph")],
-    ),
-    pytest.param(tf.function(autograph=False, jit_compile=True), id="xla", marks=pytest.mark.graph),
-]
 TARGET_IDS = np.array([[2, 5, 10, 6], [2, 4, 9, 0]], "int32")
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def make(generator=None, readout_units=8, dropout=0.0, seed=0):
+def make(generator=None, readout_units=8, dropout=0.0):
     decoder = RecurrentDecoder(
         embedding=keras.layers.Embedding(VOCABULARY, EMBEDDING),
         cell=BahdanauDecoderCell(GRUCell(UNITS), BahdanauAttention(SCORE_UNITS)),
@@ -42,11 +29,7 @@ def make(generator=None, readout_units=8, dropout=0.0, seed=0):
         dropout=dropout,
     )
     decoder.build((None, None, MEMORY_UNITS))
-    rng = np.random.default_rng(seed)
-    for weight in decoder.weights:
-        if not weight.path.endswith("seed_generator_state"):
-            weight.assign(rng.normal(size=weight.shape))
-    return decoder
+    return fill(decoder)
 
 
 def given(batch=2, length=7, seed=1):
@@ -64,28 +47,19 @@ def run(decoder, target_ids, state, annotations, mask):
 def numpy_decoder(decoder, target_ids, state, memory, mask):
     """Compute Bahdanau et al. (2015), section 3.1 and appendix A.2.2, for one sentence."""
     cell = decoder.cell
-    score = cell.attention.score
     embeddings = decoder.embedding.get_weights()[0].astype("float64")
-    w_memory, b_memory = score.memory_projection.get_weights()
-    (w_query,) = score.query_projection.get_weights()
-    energy = np.array(score.energy)[:, 0]
     w_input, b_input = cell.input_projection.get_weights()
     (w_context,) = cell.context_projection.get_weights()
-    recurrent_kernel, recurrent_bias = cell.cell.get_weights()
     w_readout, b_readout = decoder.readout.projection.get_weights()
     kernel, bias = decoder.generator.get_weights()
     all_logits, all_weights = [], []
     for word in target_ids:
         y = embeddings[word]
         # The query of the attention is the previous state: c_t from s_{t-1}.
-        energies = np.tanh(memory @ w_memory + b_memory + state @ w_query) @ energy
-        exponentials = np.where(mask, np.exp(energies - energies[mask].max()), 0)
-        weights = exponentials / exponentials.sum()
+        weights = softmax(additive(cell.attention.score, state, memory), mask)
         context = weights @ memory
-        x = np.split(y @ w_input + b_input + context @ w_context, 3)
-        h = np.split(state @ recurrent_kernel + recurrent_bias, 3)
-        z, r = sigmoid(x[0] + h[0]), sigmoid(x[1] + h[1])
-        state = z * state + (1 - z) * np.tanh(x[2] + r * h[2])
+        x = y @ w_input + b_input + context @ w_context
+        state, _ = gru(x, [state], *cell.cell.get_weights())
         hidden = np.concatenate([y, state, context]) @ w_readout + b_readout
         features = hidden.reshape(2, -1).max(0)
         all_logits.append(features @ kernel + bias)
@@ -107,62 +81,6 @@ def test_equals_the_transcription():
         np.testing.assert_allclose(weights[row], expected_weights, atol=1e-5)
     assert np.all(weights[1, :, 3:] == 0)
     np.testing.assert_allclose(np.sum(weights, -1), 1.0, rtol=1e-5)
-
-
-@pytest.mark.parametrize("compiled", RUNS)
-def test_steps_equal_the_full_pass(compiled):
-    decoder = make()
-    memory, state = map(tf.constant, given())
-    projected = decoder.project_memory(memory, tf.constant(SOURCE))
-    full, step = compiled(decoder), compiled(decoder.step)
-    logits, records = full(
-        tf.constant(TARGET_IDS), decoder.initial_state([state], projected), projected
-    )
-    states = decoder.initial_state([state], projected)
-    for t, ids in enumerate(tf.unstack(TARGET_IDS, axis=1)):
-        step_logits, step_records, states = step(ids, states, projected)
-        np.testing.assert_allclose(step_logits, logits[:, t], atol=1e-5)
-        np.testing.assert_allclose(step_records["weights"], records["weights"][:, t], atol=1e-5)
-
-
-def test_several_hypotheses_equal_one_by_one():
-    decoder = make()
-    memory, _ = given()
-    projected = decoder.project_memory(memory, SOURCE)
-    states = np.random.normal(size=(2, 3, UNITS)).astype("float32")
-    ids = np.array([[4, 5, 6], [7, 7, 8]], "int32")
-    logits, records, new_state = decoder.step(
-        ids, decoder.initial_state([states], projected), projected
-    )
-    weights = records["weights"]
-    assert logits.shape == (2, 3, VOCABULARY) and weights.shape == (2, 3, 7)
-    for k in range(3):
-        state = decoder.initial_state([states[:, k]], projected)
-        one, one_records, one_state = decoder.step(ids[:, k], state, projected)
-        np.testing.assert_allclose(logits[:, k], one, atol=1e-5)
-        np.testing.assert_allclose(weights[:, k], one_records["weights"], atol=1e-5)
-        np.testing.assert_allclose(new_state.cell[0][:, k], one_state.cell[0], atol=1e-5)
-
-
-def test_words_to_come_change_nothing():
-    decoder = make()
-    memory, state = given()
-    projected = decoder.project_memory(memory, SOURCE)
-    logits, _ = decoder(TARGET_IDS, decoder.initial_state([state], projected), projected)
-    other = TARGET_IDS.copy()
-    other[:, 2:] = 7
-    changed, _ = decoder(other, decoder.initial_state([state], projected), projected)
-    np.testing.assert_allclose(changed[:, :2], logits[:, :2], atol=1e-6)
-    assert np.abs(changed[:, 2:] - logits[:, 2:]).max() > 1e-2
-
-
-def test_masked_memory_changes_nothing():
-    decoder = make()
-    memory, state = given()
-    logits, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
-    memory[1, 3:] = 1e3
-    changed, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
-    np.testing.assert_allclose(changed, logits, atol=1e-6)
 
 
 def test_tied_generator_takes_the_embeddings():
@@ -233,42 +151,3 @@ def test_loop_keeps_no_copy_of_the_memory_for_each_step():
         if tensor.op.type == "Placeholder" and tensor.shape.rank == 3:
             left = body.outputs[[*map(id, body.inputs)].index(id(tensor))]
             assert left.op.type == "Identity" and left.op.inputs[0] is tensor
-
-
-def test_config_of_every_part_makes_it_again():
-    decoder = make(dropout=0.25)
-    config = keras.saving.serialize_keras_object(decoder)
-    copy = keras.saving.deserialize_keras_object(config)
-    assert copy.get_config() == decoder.get_config()
-    assert copy.dropout == 0.25
-    copy.build((None, None, MEMORY_UNITS))
-    copy.set_weights(decoder.get_weights())
-    memory, state = given()
-    results = [run(layer, TARGET_IDS, state, memory, SOURCE)[0] for layer in (decoder, copy)]
-    np.testing.assert_array_equal(*results)
-
-
-@pytest.mark.graph
-@pytest.mark.parametrize(
-    "jit_compile",
-    [False, pytest.param(True, marks=pytest.mark.thorough("the steps are compiled by XLA"))],
-)
-def test_in_graph_with_unknown_shapes(jit_compile):
-    decoder = make()
-    memory, state = given()
-    expected, _ = run(decoder, TARGET_IDS, state, memory, SOURCE)
-
-    @tf.function(
-        jit_compile=jit_compile,
-        input_signature=[
-            tf.TensorSpec([None, None], tf.int32),
-            tf.TensorSpec([None, UNITS]),
-            tf.TensorSpec([None, None, MEMORY_UNITS]),
-            tf.TensorSpec([None, None], tf.bool),
-        ],
-        autograph=False,
-    )
-    def forward(ids, state, memory, mask):
-        return run(decoder, ids, state, memory, mask)[0]
-
-    np.testing.assert_allclose(forward(TARGET_IDS, state, memory, SOURCE), expected, atol=1e-5)

@@ -12,32 +12,22 @@ from kerasnmt.layers import (
     RecurrentEncoder,
     SimpleRNNCell,
 )
+from tests.numerics import fill, gru
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def numpy_gru(inputs, kernel, recurrent_kernel, bias):
-    """Return all states of a GRU for `inputs` `[length, features]`."""
-    units = recurrent_kernel.shape[0]
-    state, states = np.zeros(units), []
-    for x in inputs:
-        from_x = np.split(x @ kernel + bias[0], 3)
-        from_h = np.split(state @ recurrent_kernel + bias[1], 3)
-        z, r = (sigmoid(a + b) for a, b in zip(from_x[:2], from_h[:2], strict=True))
-        state = z * state + (1 - z) * np.tanh(from_x[2] + r * from_h[2])
-        states.append(state)
-    return np.array(states)
+def numpy_gru(words, kernel, bias, cell):
+    """Return all states of a GRU for `words` `[length, features]`."""
+    states = [np.zeros(4)]
+    for x in words @ kernel + bias:
+        states.append(gru(x, states[-1:], *cell.get_weights())[0])
+    return np.array(states[1:])
 
 
 @pytest.fixture
 def encoder():
-    rng = np.random.default_rng(0)
     encoder = RecurrentEncoder(keras.layers.Embedding(9, 3), [BidirectionalLayer(GRUCell(4))])
     encoder.build((None, None))
-    encoder.set_weights([rng.normal(size=weight.shape) for weight in encoder.get_weights()])
-    return encoder
+    return fill(encoder)
 
 
 IDS = np.array([[4, 8, 5, 3], [7, 3, 0, 0], [3, 0, 0, 0]], "int32")
@@ -47,17 +37,15 @@ def test_equals_the_transcription(encoder):
     (embeddings,) = encoder.embedding.get_weights()
     (layer,) = encoder.layers
     kernels, biases = (np.split(w, 2, axis=-1) for w in layer.input_projection.get_weights())
-    weights = []
-    for kernel, bias, loop in zip(kernels, biases, layer.loops, strict=True):
-        recurrent_kernel, recurrent_bias = loop.cell.get_weights()
-        weights += [kernel, recurrent_kernel, [bias, recurrent_bias]]
+    cells = [loop.cell for loop in layer.loops]
+    of_forward, of_backward = zip(kernels, biases, cells, strict=True)
     memory, mask, [[[forward], [backward]]] = encoder(IDS)
     assert memory.shape == (3, 4, encoder.memory_units) == (3, 4, 8)
     np.testing.assert_array_equal(mask, IDS != 0)
     for row, length in enumerate([4, 2, 1]):
         words = embeddings[IDS[row, :length]]
-        rightwards = numpy_gru(words, *weights[:3])
-        leftwards = numpy_gru(words[::-1], *weights[3:])[::-1]
+        rightwards = numpy_gru(words, *of_forward)
+        leftwards = numpy_gru(words[::-1], *of_backward)[::-1]
         annotations = np.concatenate([rightwards, leftwards], axis=-1)
         np.testing.assert_allclose(memory[row, :length], annotations, atol=1e-5)
         np.testing.assert_allclose(forward[row], rightwards[-1], atol=1e-5)
@@ -98,22 +86,15 @@ def test_no_cudnn_even_beside_a_gpu(monkeypatch):
     assert not {name for name in names if "Cudnn" in name}
 
 
-def embedded(length=4):
-    rng = np.random.default_rng(2)
-    return rng.normal(size=(3, length, 3)).astype("float32")
-
-
 @pytest.mark.parametrize("cell", [SimpleRNNCell, GRUCell, LSTMCell])
 def test_backward_reads_the_reversed_source(cell):
-    rng = np.random.default_rng(1)
     forward, backward = ForwardLayer(cell(4)), BackwardLayer(cell(4))
     for layer in (forward, backward):
         layer.build((None, None, 3))
-    forward.set_weights([rng.normal(size=weight.shape) for weight in forward.get_weights()])
-    backward.set_weights(forward.get_weights())
+        fill(layer)
     assert forward.units == backward.units == 4
-    words, real = embedded(), IDS != 0
-    outputs, [states] = backward(words, source_mask=real)
+    words = np.random.default_rng(2).normal(size=(3, 4, 3)).astype("float32")
+    outputs, [states] = backward(words, source_mask=IDS != 0)
     for row, length in enumerate([4, 2, 1]):
         expected, [expected_states] = forward(
             words[row : row + 1, :length][:, ::-1], source_mask=np.ones((1, length), bool)
@@ -148,8 +129,3 @@ def test_stack_is_one_layer_after_the_other(residual):
         for direction, expected_direction in zip(layer, expected, strict=True):
             for state, expected_state in zip(direction, expected_direction, strict=True):
                 np.testing.assert_allclose(state, expected_state, atol=1e-6)
-
-
-def test_no_layers():
-    with pytest.raises(ValueError, match=r"at least one recurrent layer. Received: layers=\[\]"):
-        RecurrentEncoder(keras.layers.Embedding(9, 4), [])

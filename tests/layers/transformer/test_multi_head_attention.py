@@ -130,14 +130,6 @@ def test_nothing_to_look_at():
         assert np.isfinite(gradient).all() and not np.any(gradient[1]) and np.any(gradient[0])
 
 
-def test_masked_memory_changes_nothing():
-    attention, (query, memory) = make(), given()
-    context, _ = attention(query, memory, memory_mask=MASK)
-    memory[1, 3:] = 1e3
-    changed, _ = attention(query, memory, memory_mask=MASK)
-    np.testing.assert_array_equal(changed, context)
-
-
 def test_dropout_of_weights_in_training_only():
     attention, plain, (query, memory) = make(dropout=0.5), make(), given()
     expected, weights = plain(query, memory)
@@ -145,22 +137,6 @@ def test_dropout_of_weights_in_training_only():
     dropped, returned = attention(query, memory, training=True)
     assert np.abs(dropped - expected).max() > 0.01
     np.testing.assert_array_equal(returned, weights)  # those before dropout
-
-
-@pytest.mark.parametrize("kind", [MultiHeadAttention, MultiHeadSelfAttention])
-@pytest.mark.parametrize(("units", "num_heads"), [(6, 4), (6, 0), (6, -2)])
-def test_units_that_heads_cannot_share(kind, units, num_heads):
-    message = rf"multiple of num_heads.*Received: units={units}, num_heads={num_heads}"
-    with pytest.raises(ValueError, match=message):
-        kind(units, num_heads)
-
-
-def test_no_memory():
-    attention, (query, memory) = make(), given()
-    with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
-        attention(query)
-    with pytest.raises(ValueError, match=r"Expected a memory, or its keys and values\. Received"):
-        attention(query, keys=attention.project(memory)[0])
 
 
 @pytest.mark.parametrize("name", ["query_projection", "memory_projection", "output_layer"])

@@ -54,9 +54,3 @@ def test_half_precision():
     np.testing.assert_allclose(
         *(tf.cast(one, "float32") for one in (received, other(inputs))), atol=0.05
     )
-
-
-def test_configuration():
-    layer = LayerNormalization(1e-3, name="a")
-    copy = keras.layers.deserialize(keras.layers.serialize(layer))
-    assert type(copy) is LayerNormalization and copy.epsilon == 1e-3

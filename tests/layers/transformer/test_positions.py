@@ -65,8 +65,3 @@ def test_beyond_the_last_learned_position():
         layer.check_length(5)
     layer.check_length(4)
     SinusoidalPositions().check_length(10**6)
-
-
-def test_odd_units():
-    with pytest.raises(ValueError, match=r"even number of units.*Received: units=5"):
-        SinusoidalPositions()(WORDS[..., :5])

@@ -2,7 +2,19 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.layers import LSTMCell, SimpleRNNCell
+from kerasnmt.layers import GRUCell, LSTMCell, SimpleRNNCell
+from tests.numerics import fill
+
+
+def test_gru_by_hand():
+    # Zero weights but the candidate's bias: z = sigmoid(ln 3) = 3/4, r = sigmoid(0) = 1/2,
+    # h~ = tanh(0.3 + 0.5 * 0.4) = tanh(0.5), h' = 3/4 * 0.8 + 1/4 * h~.
+    cell = GRUCell(1)
+    cell.build((None, 3))
+    cell.set_weights([np.zeros((1, 3)), np.array([0.0, 0.0, 0.4])])
+    output, (state,) = cell(np.array([[np.log(3.0), 0.0, 0.3]], "float32"), [np.array([[0.8]])])
+    np.testing.assert_allclose(output, [[0.6 + 0.25 * np.tanh(0.5)]], rtol=1e-6)
+    np.testing.assert_array_equal(output, state)
 
 
 def test_lstm_by_hand():
@@ -22,19 +34,20 @@ def test_lstm_by_hand():
 @pytest.mark.parametrize(
     ("ours", "theirs", "forget"),
     [
+        (GRUCell(5), keras.layers.GRUCell(5, reset_after=True), 0.0),
         (LSTMCell(5), keras.layers.LSTMCell(5), 1.0),
         (SimpleRNNCell(5), keras.layers.SimpleRNNCell(5), 0.0),
     ],
 )
 def test_equals_keras(ours, theirs, forget):
-    rng = np.random.default_rng(1)
     theirs.build((None, 3))
-    kernel, recurrent, bias = (rng.normal(size=w.shape) for w in theirs.get_weights())
-    theirs.set_weights([kernel, recurrent, bias])
-    bias = bias.copy()
+    kernel, recurrent, bias = fill(theirs, seed=1).get_weights()
+    # The GRU has a bias of the input, and one of the state.
+    bias, *own = bias if bias.ndim == 2 else [bias]
     bias[5:10] -= forget  # of ours it is a constant
     ours.build((None, ours.input_size))
-    ours.set_weights([recurrent])
+    ours.set_weights([recurrent, *own])
+    rng = np.random.default_rng(2)
     x = rng.normal(size=(4, 3)).astype("float32")
     states = [rng.normal(size=(4, 5)).astype("float32") for _ in ours.state_size]
     expected, expected_states = theirs(x, states)
@@ -44,7 +57,7 @@ def test_equals_keras(ours, theirs, forget):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-@pytest.mark.parametrize("cell", [LSTMCell(4), SimpleRNNCell(4)])
+@pytest.mark.parametrize("cell", [GRUCell(4), LSTMCell(4), SimpleRNNCell(4)])
 def test_several_hypotheses_equal_one_by_one(cell):
     x = np.random.normal(size=(2, 3, cell.input_size)).astype("float32")
     states = [np.random.normal(size=(2, 3, 4)).astype("float32") for _ in cell.state_size]
