@@ -5,10 +5,10 @@ import pytest
 import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from kerasnmt import viz
 from kerasnmt.data import batches
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import AttentionImages
-from kerasnmt.training.callbacks import attention
 from kerasnmt.zoo import pointer_generator_gru
 
 PAIRS = [("two dogs run", "zwei hunde laufen hier"), ("dogs run", "hunde laufen"), ("run", "lauft")]
@@ -45,8 +45,8 @@ def test_labels_and_weights_without_padding(callback, monkeypatch):
         drawn.append((weights, source, target, title))
         return draw(weights / 10, source, target, title)
 
-    draw = attention.attention_figure
-    monkeypatch.setattr(attention, "attention_figure", attention_figure)
+    draw = viz.attention_figure
+    monkeypatch.setattr(viz, "attention_figure", attention_figure)
     callback.on_train_begin()
     callback.on_epoch_end(4)
     callback.on_train_end()
@@ -66,8 +66,8 @@ def test_pointer_generator(tmp_path, monkeypatch):
         drawn.append((weights, source, target, generate_probability, coverage))
         return draw(weights, source, target, title, generate_probability=generate_probability)
 
-    draw = attention.attention_figure
-    monkeypatch.setattr(attention, "attention_figure", attention_figure)
+    draw = viz.attention_figure
+    monkeypatch.setattr(viz, "attention_figure", attention_figure)
     tokenizer = WordTokenizer(["dogs", "run"])  # ids 4 and 5
     model = pointer_generator_gru(tokenizer, embedding_dim=6, units=5)
     pairs = [("two dogs run", "two two run or walk"), ("dogs", "run")]
