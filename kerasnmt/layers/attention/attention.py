@@ -17,8 +17,8 @@ from kerasnmt.layers.attention.scores import (
 )
 from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import NON_TRAINABLE, Composite, build_once
-from kerasnmt.layers.products import products
 from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.speed import products
 
 # Functions that make a score, by name, from the size of the query.
 _SCORES = {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from keras import ops
 
-from kerasnmt.layers.products import products
+from kerasnmt.speed import products
 
 IMPOSSIBLE = -1e9
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.layers.products import products
+from kerasnmt.speed import products
 
 OPEN_BATCH = [tf.TensorSpec((None, 4, None)), tf.TensorSpec((None, None, 5))]
 
