@@ -2,17 +2,16 @@
 
     python benchmarks/drop_ins.py
 
-The benchmark compares training steps (see `floor.py`) and searches with a beam of 5 and 15 steps.
-They run with all drop-ins, and with a plain operation in place of one, in turns in this process,
-`--rounds` times. `gain` is the median over the rounds of the CPU seconds with the plain operation,
-divided by those with the drop-in; `quartiles` shows the spread. Prints one JSON line per drop-in.
+A training step (see `floor.py`) or a search with a beam of 5 and 15 steps runs with all drop-ins,
+and with the plain operation in place of one, in turns in this process, `--rounds` times. `gain` is
+the median over the rounds of the CPU seconds with the plain operation, divided by those with the
+drop-in. Prints one JSON line per drop-in.
 """
 
 import argparse
 import json
 import statistics
 from collections.abc import Callable
-from contextlib import nullcontext
 
 import numpy as np
 import tensorflow as tf
@@ -22,10 +21,10 @@ from kerasnmt.speed import plain_operations
 from kerasnmt.zoo import get_model
 
 
-def search_of(name: str, options: dict, rows: int) -> Callable[[], tf.Tensor]:
-    """Return a search, traced for batches of any size."""
+def search_of(name: str, options: dict) -> Callable[[], tf.Tensor]:
+    """Return a search for 64 sentences, traced for batches of any size."""
     model = get_model(name)(VOCABULARY, **options)
-    ids = tf.constant(np.random.default_rng(1).integers(4, VOCABULARY, (rows, SOURCE)), tf.int32)
+    ids = tf.constant(np.random.default_rng(1).integers(4, VOCABULARY, (64, SOURCE)), tf.int32)
     search = tf.function(
         lambda ids: model.search(ids, beam_size=5, max_length=15).ids,
         input_signature=[tf.TensorSpec([None, None], tf.int32)],
@@ -34,46 +33,33 @@ def search_of(name: str, options: dict, rows: int) -> Callable[[], tf.Tensor]:
     return lambda: search(ids)
 
 
-STEP_OF_GRU = "step of bahdanau_gru", 3, lambda: step_of("bahdanau_gru", RECURRENT)
-STEP_OF_TRANSFORMER = "step of transformer_tiny", 3, lambda: step_of("transformer_tiny", {})
-ONE_SENTENCE = "one sentence", 50, lambda: search_of("bahdanau_gru", RECURRENT, 1)
-BATCH = "64 sentences", 1, lambda: search_of("bahdanau_gru", RECURRENT, 64)
-# What each drop-in is for.
 CASES = {
-    STEP_OF_GRU: (
-        "gradients_after_loop in_loop",
-        "projected_log_probability",
-        "FusedAdam.update_step",
-    ),
-    STEP_OF_TRANSFORMER: ("byte_dropout", "layer_normalization", "FusedAdam.update_step"),
-    ONE_SENTENCE: ("products",),
-    BATCH: ("top_sums", "pick"),
+    "after_loop": (step_of, "bahdanau_gru", RECURRENT),
+    "log_probability": (step_of, "bahdanau_gru", RECURRENT),
+    "adam": (step_of, "bahdanau_gru", RECURRENT),
+    "byte_dropout": (step_of, "transformer_tiny", {}),
+    "layer_normalization": (step_of, "transformer_tiny", {}),
+    "top_k": (search_of, "bahdanau_gru", RECURRENT),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("drop_ins", nargs="*", help="names of drop-ins, by default all")
+    parser.add_argument("names", nargs="*", default=list(CASES), help=f"of {', '.join(CASES)}")
     parser.add_argument("--rounds", type=int, default=20)
     arguments = parser.parse_args()
-    for (case, times, make), all_names in CASES.items():
-        drop_ins = [n for n in all_names if not arguments.drop_ins or n in arguments.drop_ins]
-        if not drop_ins:
-            continue
-        runs = {}
-        for names in (None, *drop_ins):
-            with plain_operations(*names.split()) if names else nullcontext():
-                runs[names] = make()
-                spent(runs[names], 2)
-        seconds = {names: [] for names in runs}
+    for name in arguments.names:
+        make, *case = CASES[name]
+        drop_in, plain = make(*case), make(*case)
+        spent(drop_in, 2)
+        with plain_operations(name):
+            spent(plain, 2)
+        gains = []
         for _ in range(arguments.rounds):
-            for names, run in runs.items():
-                seconds[names].append(spent(run, times)[0])
-        for names in drop_ins:
-            gains = [p / d for p, d in zip(seconds[names], seconds[None], strict=True)]
-            quartiles = [round(quartile, 3) for quartile in statistics.quantiles(gains, n=4)]
-            found = {"drop_in": names, "case": case, "gain": quartiles[1], "quartiles": quartiles}
-            print(json.dumps(found), flush=True)
+            seconds = spent(drop_in, 3)[0]
+            gains.append(spent(plain, 3)[0] / seconds)
+        low, gain, high = (round(part, 3) for part in statistics.quantiles(gains, n=4))
+        print(json.dumps({"drop_in": name, "gain": gain, "quartiles": [low, high]}), flush=True)
 
 
 if __name__ == "__main__":

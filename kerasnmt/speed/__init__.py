@@ -14,7 +14,6 @@ from kerasnmt.speed.byte_dropout import byte_dropout
 from kerasnmt.speed.drop_in import plain_operations
 from kerasnmt.speed.layer_normalization import layer_normalization, plain_layer_normalization
 from kerasnmt.speed.log_probability import projected_log_probability, token_log_probability
-from kerasnmt.speed.products import products
 from kerasnmt.speed.top_k import top_k, top_sums
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "layer_normalization",
     "plain_layer_normalization",
     "plain_operations",
-    "products",
     "projected_log_probability",
     "token_log_probability",
     "top_k",

@@ -75,7 +75,7 @@ def _differentiable_once(outputs: Sequence[Any], factors: Sequence[Any]) -> tupl
             raise ValueError(
                 "Expected a first derivative of a loop whose gradients are computed after it. "
                 "Received: a second derivative. Call the model inside "
-                '`with kerasnmt.speed.plain_operations("gradients_after_loop", "in_loop"):`.'
+                '`with kerasnmt.speed.plain_operations("after_loop"):`.'
             )
 
         return tensors[: len(outputs)], gradient

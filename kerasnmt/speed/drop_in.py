@@ -11,13 +11,12 @@ from kerasnmt.nearest_name import unknown_name_message
 
 Operation = TypeVar("Operation", bound=Callable)
 
-# The plain operation of each drop-in, by the drop-in's name.
-PLAIN: dict[str, Callable] = {}
-_switched_off: set[str] = set()
+_names: set[str] = set()
+_plain_names: set[str] = set()
 
 
 def replaces(plain: Callable, backend: str | None = None) -> Callable[[Operation], Operation]:
-    """Return a decorator for a drop-in.
+    """Return a decorator for a drop-in, whose module has its name.
 
     Args:
         plain: The plain operation, which takes the same arguments.
@@ -25,13 +24,13 @@ def replaces(plain: Callable, backend: str | None = None) -> Callable[[Operation
     """
 
     def decorate(drop_in: Operation) -> Operation:
-        name = drop_in.__qualname__
-        PLAIN[name] = plain
+        name = drop_in.__module__.rpartition(".")[2]
+        _names.add(name)
 
         @functools.wraps(drop_in)
         def chosen(*args: Any, **kwargs: Any) -> Any:
             other = backend not in (None, keras.backend.backend())
-            return (plain if other or name in _switched_off else drop_in)(*args, **kwargs)
+            return (plain if other or name in _plain_names else drop_in)(*args, **kwargs)
 
         return cast(Operation, chosen)
 
@@ -51,11 +50,11 @@ def plain_operations(*names: str) -> Iterator[None]:
         ValueError: If there is no such drop-in.
     """
     for name in names:
-        if name not in PLAIN:
-            raise ValueError(unknown_name_message(name, PLAIN, "drop-in"))
-    before = {*_switched_off}
-    _switched_off.update(names or PLAIN)
+        if name not in _names:
+            raise ValueError(unknown_name_message(name, sorted(_names), "drop-in"))
+    before = {*_plain_names}
+    _plain_names.update(names or _names)
     try:
         yield
     finally:
-        _switched_off.intersection_update(before)
+        _plain_names.intersection_update(before)
