@@ -85,7 +85,7 @@ from kerasnmt.layers.transformer.transformer_encoder import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from kerasnmt.speed import token_log_probability
+from kerasnmt.speed.log_probability import token_log_probability
 from kerasnmt.time_cache import TimeCache
 
 __all__ = [

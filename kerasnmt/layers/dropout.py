@@ -4,7 +4,7 @@ from typing import Any
 
 import keras
 
-from kerasnmt.speed import byte_dropout
+from kerasnmt.speed.byte_dropout import byte_dropout
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

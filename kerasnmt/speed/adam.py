@@ -4,21 +4,16 @@ from typing import Any
 
 import keras
 
-from kerasnmt.speed.drop_in import replaces
-
 
 class FusedAdam(keras.optimizers.Adam):
     """`keras.optimizers.Adam`, which updates a weight and both its moments in one op.
 
-    Keras needs a dozen ops on TensorFlow. With `amsgrad`, this class needs them too.
-
-    For the arguments, see `keras.optimizers.Adam`.
+    Keras needs a dozen ops on TensorFlow. With `amsgrad`, this class does too.
     """
 
-    @replaces(keras.optimizers.Adam.update_step, backend="tensorflow")
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Update one weight, like `keras.optimizers.Adam`."""
-        if self.amsgrad:
+        if keras.backend.backend() != "tensorflow" or self.amsgrad:
             super().update_step(gradient, variable, learning_rate)
             return
         import tensorflow as tf

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import keras
 from keras import ops
 
-from kerasnmt.speed.drop_in import replaces
-
-
 # JAX compiles a loop and its gradient as a whole, and PyTorch runs eagerly.
-@replaces(lambda loop, inputs, factors, lefts: loop(inputs), backend="tensorflow")
+_AFTER_LOOP = keras.backend.backend() == "tensorflow"
+
+
 def gradients_after_loop(
     loop: Callable[[Any], tuple[Any, ...]],
     inputs: Any,
     factors: Sequence[Any],
     lefts: Callable[..., Sequence[Any]],
 ) -> tuple[Any, ...]:
-    """Run a loop, and compute the gradients of its factors after it.
+    """Return `loop(inputs)`, whose gradients of the factors are computed after the loop.
 
     In each step, the loop adds products to its inputs:
 
@@ -38,6 +38,8 @@ def gradients_after_loop(
         What `loop` returns. A second derivative would lack the terms of the factors inside the
         loop, so it raises a `ValueError`.
     """
+    if not _AFTER_LOOP:
+        return loop(inputs)
 
     @ops.custom_gradient
     def identity(inputs: Any, *factors: Any) -> tuple:
@@ -53,10 +55,9 @@ def gradients_after_loop(
     return _differentiable_once(outputs, factors)
 
 
-@replaces(lambda factor: factor, backend="tensorflow")
 def in_loop(factor: Any) -> Any:
     """Return a factor for the steps of a loop; see `gradients_after_loop`."""
-    return ops.stop_gradient(factor)
+    return ops.stop_gradient(factor) if _AFTER_LOOP else factor
 
 
 def _differentiable_once(outputs: Sequence[Any], factors: Sequence[Any]) -> tuple[Any, ...]:
@@ -74,8 +75,7 @@ def _differentiable_once(outputs: Sequence[Any], factors: Sequence[Any]) -> tupl
         def gradient(*upstream: Any) -> None:
             raise ValueError(
                 "Expected a first derivative of a loop whose gradients are computed after it. "
-                "Received: a second derivative. Call the model inside "
-                '`with kerasnmt.speed.plain_operations("after_loop"):`.'
+                "Received: a second derivative. Set `value_names = ()` of the decoder cell first."
             )
 
         return tensors[: len(outputs)], gradient

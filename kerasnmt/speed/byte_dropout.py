@@ -5,15 +5,12 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.speed.drop_in import replaces
-
 # Random integers in each row of a draw, a constant when a graph is traced.
 _INTEGERS = 32
 
 
-@replaces(keras.random.dropout)
 def byte_dropout(inputs: Any, rate: float, seed: keras.random.SeedGenerator) -> Any:
-    """Drop features, with one random byte for each, not a float of four bytes.
+    """Drop features like `keras.random.dropout`, with one random byte for each, not four.
 
     The rate is rounded to a multiple of 1/256, from 1/256 to 255/256. The features that remain are
     divided by 1 minus the rounded rate.

@@ -1,36 +1,23 @@
-"""Layer normalization with a gradient of few ops."""
+"""Layer normalization with a gradient of fewer ops."""
 
 from typing import Any
 
 from keras import ops
 
-from kerasnmt.speed.drop_in import replaces
 
-
-def plain_layer_normalization(inputs: Any, gamma: Any, beta: Any, epsilon: float) -> Any:
-    """Normalize the last axis of the inputs, like `keras.layers.LayerNormalization`.
-
-        y = gamma * (x - mean) / sqrt(variance + epsilon) + beta
+def layer_normalization(epsilon: float, custom_gradient: bool, *tensors: Any) -> Any:
+    """Normalize the first tensor, `[..., units]`. The others are gamma and beta.
 
     Args:
-        inputs: Floats `[..., units]`.
-        gamma: `[units]`, of the same dtype.
-        beta: `[units]`, of the same dtype.
         epsilon: Small number, which is added to the variance.
-    """
-    return _standard(inputs, epsilon)[0] * gamma + beta
-
-
-@replaces(plain_layer_normalization)
-def layer_normalization(inputs: Any, gamma: Any, beta: Any, epsilon: float) -> Any:
-    """Normalize the last axis; see `plain_layer_normalization`.
-
-    Its custom gradient takes fewer ops.
+        custom_gradient: Whether the gradient is the one written here, not Keras' own.
+        *tensors: Inputs, gamma and beta, of one dtype.
     """
 
-    @ops.custom_gradient
     def normalized(inputs: Any, gamma: Any, beta: Any) -> tuple:
-        standard, inverse = _standard(inputs, epsilon)
+        centered = inputs - ops.mean(inputs, axis=-1, keepdims=True)
+        inverse = ops.rsqrt(ops.mean(ops.square(centered), axis=-1, keepdims=True) + epsilon)
+        standard = centered * inverse
 
         def gradient(*args: Any, upstream: Any = None) -> tuple:
             if upstream is None:
@@ -45,11 +32,4 @@ def layer_normalization(inputs: Any, gamma: Any, beta: Any, epsilon: float) -> A
 
         return standard * gamma + beta, gradient
 
-    return normalized(inputs, gamma, beta)
-
-
-def _standard(inputs: Any, epsilon: float) -> tuple[Any, Any]:
-    """Return the inputs with mean 0 and variance 1, and the inverse of their deviation."""
-    centered = inputs - ops.mean(inputs, axis=-1, keepdims=True)
-    inverse = ops.rsqrt(ops.mean(ops.square(centered), axis=-1, keepdims=True) + epsilon)
-    return centered * inverse, inverse
+    return ops.custom_gradient(normalized)(*tensors) if custom_gradient else normalized(*tensors)[0]

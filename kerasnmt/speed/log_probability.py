@@ -4,8 +4,6 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.speed.drop_in import replaces
-
 
 def token_log_probability(logits: Any, ids: Any) -> tuple[Any, Any]:
     """Return the log-probability of each id, and the mean over the vocabulary.
@@ -26,13 +24,8 @@ def _chosen(values: Any, ids: Any) -> Any:
     return ops.squeeze(ops.take_along_axis(values, ops.expand_dims(ids, -1), axis=-1), -1)
 
 
-def _plain(features: Any, kernel: Any, bias: Any, ids: Any) -> tuple[Any, Any]:
-    return token_log_probability(ops.matmul(features, kernel) + bias, ids)
-
-
-@replaces(_plain)
 def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -> tuple[Any, Any]:
-    """Return the result of `token_log_probability` for logits that are a projection of features.
+    """Return `token_log_probability(ops.matmul(features, kernel) + bias, ids)`.
 
     The logits and their gradient are by far the largest tensors of a training step, so this
     function reads them as few times as possible. It has a custom gradient, where g_1 and g_2 are

@@ -4,8 +4,6 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.speed.drop_in import replaces
-
 # Number of values in a block. For rows of 8,000 to 32,000 values, 50 to 200 are fastest.
 _BLOCK = 100
 # Greatest number of comparisons of a row in `pick`.
@@ -30,7 +28,8 @@ def top_k(values: Any, k: int) -> tuple[Any, Any]:
     return ops.reshape(greatest, (*leading, k)), ops.reshape(places, (*leading, k))
 
 
-def _plain_top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
+def plain_top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
+    """Return the result of `top_sums` by `ops.top_k` of whole rows."""
     hypotheses, length, k = gains.shape[1], gains.shape[2], ranks.shape[1]
     gains = _padded(gains, k if length is None else max(0, k - length))
     length = ops.shape(gains)[-1]
@@ -39,12 +38,12 @@ def _plain_top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]
     return sums, places // length, places % length
 
 
-@replaces(_plain_top_sums)
 def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     """Return the greatest sums of the scores and gains of each row.
 
-    The k greatest sums are in the k blocks with the greatest maxima. The maximum of each block is
-    found much faster than the k greatest values of a long row.
+    The result is that of `plain_top_sums`. The k greatest sums are in the k blocks with the
+    greatest maxima. The maximum of each block is found much faster than the k greatest values of a
+    long row.
 
     Args:
         scores: Finite floats `[batch, hypotheses]`.
@@ -62,7 +61,7 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     rows = batch if isinstance(batch, int) else -1
     known = isinstance(length, int)
     if known and hypotheses * length <= 2 * k * _BLOCK:
-        return _plain_top_sums(scores, gains, ranks)
+        return plain_top_sums(scores, gains, ranks)
     size = _block_size(length) if known else _BLOCK
     missing = -length % size
     # If the number of blocks is unknown, the padding makes sure that there are at least k.
@@ -85,7 +84,6 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     return sums, places // length, places % length
 
 
-@replaces(lambda values, places: ops.take_along_axis(values, places, axis=1))
 def pick(values: Any, places: Any) -> Any:
     """Take values of each row.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import keras
 from keras import ops
 
-from kerasnmt.speed import FusedAdam
+from kerasnmt.speed.adam import FusedAdam
 
 if TYPE_CHECKING:
     from keras.optimizers import Optimizer as _Mixin

@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt.layers.decoders.attention_decoder_cell import AttentionDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.on_rows import on_rows
-from kerasnmt.speed import gradients_after_loop, in_loop
+from kerasnmt.speed.after_loop import gradients_after_loop, in_loop
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.on_rows import on_rows
-from kerasnmt.speed import projected_log_probability, token_log_probability
+from kerasnmt.speed.log_probability import projected_log_probability, token_log_probability
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

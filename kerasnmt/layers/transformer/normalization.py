@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite
-from kerasnmt.speed import layer_normalization, plain_layer_normalization
+from kerasnmt.speed.layer_normalization import layer_normalization
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -38,7 +38,7 @@ class LayerNormalization(Composite, keras.layers.Layer):
     def call(self, inputs: Any, training: bool = False) -> Any:
         """Normalize `[..., units]` in float32 or float64. The result has the layer's dtype."""
         dtype = keras.backend.result_type(inputs.dtype, "float32")
-        inputs, gamma, beta = (ops.cast(one, dtype) for one in (inputs, self.gamma, self.beta))
+        given = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
         # An export would store a function for each custom gradient.
-        normalize = layer_normalization if training else plain_layer_normalization
-        return ops.cast(normalize(inputs, gamma, beta, self.epsilon), self.compute_dtype)
+        normal = layer_normalization(self.epsilon, training, *given)
+        return ops.cast(normal, self.compute_dtype)
