@@ -22,7 +22,9 @@ from floor import RECURRENT, SOURCE, VOCABULARY, spent, step_of
 from kerasnmt.decoding import beam_search
 from kerasnmt.layers import BahdanauDecoderCell, dropout
 from kerasnmt.layers.decoders import generators
+from kerasnmt.layers.transformer import normalization
 from kerasnmt.speed.adam import FusedAdam
+from kerasnmt.speed.layer_normalization import layer_normalization
 from kerasnmt.speed.log_probability import token_log_probability
 from kerasnmt.speed.top_k import plain_top_sums
 from kerasnmt.zoo import get_model
@@ -40,6 +42,10 @@ def plain_log_probability(features, kernel, bias, ids):
     return token_log_probability(keras.ops.matmul(features, kernel) + bias, ids)
 
 
+def plain_layer_normalization(epsilon, custom_gradient, *tensors):
+    return layer_normalization(epsilon, False, *tensors)
+
+
 # What runs, and the place of the drop-in with the plain operation.
 GRU, TRANSFORMER = ("bahdanau_gru", RECURRENT), ("transformer_tiny", {})
 CASES = {
@@ -51,6 +57,11 @@ CASES = {
     ),
     "adam": (step_of, GRU, (FusedAdam, "update_step", keras.optimizers.Adam.update_step)),
     "byte_dropout": (step_of, TRANSFORMER, (dropout, "byte_dropout", keras.random.dropout)),
+    "layer_normalization": (
+        step_of,
+        TRANSFORMER,
+        (normalization, "layer_normalization", plain_layer_normalization),
+    ),
     "top_k": (search_of, GRU, (beam_search, "top_sums", plain_top_sums)),
 }
 
