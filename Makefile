@@ -6,7 +6,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 	--no-loadscope-reorder
 STUB = kerasnmt/zoo/__init__.pyi
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
-FAST = tests/layers tests/decoding tests/text tests/training/recipe
+FAST = tests/speed tests/layers tests/decoding tests/text tests/training/recipe
 
 # The installation and the stub need the environment, which one target makes at a time.
 .NOTPARALLEL:

@@ -33,7 +33,7 @@ import pytest
 from mutations import Mutation, find_mutations
 
 PROJECT = Path(__file__).parents[2]
-ROOMS = ("layers", "decoding", "models", "text", "data")
+ROOMS = ("speed", "layers", "decoding", "models", "text", "data")
 # A fault can cause an endless loop. Tests are stopped after this multiple of their usual time.
 MOST_TIMES = 5
 PYTEST = ["--exitfirst", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]

@@ -13,7 +13,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
-from kerasnmt.decoding.top_k import top_sums
+from kerasnmt.speed.top_k import top_sums
 
 
 def beam_search(

@@ -11,7 +11,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.paths import follow_paths
 from kerasnmt.decoding.random_numbers import uniforms
 from kerasnmt.decoding.search_options import SearchOptions
-from kerasnmt.decoding.top_k import top_k
+from kerasnmt.speed.top_k import top_k
 
 # Greatest `top_k` for which the blocks of `top_k` are faster than a search of whole rows.
 _BLOCKWISE = 1000

@@ -45,11 +45,7 @@ from kerasnmt.layers.decoders.readouts import (
     StateReadout,
 )
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
-from kerasnmt.layers.decoders.token_probability import (
-    Targets,
-    TokenProbability,
-    token_log_probability,
-)
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.bridges import (
     BackwardStateBridge,
@@ -89,6 +85,7 @@ from kerasnmt.layers.transformer.transformer_encoder import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+from kerasnmt.speed.log_probability import token_log_probability
 from kerasnmt.time_cache import TimeCache
 
 __all__ = [

@@ -17,7 +17,6 @@ from kerasnmt.layers.attention.scores import (
 )
 from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import NON_TRAINABLE, Composite, build_once
-from kerasnmt.layers.products import products
 from kerasnmt.nearest_name import unknown_name_message
 
 # Functions that make a score, by name, from the size of the query.
@@ -305,7 +304,7 @@ def weighted_sum(weights: Any, values: Any) -> Any:
     """
     weights = ops.cast(weights, values.dtype)
     if len(weights.shape) == 3:
-        return products(weights, values)
+        return ops.matmul(weights, values)
     # No `ops.matmul`: see "oneDNN" in tutorials/guides/facts.md.
     return ops.einsum("bn,bnd->bd", weights, values)
 

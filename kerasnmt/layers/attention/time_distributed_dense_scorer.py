@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention.scores import Score
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

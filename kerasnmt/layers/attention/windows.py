@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite, build_once
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:

@@ -8,7 +8,7 @@ from keras import ops
 
 from kerasnmt.layers.cells.state_dropout import mask_state
 from kerasnmt.layers.composite import Composite
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
-from kerasnmt.layers.decoders.after_loop import in_loop, with_gradients
 from kerasnmt.layers.decoders.attention_decoder_cell import AttentionDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.speed.after_loop import gradients_after_loop, in_loop
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -78,11 +78,15 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any]:
         """Make all steps of a given target; see `DecoderCell`."""
+        unroll = super().unroll
         if not self.value_names:
-            return super().unroll(loop, inputs, state, memory)
-        values = [memory[name] for name in self.value_names]
-        inputs = with_gradients(inputs, values, lambda: self._factors(output, weights, memory))
-        output, weights = super().unroll(loop, inputs, state, memory)
+            return unroll(loop, inputs, state, memory)
+        output, weights = gradients_after_loop(
+            lambda inputs: unroll(loop, inputs, state, memory),
+            inputs,
+            [memory[name] for name in self.value_names],
+            lambda output, weights: self._factors(output, weights, memory),
+        )
         return output, weights
 
     def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, Self
 
 from keras import ops
 
-from kerasnmt.layers.products import products
-
 IMPOSSIBLE = -1e9
 
 
@@ -90,7 +88,7 @@ def with_copies(
     """
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
     ids = ops.broadcast_to(words.ids[:, None, :], ops.shape(weights))
-    copied = products(weights, words.equal)
+    copied = ops.matmul(weights, words.equal)
     mixed = ops.take_along_axis(extended, ids, axis=-1)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
     # No column is written twice, because LiteRT would add the values. A later position of a word

@@ -7,7 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.cells.state_dropout import StateDropout
 from kerasnmt.layers.composite import Composite, build_once
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 class DecoderState(NamedTuple):

@@ -6,13 +6,9 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite
-from kerasnmt.layers.decoders.token_probability import (
-    Targets,
-    TokenProbability,
-    projected_log_probability,
-    token_log_probability,
-)
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
+from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.speed.log_probability import projected_log_probability, token_log_probability
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

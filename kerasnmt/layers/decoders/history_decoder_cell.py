@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.time_cache import TimeCache
 
 

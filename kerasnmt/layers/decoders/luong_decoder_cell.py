@@ -7,7 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.decoders.attention_decoder_cell import AttentionDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

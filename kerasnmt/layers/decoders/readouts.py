@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 class Readout(Composite, keras.layers.Layer):

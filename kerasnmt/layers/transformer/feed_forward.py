@@ -5,7 +5,7 @@ from typing import Any
 import keras
 
 from kerasnmt.layers.composite import Composite, build_once
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -10,7 +10,7 @@ from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.dropout import ByteDropout
-from kerasnmt.layers.products import on_rows
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite
+from kerasnmt.speed.layer_normalization import layer_normalization
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -38,29 +39,6 @@ class LayerNormalization(Composite, keras.layers.Layer):
         """Normalize `[..., units]` in float32 or float64. The result has the layer's dtype."""
         dtype = keras.backend.result_type(inputs.dtype, "float32")
         given = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
-        return ops.cast(_normalized(self.epsilon, training, *given), self.compute_dtype)
-
-
-def _normalized(epsilon: float, training: bool, *given: Any) -> Any:
-    """Normalize the first tensor, `[..., units]`. The others are gamma and beta."""
-
-    def normalized(inputs: Any, gamma: Any, beta: Any) -> tuple:
-        centered = inputs - ops.mean(inputs, axis=-1, keepdims=True)
-        inverse = ops.rsqrt(ops.mean(ops.square(centered), axis=-1, keepdims=True) + epsilon)
-        standard = centered * inverse
-
-        def gradient(*args: Any, upstream: Any = None) -> tuple:
-            if upstream is None:
-                (upstream,) = args
-            positions = tuple(range(len(inputs.shape) - 1))
-            of_gamma = ops.sum(upstream * standard, axis=positions)
-            of_beta = ops.sum(upstream, axis=positions)
-            upstream = upstream * gamma
-            along = ops.mean(upstream * standard, axis=-1, keepdims=True)
-            mean = ops.mean(upstream, axis=-1, keepdims=True)
-            return (upstream - standard * along - mean) * inverse, of_gamma, of_beta
-
-        return standard * gamma + beta, gradient
-
-    # An export would store a function for each custom gradient.
-    return ops.custom_gradient(normalized)(*given) if training else normalized(*given)[0]
+        # An export would store a function for each custom gradient.
+        normal = layer_normalization(self.epsilon, training, *given)
+        return ops.cast(normal, self.compute_dtype)

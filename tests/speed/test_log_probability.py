@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.layers import Targets, VocabularyProjection, token_log_probability
-from kerasnmt.layers.decoders.token_probability import projected_log_probability
+from kerasnmt.speed.log_probability import projected_log_probability
 
 
 def reference(logits, ids):

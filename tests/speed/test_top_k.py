@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding.pick import pick
-from kerasnmt.decoding.top_k import top_k, top_sums
+from kerasnmt.speed.top_k import pick, top_k, top_sums
 
 RNG = np.random.default_rng(0)
 
