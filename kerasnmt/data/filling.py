@@ -2,6 +2,9 @@
 
 import tensorflow as tf
 
+from kerasnmt.data.batch_options import BatchOptions
+from kerasnmt.data.buckets import growing_widths
+
 
 class Filling:
     """Padding of batches to a few shapes, because XLA compiles for each shape.
@@ -10,15 +13,14 @@ class Filling:
     batches of one width the same number of rows.
 
     Args:
-        widths: Widths, ascending. The last width is the maximum number of tokens of a text.
-        tokens_per_batch: Maximum number of positions of the widest side of a batch.
-        batch_size: Number of rows of a batch, or None to derive it from `tokens_per_batch`.
+        options: Options of the batches, with their size. The widths grow by 1/4 up to `max_length`.
     """
 
-    def __init__(self, widths: list[int], tokens_per_batch: int, batch_size: int | None) -> None:
+    def __init__(self, options: BatchOptions) -> None:
+        widths = growing_widths(options.max_length, 1, 4)
         # The narrowest batch of a width is one position wider than the previous width.
         narrowest = [widths[0], *(width + 1 for width in widths[:-1])]
-        rows = [batch_size or max(tokens_per_batch // width, 1) for width in narrowest]
+        rows = [options.batch_size or max(options.tokens_per_batch // w, 1) for w in narrowest]
         self.widths = tf.constant(widths)
         self.rows = tf.constant(rows)
 
