@@ -1,6 +1,7 @@
 """Batches of a recipe's data."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, count, islice, zip_longest
 from typing import Any, NamedTuple
 
@@ -8,16 +9,16 @@ import keras
 import tensorflow as tf
 from rich.console import Console
 
-from kerasnmt.data import BatchStatistics, Shards, batches, word_dropout
+from kerasnmt.data import BatchStatistics, Shards, word_dropout
+from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.batch_statistics import statistics_of
-from kerasnmt.data.batching import SEEDS_APART
+from kerasnmt.data.batching import SEEDS_APART, Examples, batches_of
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.callbacks.checkpoint import Place
 from kerasnmt.training.callbacks.training_progress import counting
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices
 from kerasnmt.training.lockstep import Batch, lockstep
-from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
 
 
@@ -55,12 +56,7 @@ class RecipeBatches:
         recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe.
         model: Model whose tokenizers turn the texts into ids.
-
-    Attributes:
-        readers: Number of processes that read their own data.
     """
-
-    readers = 1
 
     def __init__(self, recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> None:
         self.recipe = recipe
@@ -76,12 +72,13 @@ class RecipeBatches:
         """
         return self._training(seed=self.recipe.training.seed, first_epoch=first_epoch)
 
-    def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
+    def statistics(self, console: Console) -> EpochStatistics:
         """Return the statistics of an epoch of training, which is read once.
+
+        All processes of the training run call this method.
 
         Args:
             console: Console that shows the progress.
-            processes: The processes of the training run, which all call this method.
 
         Raises:
             ValueError: If there is no batch.
@@ -100,7 +97,7 @@ class RecipeBatches:
                 lengths=found.lengths,
             )
 
-        return processes.share(first)
+        return self.corpora.processes.share(first)
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterable:
         """Return the training batches of this process from a place on.
@@ -124,22 +121,24 @@ class RecipeBatches:
         Raises:
             ValueError: If there is no batch.
         """
-        dataset = self._batches(split, self.corpora.pairs[split], shuffle=False, cache=True)
+        examples = Examples(self.corpora.pairs[split], contexts=self.corpora.contexts.get(split))
+        dataset = self._batches(split, examples, shuffle=False, cache=True)
         count = self._statistics(dataset.as_numpy_iterator(), split).batches
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
 
     def _training(self, **options: Any) -> tf.data.Dataset:
         """Return the training batches that this process reads."""
-        training = self.recipe.training
-        streams = isinstance(self.corpora.own, Shards)
-        options["cache"] = training.cache and not streams
-        if training.subword_sampling is not None:
-            options |= {"cache": False, "subword_sampling": training.subword_sampling}
-        if training.guided_attention is not None:
-            options["alignments"] = self.corpora.alignments
-        if self.corpora.weights is not None:
-            options["sample_weight"] = self.corpora.weights
-        return self._batches("train", self.corpora.own, self.readers, **options)
+        training, corpora = self.recipe.training, self.corpora
+        examples = Examples(
+            corpora.own,
+            corpora.alignments if training.guided_attention is not None else None,
+            corpora.contexts.get("train"),
+            corpora.weights,
+        )
+        sampling, streams = training.subword_sampling, isinstance(corpora.own, Shards)
+        options["cache"] = training.cache and not streams and sampling is None
+        options["subword_sampling"] = sampling
+        return self._batches("train", examples, corpora.readers, **options)
 
     def _with_dropout(self, batches: tf.data.Dataset, first_batch: int) -> tf.data.Dataset:
         """Drop words of training batches. A model that copies is to copy them."""
@@ -153,31 +152,28 @@ class RecipeBatches:
             first_batch=first_batch,
         )
 
-    def _batches(self, split: str, pairs: Any, parts: int = 1, **options: Any) -> tf.data.Dataset:
-        """Return batches of pairs, with the sizes of the recipe divided by `parts`."""
-        training = self.recipe.training
-        try:
-            return batches(
-                pairs,
-                self.model.source_tokenizer,
-                self.model.target_tokenizer,
+    def _batches(
+        self, split: str, examples: Examples, parts: int = 1, **options: Any
+    ) -> tf.data.Dataset:
+        """Return batches of examples, with the sizes of the recipe divided by `parts`."""
+        training, model = self.recipe.training, self.model
+        with _named(split):
+            batch_options = BatchOptions(
                 tokens_per_batch=max((training.tokens_per_batch or 4096) // parts, 1),
                 batch_size=training.batch_size and training.batch_size // parts,
                 max_length=self.recipe.data.max_length,
                 few_shapes=training.few_shapes,
                 fill=keras.backend.backend() == "jax",
-                extended_vocabulary=self.model.copies,
-                contexts=self.corpora.contexts.get(split),
+                extended_vocabulary=model.copies,
                 **options,
             )
-        except ValueError as error:
-            raise ValueError(f"data.{split}: {error}") from error
+            return batches_of(
+                examples, model.source_tokenizer, model.target_tokenizer, batch_options
+            )
 
     def _statistics(self, batches: Iterable, split: str) -> BatchStatistics:
-        try:
+        with _named(split):
             return statistics_of(batches)
-        except ValueError as error:
-            raise ValueError(f"data.{split}: {error}") from error
 
 
 class ShardBatches(RecipeBatches):
@@ -190,24 +186,17 @@ class ShardBatches(RecipeBatches):
         recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe, with the shards of this process.
         model: Model whose tokenizers turn the texts into ids.
-        processes: The processes of the training run.
     """
 
-    def __init__(
-        self, recipe: Recipe, corpora: Corpora, model: Seq2Seq, processes: Processes
-    ) -> None:
-        super().__init__(recipe, corpora, model)
-        self.processes = processes
-        self.readers = processes.count
-
-    def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
+    def statistics(self, console: Console) -> EpochStatistics:
         """Return the statistics of an epoch of all processes."""
+        processes, readers = self.corpora.processes, self.corpora.readers
         pairs = sum(processes.gather(lambda: len(self.corpora.own)))
         counted = counting(console, "counting the batches", self._epoch(0), len(self.corpora.own))
         found = self._statistics(counted, "train")
         everyone = processes.gather(lambda: found)
         tokens = sum(one.source_tokens + one.target_tokens for one in everyone)
-        positions = self.readers * sum(
+        positions = readers * sum(
             rows * (source + target) * count
             for (rows, source, target), count in found.shapes.items()
         )
@@ -220,7 +209,7 @@ class ShardBatches(RecipeBatches):
             sum(one.sentences for one in everyone),
             found.batches,
             1 - tokens / positions,
-            self.readers,
+            readers,
             lengths,
         )
 
@@ -239,11 +228,26 @@ class ShardBatches(RecipeBatches):
             first = 0
 
     def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
-        training = self.recipe.training
+        training, processes = self.recipe.training, self.corpora.processes
         batches = self._with_dropout(
             self._training(seed=SEEDS_APART * training.seed + number),
-            first_batch=(number * self.readers + self.processes.index) << 32,
+            first_batch=(number * processes.count + processes.index) << 32,
         )
         if devices is not None:
             batches = devices.even(batches)
-        return lockstep(batches, self.processes, [training.seed, number])
+        return lockstep(batches, processes, [training.seed, number])
+
+
+def recipe_batches(recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> RecipeBatches:
+    """Return the batches of this process' shards, or of all data."""
+    kind = RecipeBatches if corpora.readers == 1 else ShardBatches
+    return kind(recipe, corpora, model)
+
+
+@contextmanager
+def _named(split: str) -> Iterator[None]:
+    """Name the key of the data in a `ValueError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"data.{split}: {error}") from error
