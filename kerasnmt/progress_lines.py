@@ -1,4 +1,4 @@
-"""Lines of progress, for a console that is not a terminal."""
+"""Lines on a console: messages, and progress if it is no terminal."""
 
 from datetime import timedelta
 from time import monotonic
@@ -6,6 +6,11 @@ from typing import Any
 
 # Seconds between two lines.
 _BETWEEN = 30.0
+
+
+def say(console: Any, message: str) -> None:
+    """Print a message unchanged, on one line."""
+    console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 class ProgressLines:

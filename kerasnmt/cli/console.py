@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from kerasnmt.progress_lines import ProgressLines
+from kerasnmt.progress_lines import say as say
 
 
 def progress_console() -> Console:
@@ -24,11 +25,6 @@ def progress_console() -> Console:
     if sys.stderr.isatty():
         return Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="replace"))
     return Console(stderr=True)
-
-
-def say(console: Console, message: str) -> None:
-    """Print a message unchanged, on one line."""
-    console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -47,6 +43,17 @@ def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[
         yield advance
 
 
+def in_chunks(
+    console: Console, what: str, batch_size: int, *columns: Sequence[Any] | None
+) -> Iterator[list[Any]]:
+    """Yield some columns, 16 batches at a time, with a progress bar. None stays None."""
+    size, total = 16 * batch_size, len(columns[0] or ())
+    with progress_bar(console, what, total) as advance:
+        for start in range(0, total, size):
+            yield [column and column[start : start + size] for column in columns]
+            advance(min(size, total - start))
+
+
 def translate_chunks(
     translator: Any,
     texts: Sequence[str],
@@ -55,19 +62,11 @@ def translate_chunks(
     console: Console,
 ) -> list[str]:
     """Translate texts with a progress bar."""
-    size = 16 * batch_size
-    translations: list[str] = []
-    with progress_bar(console, "translating", len(texts)) as advance:
-        for start in range(0, len(texts), size):
-            found = translator.best(
-                texts[start : start + size],
-                contexts=contexts and contexts[start : start + size],
-                batch_size=batch_size,
-                first_number=start + 1,
-            )
-            translations += [translation for translation, _ in found]
-            advance(len(found))
-    return translations
+    done: list[str] = []
+    for some, given in in_chunks(console, "translating", batch_size, texts, contexts):
+        options = {"batch_size": batch_size, "first_number": len(done) + 1}
+        done += [answer for answer, _ in translator.best(some, contexts=given, **options)]
+    return done
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:

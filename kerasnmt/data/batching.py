@@ -172,14 +172,7 @@ def batches(
 
 
 class Examples(NamedTuple):
-    """Pairs and what belongs to each pair, in the forms of `batches`.
-
-    Attributes:
-        pairs: Result of `as_pairs`.
-        alignments: Links of each pair, or None.
-        contexts: Context of each pair, or None.
-        sample_weight: Weight of each pair, or None.
-    """
+    """Pairs from `as_pairs`, and what belongs to each pair; see the arguments of `batches`."""
 
     pairs: tf.data.Dataset | Shards
     alignments: Sequence[Iterable[tuple[int, int]]] | None = None
@@ -368,12 +361,9 @@ def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str])
     if not isinstance(contexts, tf.data.Dataset):
         contexts = tf.constant(as_texts("contexts", contexts), tf.string)
         contexts = tf.data.Dataset.from_tensor_slices(contexts)
-    counts = int(pairs.cardinality()), int(contexts.cardinality())
-    if min(counts) >= 0 and counts[0] != counts[1]:
-        raise ValueError(
-            "Expected as many contexts as pairs. "
-            f"Received: {counts[1]} contexts, {counts[0]} pairs."
-        )
+    count = int(contexts.cardinality())
+    if min(count, int(pairs.cardinality())) >= 0:
+        check_count("contexts", count, pairs)
     return contexts
 
 

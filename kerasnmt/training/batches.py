@@ -1,15 +1,15 @@
 """Batches of a recipe's data."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count, islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import keras
 import tensorflow as tf
 from rich.console import Console
 
-from kerasnmt.data import BatchStatistics, Shards, word_dropout
+from kerasnmt.data import BatchStatistics, Shards, describe_batches, word_dropout
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.batch_statistics import statistics_of
 from kerasnmt.data.batching import SEEDS_APART, Examples, batches_of
@@ -43,6 +43,22 @@ class EpochStatistics(NamedTuple):
     readers: int = 1
     lengths: dict[str, list[int]] = {}  # noqa: RUF012
 
+    @classmethod
+    def of(cls, pairs: int, counted: Sequence[BatchStatistics]) -> Self:
+        """Return the statistics of the batches of all readers, which have the same shapes."""
+        tokens = sum(one.source_tokens + one.target_tokens for one in counted)
+        positions = len(counted) * sum(
+            rows * (source + target) * count
+            for (rows, source, target), count in counted[0].shapes.items()
+        )
+        lengths = {
+            side: [*map(sum, zip_longest(*(one.lengths[side] for one in counted), fillvalue=0))]
+            for side in counted[0].lengths
+        }
+        sentences = sum(one.sentences for one in counted)
+        padding_share = 1 - tokens / positions
+        return cls(pairs, sentences, counted[0].batches, padding_share, len(counted), lengths)
+
 
 class RecipeBatches:
     """Batches of ids from a recipe's corpora, for one model.
@@ -63,14 +79,28 @@ class RecipeBatches:
         self.corpora = corpora
         self.model = model
 
-    def training(self, first_epoch: int | None = None) -> tf.data.Dataset:
-        """Return the batches of the training data.
+    def training(self, **options: Any) -> tf.data.Dataset:
+        """Return the training batches that this process reads.
 
         Args:
-            first_epoch: Number of the first epoch of an infinite dataset, or None for one epoch, in
-                another order in each pass.
+            **options: Fields of `BatchOptions`, such as `first_epoch`, the first epoch of an
+                infinite dataset. By default, there is one epoch, and the seed is the recipe's.
         """
-        return self._training(seed=self.recipe.training.seed, first_epoch=first_epoch)
+        training, corpora = self.recipe.training, self.corpora
+        examples = Examples(
+            corpora.own,
+            corpora.alignments if training.guided_attention is not None else None,
+            corpora.contexts.get("train"),
+            corpora.weights,
+        )
+        streams, sampling = isinstance(corpora.own, Shards), training.subword_sampling
+        options = {
+            "seed": training.seed,
+            "cache": training.cache and not streams and sampling is None,
+            "subword_sampling": sampling,
+            **options,
+        }
+        return self._batches("train", examples, corpora.readers, **options)
 
     def statistics(self, console: Console) -> EpochStatistics:
         """Return the statistics of an epoch of training, which is read once.
@@ -85,17 +115,8 @@ class RecipeBatches:
         """
 
         def first() -> EpochStatistics:
-            pairs = len(self.corpora.own)
-            batches = self.training().as_numpy_iterator()
-            counted = counting(console, "counting the batches", batches, pairs)
-            found = self._statistics(counted, "train")
-            return EpochStatistics(
-                pairs,
-                found.sentences,
-                found.batches,
-                found.padding_share,
-                lengths=found.lengths,
-            )
+            counted = self._counted(console, self.training().as_numpy_iterator())
+            return EpochStatistics.of(len(self.corpora.own), [counted])
 
         return self.corpora.processes.share(first)
 
@@ -123,22 +144,9 @@ class RecipeBatches:
         """
         examples = Examples(self.corpora.pairs[split], contexts=self.corpora.contexts.get(split))
         dataset = self._batches(split, examples, shuffle=False, cache=True)
-        count = self._statistics(dataset.as_numpy_iterator(), split).batches
+        with _named(split):
+            count = describe_batches(dataset).batches
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
-
-    def _training(self, **options: Any) -> tf.data.Dataset:
-        """Return the training batches that this process reads."""
-        training, corpora = self.recipe.training, self.corpora
-        examples = Examples(
-            corpora.own,
-            corpora.alignments if training.guided_attention is not None else None,
-            corpora.contexts.get("train"),
-            corpora.weights,
-        )
-        sampling, streams = training.subword_sampling, isinstance(corpora.own, Shards)
-        options["cache"] = training.cache and not streams and sampling is None
-        options["subword_sampling"] = sampling
-        return self._batches("train", examples, corpora.readers, **options)
 
     def _with_dropout(self, batches: tf.data.Dataset, first_batch: int) -> tf.data.Dataset:
         """Drop words of training batches. A model that copies is to copy them."""
@@ -171,9 +179,12 @@ class RecipeBatches:
                 examples, model.source_tokenizer, model.target_tokenizer, batch_options
             )
 
-    def _statistics(self, batches: Iterable, split: str) -> BatchStatistics:
-        with _named(split):
-            return statistics_of(batches)
+    def _counted(self, console: Console, batches: Iterator[Batch]) -> BatchStatistics:
+        """Count the training batches that this process reads."""
+        with _named("train"):
+            return statistics_of(
+                counting(console, "counting the batches", batches, len(self.corpora.own))
+            )
 
 
 class ShardBatches(RecipeBatches):
@@ -190,28 +201,10 @@ class ShardBatches(RecipeBatches):
 
     def statistics(self, console: Console) -> EpochStatistics:
         """Return the statistics of an epoch of all processes."""
-        processes, readers = self.corpora.processes, self.corpora.readers
+        processes = self.corpora.processes
         pairs = sum(processes.gather(lambda: len(self.corpora.own)))
-        counted = counting(console, "counting the batches", self._epoch(0), len(self.corpora.own))
-        found = self._statistics(counted, "train")
-        everyone = processes.gather(lambda: found)
-        tokens = sum(one.source_tokens + one.target_tokens for one in everyone)
-        positions = readers * sum(
-            rows * (source + target) * count
-            for (rows, source, target), count in found.shapes.items()
-        )
-        lengths = {
-            side: [*map(sum, zip_longest(*(one.lengths[side] for one in everyone), fillvalue=0))]
-            for side in found.lengths
-        }
-        return EpochStatistics(
-            pairs,
-            sum(one.sentences for one in everyone),
-            found.batches,
-            1 - tokens / positions,
-            readers,
-            lengths,
-        )
+        counted = self._counted(console, self._epoch(0))
+        return EpochStatistics.of(pairs, processes.gather(lambda: counted))
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
         """Yield the batches of this process from a place on, without an end.
@@ -230,18 +223,12 @@ class ShardBatches(RecipeBatches):
     def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
         training, processes = self.recipe.training, self.corpora.processes
         batches = self._with_dropout(
-            self._training(seed=SEEDS_APART * training.seed + number),
+            self.training(seed=SEEDS_APART * training.seed + number),
             first_batch=(number * processes.count + processes.index) << 32,
         )
         if devices is not None:
             batches = devices.even(batches)
         return lockstep(batches, processes, [training.seed, number])
-
-
-def recipe_batches(recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> RecipeBatches:
-    """Return the batches of this process' shards, or of all data."""
-    kind = RecipeBatches if corpora.readers == 1 else ShardBatches
-    return kind(recipe, corpora, model)
 
 
 @contextmanager

@@ -7,8 +7,9 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.models import Seq2Seq
+from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
-from kerasnmt.training.batches import EpochStatistics, RecipeBatches, recipe_batches
+from kerasnmt.training.batches import EpochStatistics, RecipeBatches, ShardBatches
 from kerasnmt.training.checks import (
     check_abilities,
     check_batch_size,
@@ -20,7 +21,7 @@ from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices, precision, training_devices
 from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
-from kerasnmt.training.starts import NewStart, say
+from kerasnmt.training.starts import NewStart
 from kerasnmt.zoo import get_model
 
 
@@ -35,7 +36,6 @@ class Prepared:
         devices: Devices of training.
         statistics: Statistics of an epoch.
         validation: Batches of the validation data.
-        shared_validation: The part of `validation` that this process needs for `fit`.
     """
 
     start: NewStart
@@ -44,7 +44,6 @@ class Prepared:
     devices: Devices
     statistics: EpochStatistics
     validation: tf.data.Dataset
-    shared_validation: tf.data.Dataset
 
     @property
     def recipe(self) -> Recipe:
@@ -102,15 +101,15 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         check_same_shapes(model, trained.weights)
         with devices.scope():
             model.set_weights(trained.weights)
-    batches = recipe_batches(recipe, corpora, model)
+    own_shards = corpora.readers > 1
+    batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with recipe.named_in_errors():
         check_warmup(recipe, statistics.pairs)
     with console.status("counting the batches"):
         validation = batches.held_out("validation")
     say(console, _description(recipe.model.name, model, statistics))
-    shared = devices.share(validation)
-    return Prepared(start, batches, read.tokenizers, devices, statistics, validation, shared)
+    return Prepared(start, batches, read.tokenizers, devices, statistics, validation)
 
 
 def _description(name: str, model: Seq2Seq, statistics: EpochStatistics) -> str:

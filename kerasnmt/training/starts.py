@@ -9,6 +9,7 @@ from rich.console import Console
 
 from kerasnmt.data import Shards
 from kerasnmt.models import Preset, Seq2Seq, load_model
+from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.batches import EpochStatistics
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
@@ -68,12 +69,13 @@ class NewStart:
     run: RunFolder
     console: Console
 
-    def check(self) -> None:
-        """Raise a `ValueError` if the run cannot start in its folder."""
-        self.run.check_unused()
+    def check(self) -> dict[str, Any] | None:
+        """Check that the run can start in its folder, and return its results if it is done.
 
-    def results(self) -> dict[str, Any] | None:
-        """Return the results if there is nothing left to train, or None."""
+        Raises:
+            ValueError: If it cannot.
+        """
+        self.run.check_unused()
         return None
 
     def trained(self) -> Trained | None:
@@ -83,12 +85,8 @@ class NewStart:
     def check_model(self, model: Seq2Seq) -> None:
         """Raise a `ValueError` if the model cannot have the first weights."""
 
-    def check_data(self, corpora: Corpora) -> None:
-        """Raise a `ValueError` if the data has changed."""
-
     def read(self, corpora: Corpora, trained: Trained | None) -> Readings:
-        """Check the data, and return what the first process reads for all processes."""
-        self.check_data(corpora)
+        """Return what the first process reads for all processes."""
         return Readings(
             self._bleu_tokenizer(corpora),
             trained.tokenizers if trained else self.tokenizers(corpora),
@@ -185,18 +183,16 @@ class PresetStart(NewStart):
 class ResumedStart(NewStart):
     """Start of a run that was interrupted in the same folder."""
 
-    def check(self) -> None:
+    def check(self) -> dict[str, Any] | None:
         """Raise a `ValueError` if there is no run, or a run with another recipe."""
         self.run.check_resumable()
         check_same_recipe(self.run, self.recipe)
-
-    def results(self) -> dict[str, Any] | None:
-        """Return the results of a run that is done."""
         return self.run.final_results(self.recipe.training.epochs)
 
-    def check_data(self, corpora: Corpora) -> None:
-        """Raise a `ValueError` if the data has changed."""
+    def read(self, corpora: Corpora, trained: Trained | None) -> Readings:
+        """Raise a `ValueError` if the data has changed; see `NewStart`."""
         check_same_files(self.run, corpora)
+        return super().read(corpora, trained)
 
     def bleu_tokenizer(self, references: Sequence[str]) -> str:
         """Return the tokenizer for BLEU of the run, so that the scores of all epochs compare."""
@@ -226,8 +222,3 @@ class ResumedStart(NewStart):
     def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:
         """Restore the model from the latest checkpoint, and return its place."""
         return checkpoint.restore(model)
-
-
-def say(console: Console, message: str) -> None:
-    """Print a message unchanged, in one line."""
-    console.print(message, markup=False, highlight=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 from kerasnmt.backends import need_text_backend
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.preset_folders import preset_folder
+from kerasnmt.progress_lines import say
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
@@ -25,7 +26,7 @@ from kerasnmt.training.run_callbacks import RunCallbacks
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.schedules import learning_rate_schedule
 from kerasnmt.training.scoring import translation_scores
-from kerasnmt.training.starts import FurtherStart, NewStart, PresetStart, ResumedStart, say
+from kerasnmt.training.starts import FurtherStart, NewStart, PresetStart, ResumedStart
 from kerasnmt.zoo import get_preset
 
 
@@ -96,12 +97,11 @@ def train(
         run, console = RunFolder(output), console or Console(quiet=True)
         start = _start(recipe, run, console, resume, init_from)
 
-        def earlier_results() -> dict[str, Any] | None:
+        def check() -> dict[str, Any] | None:
             stack.enter_context(run.locked())
-            start.check()
-            return start.results()
+            return start.check()
 
-        if (results := processes.share(earlier_results)) is not None:
+        if (results := processes.share(check)) is not None:
             say(console, f"{run.path}: training is done, there is nothing to resume")
             return results
         prepared = prepare(start, processes)
@@ -224,7 +224,7 @@ def _fit(
         prepared.model.fit(
             batches,
             steps_per_epoch=steps - place.batch,
-            validation_data=prepared.shared_validation,
+            validation_data=devices.share(prepared.validation),
             epochs=epochs,
             initial_epoch=place.epoch,
             shuffle=False,
@@ -246,9 +246,8 @@ def average(run: RunCallbacks) -> dict[str, Any] | None:
     with working(prepared.start.console, "averaging the last epochs"):
         with prepared.devices.scope():
             epochs = run.checkpoint.average(prepared.model)
-            losses = prepared.model.evaluate(
-                prepared.shared_validation, verbose=0, return_dict=True
-            )
+            validation = prepared.devices.share(prepared.validation)
+            losses = prepared.model.evaluate(validation, verbose=0, return_dict=True)
         logs = {f"val_{name}": value for name, value in losses.items()}
         kept = prepared.processes.share(lambda: run.offer(logs))
         return {"epochs": epochs, **logs, "kept": kept}
