@@ -4,15 +4,13 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
 
-from kerasnmt.progress_lines import ProgressLines
+from kerasnmt.progress_lines import progress_bar
 from kerasnmt.progress_lines import say as say
 
 
@@ -25,22 +23,6 @@ def progress_console() -> Console:
     if sys.stderr.isatty():
         return Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="replace"))
     return Console(stderr=True)
-
-
-@contextmanager
-def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar, or lines if this is no terminal, and yield a function that advances it."""
-    lines, done = ProgressLines(console, what, total), 0
-
-    def advance(more: int) -> None:
-        nonlocal done
-        done += more
-        progress.advance(task, more)
-        lines.update(done)
-
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(what, total=total)
-        yield advance
 
 
 def in_chunks(

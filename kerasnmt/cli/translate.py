@@ -8,12 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import (
-    SearchChanges,
-    ServerModel,
-    connect_translator,
-    load_translator,
-)
+from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
 from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, WithRuns
 from kerasnmt.cli.requests import RequestFiles, check_fields
 from kerasnmt.cli.tokens import token_kinds
@@ -184,11 +179,7 @@ def _named_files(fields: list[str]) -> dict[str, Path]:
 
 
 def _server_model(
-    place: str | None,
-    url: str | None,
-    name: str | None,
-    version: int | None,
-    timeout: float | None,
+    place: str | None, url: str | None, name: str | None, version: int | None, timeout: float | None
 ) -> ServerModel | None:
     """Return the model on a server, or None if the model is at a local place."""
     if (place is None) == (url is None):

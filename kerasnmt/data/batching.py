@@ -10,7 +10,7 @@ from kerasnmt.columns import as_texts, as_weights, without_surrogates
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.buckets import Buckets
-from kerasnmt.data.filling import Filling
+from kerasnmt.data.filling import fill
 from kerasnmt.data.shards import Shards
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows
@@ -232,7 +232,7 @@ def batches_of(
             ids = ids.map(partial(_with_alignments, codec), tf.data.AUTOTUNE)
         windows = buckets.batches(ids)
         if options.fill:
-            windows = windows.map(Filling(options).fill)
+            windows = windows.map(partial(fill, options))
         windows = windows.map(partial(_for_fit, codec.target_tokenizer.vocabulary_size))
         if options.shuffle:
             # Shuffle the batches too: within a window they are sorted, and the remainders of the
@@ -372,9 +372,8 @@ def as_pairs(
 ) -> tf.data.Dataset | Shards:
     """Return pairs in one of the forms of `batches` as a dataset, or `Shards` as they are."""
     text = tf.TensorSpec([], tf.string)
-    if isinstance(pairs, Shards):
-        return pairs
-    if isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text):
+    is_dataset = isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text)
+    if is_dataset or isinstance(pairs, Shards):
         return pairs
     if callable(pairs):
         return _generated(lambda: rows(pairs(), source_key, target_key))
