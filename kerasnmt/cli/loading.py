@@ -288,10 +288,10 @@ def load_translator(
     directory = Path(place)
     found = find_runtime(directory)
     if found is None:
-        marks = " or a ".join(runtime.mark for runtime in runtimes())
+        *marks, last = (f"a {runtime.mark}" for runtime in runtimes())
         raise ValueError(
-            "Expected the folder of a run, with a model.keras, or the folder of an export, with a "
-            f"{marks}, or a preset. Received: {place}{no_model(place)}"
+            "Expected the folder of a run, with a model.keras, or the folder of an export, with "
+            f"{', '.join(marks)} or {last}, or a preset. Received: {place}{no_model(place)}"
         )
     beam_size = changes.beam_size
     if changes.others or changes.search:
