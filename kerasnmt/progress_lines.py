@@ -1,11 +1,20 @@
-"""Lines of progress, for a console that is not a terminal."""
+"""Lines on a console: messages, and progress if it is no terminal."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from time import monotonic
-from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
 
 # Seconds between two lines.
 _BETWEEN = 30.0
+
+
+def say(console: Console, message: str) -> None:
+    """Print a message unchanged, on one line."""
+    console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 class ProgressLines:
@@ -20,7 +29,7 @@ class ProgressLines:
         done: Number of steps that were done before.
     """
 
-    def __init__(self, console: Any, what: str, total: int, done: int = 0) -> None:
+    def __init__(self, console: Console, what: str, total: int, done: int = 0) -> None:
         self.console = console
         self.what = what
         self.total = total
@@ -47,3 +56,19 @@ class ProgressLines:
             state,
         ]
         self.console.print("  ".join(filter(None, parts)), highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar, or lines if this is no terminal, and yield a function that advances it."""
+    lines, done = ProgressLines(console, what, total), 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress.advance(task, more)
+        lines.update(done)
+
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        yield advance

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kerasnmt.cli.console import progress_bar, progress_console
+from kerasnmt.cli.console import in_chunks, progress_console
 from kerasnmt.cli.loading import load_run_translator
 from kerasnmt.cli.options import Context, Trained
 from kerasnmt.cli.quiet import load_tensorflow
@@ -49,20 +49,11 @@ def align(
         translator = load_run_translator(run)
     check_fields(translator.fields, text_fields(context))
     links = []
-    size = 16 * batch_size
-    with progress_bar(console, "aligning", len(sources)) as advance:
-        for start in range(0, len(sources), size):
-            chunk = slice(start, start + size)
-            found = translator.align(
-                sources[chunk],
-                targets[chunk],
-                contexts=contexts and contexts[chunk],
-                batch_size=batch_size,
-            )
-            for pairs in found:
-                print(format_pharaoh(pairs))
-            links += found
-            advance(len(found))
+    for *pairs, some in in_chunks(console, "aligning", batch_size, sources, targets, contexts):
+        found = translator.align(*pairs, contexts=some, batch_size=batch_size)
+        for one in found:
+            print(format_pharaoh(one))
+        links += found
     if gold is not None:
         rate = alignment_error_rate(links, *zip(*truth, strict=True))
         console.print(

@@ -9,7 +9,7 @@ import typer
 from kerasnmt.cli.loading import is_trained, load_run, load_run_translator, load_translator
 from kerasnmt.cli.options import Context, Model
 from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
-from kerasnmt.cli.tokens import token_kind
+from kerasnmt.cli.tokens import token_kinds
 
 _PAGES = (".html", ".htm")
 
@@ -52,26 +52,21 @@ def attention(
             f"{', '.join(f'text={text!r}' for text in texts)}, --target {target!r}"
         )
     contexts = read_contexts(context, len(texts))
-    given = text_fields(context)
     if is_page:
         if pieces:
             raise ValueError("Expected no --pieces for a page, which shows words and pieces.")
-        _write_page(model, texts, contexts, given, target, output)
+        _write_page(model, texts, contexts, target, output)
         return
     (text,) = texts
     if target is None:
         translator = load_translator(model)
-        check_fields(translator.fields, given)
+        check_fields(translator.fields, text_fields(contexts))
         (attended,) = translator.attention([text], contexts=contexts)
         ((target, _),) = translator.best_as_a_whole([text], contexts=contexts)
-        sides = (
-            ("source", text, attended.source_tokens),
-            ("target", target, attended.target_tokens),
-        )
-        kinds = [token_kind(translator.description, *side) for side in sides]
+        kinds = token_kinds(translator.description, text, target, attended)
     else:
         translator = load_run_translator(model)
-        check_fields(translator.fields, given)
+        check_fields(translator.fields, text_fields(contexts))
         (attended,) = translator.forced_attention([text], [target], contexts=contexts)
         kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
     if not attended.target_tokens:
@@ -105,7 +100,6 @@ def _write_page(
     model: str,
     texts: list[str],
     contexts: list[str] | None,
-    given: tuple[str, ...],
     target: str | None,
     output: Path,
 ) -> None:
@@ -113,11 +107,11 @@ def _write_page(
     from kerasnmt.viz import attention_page
 
     if target is not None or is_trained(model):
-        sentences = _inspections(model, texts, contexts, given, target)
+        sentences = _inspections(model, texts, contexts, target)
         targets = [sentence.text for sentence in sentences]
     else:
         translator = load_translator(model)
-        check_fields(translator.fields, given)
+        check_fields(translator.fields, text_fields(contexts))
         sentences = translator.attention(texts, contexts=contexts)
         targets = [best for best, _ in translator.best_as_a_whole(texts, contexts=contexts)]
         for text, sentence in zip(texts, sentences, strict=True):
@@ -136,7 +130,6 @@ def _inspections(
     model: str,
     texts: list[str],
     contexts: list[str] | None,
-    given: tuple[str, ...],
     target: str | None,
 ) -> list[Any]:
     """Return what the model thinks of its own translations, or of a given one."""
@@ -145,7 +138,7 @@ def _inspections(
 
     task: Any = task_of(loaded, **options)
     explorer = Explorer(task)
-    check_fields(explorer.task.fields, given)
+    check_fields(explorer.task.fields, text_fields(contexts))
     inspections = []
     for place, text in enumerate(texts):
         request = {"text": text} if contexts is None else {"text": text, "context": contexts[place]}

@@ -4,15 +4,14 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
 
-from kerasnmt.progress_lines import ProgressLines
+from kerasnmt.progress_lines import progress_bar
+from kerasnmt.progress_lines import say as say
 
 
 def progress_console() -> Console:
@@ -26,25 +25,15 @@ def progress_console() -> Console:
     return Console(stderr=True)
 
 
-def say(console: Console, message: str) -> None:
-    """Print a message unchanged, on one line."""
-    console.print(message, highlight=False, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def progress_bar(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar, or lines if this is no terminal, and yield a function that advances it."""
-    lines, done = ProgressLines(console, what, total), 0
-
-    def advance(more: int) -> None:
-        nonlocal done
-        done += more
-        progress.advance(task, more)
-        lines.update(done)
-
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(what, total=total)
-        yield advance
+def in_chunks(
+    console: Console, what: str, batch_size: int, *columns: Sequence[Any] | None
+) -> Iterator[list[Any]]:
+    """Yield some columns, 16 batches at a time, with a progress bar. None stays None."""
+    size, total = 16 * batch_size, len(columns[0] or ())
+    with progress_bar(console, what, total) as advance:
+        for start in range(0, total, size):
+            yield [column and column[start : start + size] for column in columns]
+            advance(min(size, total - start))
 
 
 def translate_chunks(
@@ -55,19 +44,11 @@ def translate_chunks(
     console: Console,
 ) -> list[str]:
     """Translate texts with a progress bar."""
-    size = 16 * batch_size
-    translations: list[str] = []
-    with progress_bar(console, "translating", len(texts)) as advance:
-        for start in range(0, len(texts), size):
-            found = translator.best(
-                texts[start : start + size],
-                contexts=contexts and contexts[start : start + size],
-                batch_size=batch_size,
-                first_number=start + 1,
-            )
-            translations += [translation for translation, _ in found]
-            advance(len(found))
-    return translations
+    done: list[str] = []
+    for some, given in in_chunks(console, "translating", batch_size, texts, contexts):
+        options = {"batch_size": batch_size, "first_number": len(done) + 1}
+        done += [answer for answer, _ in translator.best(some, contexts=given, **options)]
+    return done
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:

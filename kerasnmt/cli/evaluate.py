@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
-from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.loading import SearchChanges, load_translator
 from kerasnmt.cli.options import (
     BeamSize,
     Columns,
@@ -78,7 +78,7 @@ def evaluate(
     tokenize = bleu_tokenizer(references, tokenize)
     console = progress_console()
     with console.status("loading the model"):
-        translators = [load_translator(model, beam_size, others=with_run, search=search)]
+        translators = [load_translator(model, SearchChanges(beam_size, search, with_run))]
         if baseline is not None:
             translators.append(load_translator(baseline))
     for translator in translators:

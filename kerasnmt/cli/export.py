@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import check_exportable, load_run
+from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
 
@@ -52,7 +52,8 @@ def export(
     check_exportable(run)
     with progress_console().status("exporting"):
         translates = target.only_translates
-        model, options = load_run(run, with_run, search, beam_size=beam_size, translates=translates)
+        changes = SearchChanges(beam_size, search, with_run)
+        model, options = load_run(run, changes, translates=translates)
         if translates and options.pop("split_sentences", False):
             print(
                 f"warning: exports for {target.title} do not split texts into sentences, as {run} "

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
@@ -11,21 +11,47 @@ from kerasnmt.nearest_name import nearest_name
 from kerasnmt.preset_folders import CONFIG, METADATA, preset_folder, shipped_presets
 
 
+class SearchChanges(NamedTuple):
+    """Changes to the search of a run or a preset.
+
+    Attributes:
+        beam_size: Beam size instead of the recipe's.
+        search: Changes to the search options, such as `no_repeat_ngram=3`.
+        others: Further runs or presets, whose models form an ensemble with the first model.
+    """
+
+    beam_size: int | None = None
+    search: Sequence[str] | None = None
+    others: Sequence[str | Path] | None = None
+
+
+class ServerModel(NamedTuple):
+    """Model on a server.
+
+    Attributes:
+        url: URL of the server: `http://host:port`, `https://…`, or `grpc://host:port`.
+        name: Name of the model on the server.
+        version: Version of the model, or None for the server's choice.
+        timeout: Seconds to wait for each answer, or None for 60 seconds.
+    """
+
+    url: str
+    name: str
+    version: int | None = None
+    timeout: float | None = None
+
+
+_UNCHANGED = SearchChanges()
+
+
 def load_run(
-    place: str | Path,
-    others: Sequence[str | Path] | None = None,
-    search: Sequence[str] | None = None,
-    *,
-    beam_size: int | None = None,
-    translates: bool = True,
+    place: str | Path, changes: SearchChanges = _UNCHANGED, *, translates: bool = True
 ) -> tuple[Any, dict[str, Any]]:
     """Load the model of a run or a preset, or an ensemble of several.
 
     Args:
         place: Folder that `kerasnmt train` wrote, or the folder, the name or the URI of a preset.
-        others: Further runs or presets, whose models form an ensemble with the first model.
-        search: Changes to the search options, such as `beam_size=8`.
-        beam_size: Beam size instead of the recipe's.
+        changes: Changes to the search.
         translates: Whether the model must translate. If False, it may also caption images or answer
             questions.
 
@@ -38,6 +64,7 @@ def load_run(
             models do not fit together; if a search option is unknown, out of range or given twice;
             or if search options are given for a model that does not search.
     """
+    beam_size, search, others = changes
     for option in search or []:
         if beam_size is not None and option.startswith("beam_size="):
             raise ValueError(
@@ -213,7 +240,7 @@ def load_run_translator(place: str | Path, others: Sequence[str | Path] | None =
 
     Args:
         place: See `load_run`.
-        others: See `load_run`.
+        others: Further runs or presets, for an ensemble.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
@@ -221,7 +248,7 @@ def load_run_translator(place: str | Path, others: Sequence[str | Path] | None =
     Raises:
         ValueError: See `load_run`.
     """
-    model, _ = load_run(place, others)
+    model, _ = load_run(place, SearchChanges(others=others))
     from kerasnmt.tasks import Translator, task_of
 
     return Translator(task_of(model))
@@ -229,10 +256,8 @@ def load_run_translator(place: str | Path, others: Sequence[str | Path] | None =
 
 def load_translator(
     place: str | Path,
-    beam_size: int | None = None,
+    changes: SearchChanges = _UNCHANGED,
     *,
-    others: Sequence[str | Path] | None = None,
-    search: Sequence[str] | None = None,
     translates: bool = True,
     warns: bool = False,
 ) -> Any:
@@ -240,9 +265,7 @@ def load_translator(
 
     Args:
         place: Run or preset (see `load_run`), or export of any runtime.
-        beam_size: Beam size instead of the recipe's. The beam size of an export is fixed.
-        others: Not for exports; see `load_run`.
-        search: Not for exports; see `load_run`.
+        changes: Changes to the search. An export has its own search, so only its beam size fits.
         translates: See `load_run`.
         warns: Whether the translator of a preset, with its own search options, warns of texts with
             a low score.
@@ -255,28 +278,34 @@ def load_translator(
             but must; or if the beam size differs from the beam size of an export.
     """
     if is_trained(place):
-        model, options = load_run(place, others, search, beam_size=beam_size, translates=translates)
+        model, options = load_run(place, changes, translates=translates)
         from kerasnmt.tasks import Translator, task_of
 
-        as_scored = warns and not (others or search or beam_size)
-        low_score = _trained(place).low_score if as_scored else None
+        low_score = _trained(place).low_score if warns and not any(changes) else None
         return Translator(task_of(model, **options), low_score)
     from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
 
     directory = Path(place)
     found = find_runtime(directory)
     if found is None:
-        marks = " or a ".join(runtime.mark for runtime in runtimes())
+        *marks, last = (f"a {runtime.mark}" for runtime in runtimes())
         raise ValueError(
-            "Expected the folder of a run, with a model.keras, or the folder of an export, with a "
-            f"{marks}, or a preset. Received: {place}{no_model(place)}"
+            "Expected the folder of a run, with a model.keras, or the folder of an export, with "
+            f"{', '.join(marks)} or {last}, or a preset. Received: {place}{no_model(place)}"
         )
-    if others or search:
+    beam_size = changes.beam_size
+    if changes.others or changes.search:
         raise ValueError(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "
             f"Received: {directory}, an export."
         )
-    translator = _load_export(*found)
+    runtime, export = found
+    if runtime.needs_tensorflow:
+        load_tensorflow()
+    with without_talk():
+        from kerasnmt.tasks import Translator
+
+        translator = Translator(runtime.load(export))
     if translates and "text" not in translator.fields:
         raise ValueError(
             f"{directory}: expected an export that translates. Received: an export that reads "
@@ -295,26 +324,8 @@ def load_translator(
     return translator
 
 
-def _load_export(runtime: Any, export: Path) -> Any:
-    """Load an export, without TensorFlow if its runtime does not need it."""
-    if runtime.needs_tensorflow:
-        load_tensorflow()
-    with without_talk():
-        from kerasnmt.tasks import Translator
-
-        return Translator(runtime.load(export))
-
-
-def connect_translator(
-    server: str, model: str, version: int | None = None, timeout: float = 60.0
-) -> Any:
+def connect_translator(model: ServerModel) -> Any:
     """Connect to a model on a server, for translation.
-
-    Args:
-        server: URL of the server: `http://host:port`, `https://…`, or `grpc://host:port`.
-        model: Name of the model on the server.
-        version: Version of the model, or None for the server's choice.
-        timeout: Seconds to wait for each answer.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
@@ -324,7 +335,7 @@ def connect_translator(
         ModuleNotFoundError: If the package for gRPC is not installed.
         TransientError: If the server does not answer.
     """
-    url = urlsplit(server)
+    url = urlsplit(model.url)
     if url.scheme in ("http", "https") and url.netloc:
         from kerasnmt.serving import RestClient
 
@@ -337,8 +348,9 @@ def connect_translator(
     else:
         raise ValueError(
             "Expected --server http://host:port, https://host:port or grpc://host:port. "
-            f"Received: --server {server}"
+            f"Received: --server {model.url}"
         )
     from kerasnmt.tasks import Translator
 
-    return Translator(client(server, model, version, timeout=timeout))
+    timeout = 60.0 if model.timeout is None else model.timeout
+    return Translator(client(model.url, model.name, model.version, timeout=timeout))

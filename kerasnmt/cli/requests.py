@@ -30,8 +30,8 @@ def _options(names: Sequence[str]) -> str:
     return " and ".join(field.option if (field := field_named(name)) else name for name in names)
 
 
-def text_fields(context: Path | None) -> tuple[str, ...]:
-    """Return the fields of requests to translate, with or without a file of contexts."""
+def text_fields(context: Any) -> tuple[str, ...]:
+    """Return the fields of requests to translate. Without contexts, `context` is None."""
     return ("text",) if context is None else ("text", "context")
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kerasnmt.cli.console import progress_bar, progress_console
+from kerasnmt.cli.console import in_chunks, progress_console
 from kerasnmt.cli.loading import load_run_translator
 from kerasnmt.cli.options import Context, Trained, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
@@ -35,15 +35,6 @@ def score(
     with console.status("loading the model"):
         translator = load_run_translator(run, with_run)
     check_fields(translator.fields, text_fields(context))
-    size = 16 * batch_size
-    with progress_bar(console, "scoring", len(sources)) as advance:
-        for start in range(0, len(sources), size):
-            chunk = slice(start, start + size)
-            for found in translator.score(
-                sources[chunk],
-                targets[chunk],
-                contexts=contexts and contexts[chunk],
-                batch_size=batch_size,
-            ):
-                print(f"{found:.6f}")
-            advance(len(sources[chunk]))
+    for *pairs, some in in_chunks(console, "scoring", batch_size, sources, targets, contexts):
+        for found in translator.score(*pairs, contexts=some, batch_size=batch_size):
+            print(f"{found:.6f}")

@@ -1,18 +1,24 @@
 """Kinds of the tokens of a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 
-def token_kind(description: Mapping[str, Any], side: str, text: str, tokens: Sequence[str]) -> str:
-    """Return the kind of the tokens of a side, or guess it if the server does not describe it.
+def token_kinds(
+    description: Mapping[str, Any], text: str, translation: str, attended: Any
+) -> list[str]:
+    """Return the kinds of the source and target tokens, and guess those that a server omits.
 
     Args:
         description: Description of the translator.
-        side: `"source"` or `"target"`.
-        text: Text of the side.
-        tokens: Tokens of the text.
+        text: Source text.
+        translation: Target text.
+        attended: The attention between the two; see `Translator.attention`.
     """
     from kerasnmt.text import guess_kind
 
-    return description.get(f"{side}_kind") or guess_kind(text, tokens)
+    sides = (
+        ("source", text, attended.source_tokens),
+        ("target", translation, attended.target_tokens),
+    )
+    return [description.get(f"{side}_kind") or guess_kind(*given) for side, *given in sides]

@@ -1,17 +1,17 @@
 """`kerasnmt translate`."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import connect_translator, load_translator
+from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
 from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, WithRuns
 from kerasnmt.cli.requests import RequestFiles, check_fields
-from kerasnmt.cli.tokens import token_kind
+from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.kinds import field_named, kinds
 
 
@@ -126,56 +126,39 @@ def translate(
             "Expected --image once, before all files, or before each file. Received: --image "
             f"{len(image)} times, and {len(images)} files without it."
         )
-    sources = {
-        **_named_files(field or []),
-        "text": input,
-        "context": context,
-        "image": [*(image or []), *(images or [])],
-        "story": story,
-        "question": question,
-    }
-    files = RequestFiles(sources)
-    fixed = beam_size is not None or bool(search) or bool(with_run)
-    _check_source(place, server, (model, version, timeout), fixed)
-    if n_best is not None and (scores or alignments):
+    files = RequestFiles(
+        {
+            **_named_files(field or []),
+            "text": input,
+            "context": context,
+            "image": [*(image or []), *(images or [])],
+            "story": story,
+            "question": question,
+        }
+    )
+    changes = SearchChanges(beam_size, search, with_run)
+    remote = _server_model(place, server, model, version, timeout)
+    if remote is not None and any(changes):
         raise ValueError(
-            "Expected --n-best without --scores and --alignments. It always writes scores."
+            "Expected --server URL without --beam-size, --search and --with, which are fixed in "
+            "the export."
         )
-    if "text" not in files.fields and (n_best is not None or alignments):
-        raise ValueError(
-            "Expected texts with --n-best and --alignments. Received: "
-            f"{' and '.join(files.fields)}."
-        )
+    lines = _Lines(batch_size, scores, alignments, n_best)
+    lines.check(files.fields)
     console = progress_console()
     with console.status("loading the model"):
-        if server is None:
-            translator = load_translator(
-                cast(str, place),
-                beam_size,
-                others=with_run,
-                search=search,
-                translates=False,
-                warns=True,
-            )
+        if remote is not None:
+            translator = connect_translator(remote)
         else:
-            waiting = {} if timeout is None else {"timeout": timeout}
-            translator = connect_translator(server, cast(str, model), version, **waiting)
-    if n_best is not None:
-        _check_n_best(n_best, translator.description)
+            translator = load_translator(str(place), changes, translates=False, warns=True)
+    lines.check_beam(translator.description)
     check_fields(translator.fields, files.fields)
     if files.live and files.from_stdin and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     for request in files.chunks(batch_size if files.live else batch_size * 16):
-        options = {"batch_size": batch_size, "first_number": done + 1}
-        if n_best is not None:
-            texts, contexts = request["text"], request.get("context")
-            found = translator.n_best(texts, contexts=contexts, **options)
-            lines = _ranked(found, n_best, done)
-        else:
-            lines = _best(translator, request, options, scores, alignments)
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done))
         sys.stdout.flush()
         done += len(next(iter(request.values())))
         if not files.live and console.is_terminal and not sys.stdout.isatty():
@@ -195,73 +178,84 @@ def _named_files(fields: list[str]) -> dict[str, Path]:
     return {name: Path(path) for name, _, path in pairs}
 
 
-def _check_source(
-    place: str | None, server: str | None, of_server: tuple[Any, ...], fixed: bool
-) -> None:
-    """Check that the options fit the source of the model, a local place or a server.
-
-    Args:
-        place: Local place of the model, or None.
-        server: URL of a server, or None.
-        of_server: Options of a server: model, version and timeout.
-        fixed: Whether options are given that are fixed in an export.
-    """
-    if (place is None) == (server is None):
+def _server_model(
+    place: str | None, url: str | None, name: str | None, version: int | None, timeout: float | None
+) -> ServerModel | None:
+    """Return the model on a server, or None if the model is at a local place."""
+    if (place is None) == (url is None):
         raise ValueError("Expected either MODEL or --server URL.")
-    if server is None:
-        if any(option is not None for option in of_server):
+    if url is None:
+        if any(option is not None for option in (name, version, timeout)):
             raise ValueError("Expected --server URL with --model, --version and --timeout.")
-        return
-    if of_server[0] is None:
+        return None
+    if name is None:
         raise ValueError("Expected --model, the name of the model on the server, with --server.")
-    if fixed:
-        raise ValueError(
-            "Expected --server URL without --beam-size, --search and --with, which are fixed in "
-            "the export."
+    return ServerModel(url, name, version, timeout)
+
+
+class _Lines(NamedTuple):
+    """Lines that the command writes for each row of a request.
+
+    Attributes:
+        batch_size: Number of rows of a batch.
+        scores: Whether to add the score of the best answer.
+        alignments: Whether to add the alignment of the best translation.
+        n_best: Number of translations of each text, with scores, or None for the best answer.
+    """
+
+    batch_size: int
+    scores: bool
+    alignments: bool
+    n_best: int | None
+
+    def check(self, fields: Sequence[str]) -> None:
+        """Check that the options fit together, and fit requests with these fields."""
+        if self.n_best is not None and (self.scores or self.alignments):
+            raise ValueError(
+                "Expected --n-best without --scores and --alignments. It always writes scores."
+            )
+        if "text" not in fields and (self.n_best is not None or self.alignments):
+            raise ValueError(
+                f"Expected texts with --n-best and --alignments. Received: {' and '.join(fields)}."
+            )
+
+    def check_beam(self, description: dict[str, Any]) -> None:
+        """Check that N is at most the beam size, unless a server does not describe it."""
+        n_best = self.n_best or 0
+        beam = description.get("samples") or description.get("beam_size", n_best)
+        if n_best > beam:
+            raise ValueError(
+                f"Expected at most {beam}, the beam size, for --n-best. Received: --n-best "
+                f"{n_best}. Choose a smaller number or, for a run, a larger --beam-size."
+            )
+
+    def of(self, translator: Any, request: dict[str, list], done: int) -> Iterator[str]:
+        """Return the lines for a request, after the rows that are done."""
+        options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
+        if self.n_best is None and not self.alignments:
+            return self._columns(translator.ask(request, **options))
+        texts = request["text"]
+        options["contexts"] = request.get("context")
+        if self.n_best is not None:
+            found = translator.n_best(texts, **options)
+            return (
+                f"{index} ||| {translation} ||| {score:.6f}"
+                for index, ranked in enumerate(found, start=done)
+                for translation, score in ranked[: self.n_best]
+            )
+        best = translator.best_as_a_whole(texts, **options)
+        attention = translator.attention(texts, **options)
+        from kerasnmt.viz import format_pharaoh
+
+        description = translator.description
+        links = (
+            format_pharaoh(one.alignment(*token_kinds(description, text, translation, one)))
+            for text, (translation, _), one in zip(texts, best, attention, strict=True)
         )
+        return self._columns(best, links)
 
-
-def _check_n_best(n_best: int, description: dict[str, Any]) -> None:
-    """Raise an error if N exceeds the beam size, unless a server does not describe the search."""
-    beam = description.get("samples") or description.get("beam_size", n_best)
-    if n_best > beam:
-        raise ValueError(
-            f"Expected at most {beam}, the beam size, for --n-best. Received: --n-best {n_best}. "
-            "Choose a smaller number or, for a run, a larger --beam-size."
-        )
-
-
-def _ranked(answers: list, n_best: int, done: int) -> Iterator[str]:
-    for index, ranked in enumerate(answers, start=done):
-        for translation, score in ranked[:n_best]:
-            yield f"{index} ||| {translation} ||| {score:.6f}"
-
-
-def _best(
-    translator: Any, request: dict[str, list], options: dict, scores: bool, alignments: bool
-) -> Iterator[str]:
-    if alignments:
-        texts, contexts = request["text"], request.get("context")
-        best = translator.best_as_a_whole(texts, contexts=contexts, **options)
-    else:
-        best = translator.ask(request, **options)
-    columns: list[Iterable[str]] = [[answer for answer, _ in best]]
-    if scores:
-        columns.append([f"{score:.6f}" for _, score in best])
-    if alignments:
-        attention = translator.attention(texts, contexts=contexts, **options)
-        columns.append(
-            _pharaoh(text, translation, attended, translator.description)
-            for text, translation, attended in zip(texts, columns[0], attention, strict=True)
-        )
-    return map("\t".join, zip(*columns, strict=True))
-
-
-def _pharaoh(text: str, translation: str, attended: Any, description: dict[str, Any]) -> str:
-    from kerasnmt.viz import format_pharaoh
-
-    kinds = (
-        token_kind(description, "source", text, attended.source_tokens),
-        token_kind(description, "target", translation, attended.target_tokens),
-    )
-    return format_pharaoh(attended.alignment(*kinds))
+    def _columns(self, best: list[tuple[str, float]], *links: Iterable[str]) -> Iterator[str]:
+        columns = [[answer for answer, _ in best], *links]
+        if self.scores:
+            columns.insert(1, [f"{score:.6f}" for _, score in best])
+        return map("\t".join, zip(*columns, strict=True))

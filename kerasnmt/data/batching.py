@@ -2,23 +2,21 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from kerasnmt.columns import as_texts, as_weights, without_surrogates
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
-from kerasnmt.data.buckets import Buckets, growing_widths
-from kerasnmt.data.filling import Filling
+from kerasnmt.data.batch_options import BatchOptions
+from kerasnmt.data.buckets import Buckets
+from kerasnmt.data.filling import fill
 from kerasnmt.data.shards import Shards
-from kerasnmt.sizes import check_size
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows
 from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
 
-# AutoGraph takes long to convert functions, and none of these has a condition or a loop on tensors.
-_without_autograph = tf.autograph.experimental.do_not_convert
 # Distance between the seeds of two training runs, so that none of their epochs have the same order.
 SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
@@ -153,80 +151,104 @@ def batches(
             out of range, `extended_vocabulary` is used with two tokenizers, or `subword_sampling`
             or `Shards` with an option that they exclude.
     """
-    if isinstance(pairs, Shards):
-        _check_only_pairs(
-            alignments=alignments, contexts=contexts, sample_weight=sample_weight, cache=cache
-        )
-    else:
-        pairs = as_dataset(pairs, source_key, target_key)
-    _check_tokenizers(source_tokenizer, target_tokenizer)
-    check_size("tokens_per_batch", tokens_per_batch)
-    check_size("batch_size", 1 if batch_size is None else batch_size)
-    check_size("max_length", max_length, 2)
-    check_size("shuffle_buffer", shuffle_buffer, most=10**12)
-    check_size("first_epoch", 0 if first_epoch is None else first_epoch, 0, 10**12)
-    if subword_sampling is not None and (cache or extended_vocabulary):
-        raise ValueError(
-            "Expected cache=False and extended_vocabulary=False with subword_sampling, which "
-            "splits a sentence into other pieces each time. "
-            f"Received: {cache=}, {extended_vocabulary=}."
-        )
-    tokenizers = source_tokenizer, target_tokenizer or source_tokenizer
-    if extended_vocabulary:
-        _check_one_tokenizer(*tokenizers)
-    codec = TranslationCodec(*tokenizers, extended_vocabulary)
-    to_ids = partial(_to_ids, codec, subword_sampling, max_length)
-    buckets = Buckets(
-        max_length, tokens_per_batch, batch_size, few_shapes, with_contexts=contexts is not None
+    options = BatchOptions(
+        tokens_per_batch=tokens_per_batch,
+        batch_size=batch_size,
+        max_length=max_length,
+        shuffle=shuffle,
+        shuffle_buffer=shuffle_buffer,
+        seed=seed,
+        cache=cache,
+        few_shapes=few_shapes,
+        fill=fill,
+        extended_vocabulary=extended_vocabulary,
+        subword_sampling=subword_sampling,
+        first_epoch=first_epoch,
     )
+    examples = Examples(
+        as_pairs(pairs, source_key, target_key), alignments, contexts, sample_weight
+    )
+    return batches_of(examples, source_tokenizer, target_tokenizer, options)
 
-    @_without_autograph
+
+class Examples(NamedTuple):
+    """Pairs from `as_pairs`, and what belongs to each pair; see the arguments of `batches`."""
+
+    pairs: tf.data.Dataset | Shards
+    alignments: Sequence[Iterable[tuple[int, int]]] | None = None
+    contexts: tf.data.Dataset | Iterable[str] | None = None
+    sample_weight: tf.data.Dataset | Iterable[float] | None = None
+
+    def dataset(self) -> tf.data.Dataset:
+        """Return a dataset of dicts with a pair, its links, its context and its weight."""
+        examples = {"pair": self.pairs}
+        if self.alignments is not None:
+            examples["links"] = _links(self.pairs, self.alignments)
+        if self.contexts is not None:
+            examples["context"] = _contexts(self.pairs, self.contexts)
+        if self.sample_weight is not None:
+            examples["weight"] = _weights(self.pairs, self.sample_weight)
+        return tf.data.Dataset.zip(examples)
+
+
+# AutoGraph takes long to convert functions, and none of these has a condition or a loop on tensors.
+@tf.autograph.experimental.do_not_convert
+def batches_of(
+    examples: Examples,
+    source_tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer | None,
+    options: BatchOptions,
+) -> tf.data.Dataset:
+    """Return the batches of examples; see `batches`."""
+    codec = _codec(source_tokenizer, target_tokenizer, options.extended_vocabulary)
+    to_ids = partial(_to_ids, codec, options)
+    buckets = Buckets(options, with_contexts=examples.contexts is not None)
+    shards = examples.pairs if isinstance(examples.pairs, Shards) else None
+
     def ids_of(chunks: tf.data.Dataset) -> tf.data.Dataset:
         ids = chunks.map(to_ids, tf.data.AUTOTUNE).unbatch()
         return ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain ones
 
-    if not isinstance(pairs, Shards):
-        examples = _examples(pairs, alignments, contexts, sample_weight)
-        all_ids = ids_of(examples.batch(1024))
-        if cache:
+    if shards is not None:
+        _check_only_pairs(**examples._asdict() | {"pairs": None, "cache": options.cache})
+    else:
+        all_ids = ids_of(examples.dataset().batch(1024))
+        if options.cache:
             all_ids = all_ids.cache()
 
-    @_without_autograph
     def epoch(seed: int | tf.Tensor | None) -> tf.data.Dataset:
         def shuffled(dataset: tf.data.Dataset, buffer: int) -> tf.data.Dataset:
-            again = first_epoch is None
+            again = options.first_epoch is None
             return dataset.shuffle(buffer, seed, reshuffle_each_iteration=again)
 
-        if isinstance(pairs, Shards):
-            chunks = pairs.chunks(shuffled if shuffle else None)
+        if shards is not None:
+            chunks = shards.chunks(shuffled if options.shuffle else None)
             ids = ids_of(chunks.map(lambda *pair: {"pair": pair}))
         else:
             ids = all_ids
-        if shuffle:
-            ids = shuffled(ids, shuffle_buffer)
-        if alignments is not None:
-            ids = ids.map(partial(_with_alignments, *tokenizers), tf.data.AUTOTUNE)
+        if options.shuffle:
+            ids = shuffled(ids, options.shuffle_buffer)
+        if examples.alignments is not None:
+            ids = ids.map(partial(_with_alignments, codec), tf.data.AUTOTUNE)
         windows = buckets.batches(ids)
-        if fill:
-            filling = Filling(growing_widths(max_length, 1, 4), tokens_per_batch, batch_size)
-            windows = windows.map(filling.fill)
-        windows = windows.map(partial(_for_fit, tokenizers[1].vocabulary_size))
-        if shuffle:
+        if options.fill:
+            windows = windows.map(partial(fill, options))
+        windows = windows.map(partial(_for_fit, codec.target_tokenizer.vocabulary_size))
+        if options.shuffle:
             # Shuffle the batches too: within a window they are sorted, and the remainders of the
             # buckets come at the end of the epoch, shortest first.
             windows = shuffled(windows, buckets.mixed)
         return windows
 
-    @_without_autograph
     def epoch_of(number: tf.Tensor) -> tf.data.Dataset:
         # This sets the seed of this function's graph only, so that global seeds have no effect.
         tf.compat.v1.set_random_seed(1)
-        return epoch(SEEDS_APART * (seed or 0) + number)
+        return epoch(SEEDS_APART * (options.seed or 0) + number)
 
-    if first_epoch is None:
-        dataset = epoch(seed)
+    if options.first_epoch is None:
+        dataset = epoch(options.seed)
     else:
-        dataset = tf.data.Dataset.counter(first_epoch).flat_map(epoch_of)
+        dataset = tf.data.Dataset.counter(options.first_epoch).flat_map(epoch_of)
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
@@ -241,36 +263,20 @@ def _check_only_pairs(**options: Any) -> None:
             )
 
 
-def _examples(
-    pairs: tf.data.Dataset,
-    alignments: Sequence[Iterable[tuple[int, int]]] | None,
-    contexts: tf.data.Dataset | Iterable[str] | None,
-    sample_weight: tf.data.Dataset | Iterable[float] | None,
-) -> tf.data.Dataset:
-    """Return a dataset of dicts with a pair, its links, its context and its weight."""
-    examples = {"pair": pairs}
-    if alignments is not None:
-        examples["links"] = _links(pairs, alignments)
-    if contexts is not None:
-        examples["context"] = _contexts(pairs, contexts)
-    if sample_weight is not None:
-        examples["weight"] = _weights(pairs, sample_weight)
-    return tf.data.Dataset.zip(examples)
-
-
 def _to_ids(
-    codec: TranslationCodec, alpha: float | None, max_length: int, example: dict[str, Any]
+    codec: TranslationCodec, options: BatchOptions, example: dict[str, Any]
 ) -> dict[str, tf.RaggedTensor]:
     """Turn a chunk of pairs into ids `[chunk, (length)]` with the end token.
 
     Pairs with an empty or a long side are dropped.
     """
     source, target = example["pair"]
+    alpha = options.subword_sampling
     encoded = codec.encode_source(source, example.get("context"), alpha=alpha)
     ids = {**encoded.ids, "targets": codec.encode_target(target, encoded, alpha=alpha)}
     kept = tf.minimum(ids["source_ids"].row_lengths(), ids["targets"].row_lengths()) > 0
     for one in ids.values():
-        kept &= one.row_lengths() < max_length
+        kept &= one.row_lengths() < options.max_length
     pair = {name: with_end(tf.ragged.boolean_mask(one, kept)) for name, one in ids.items()}
     if "links" in example:
         pair["links"] = tf.ragged.boolean_mask(example["links"], kept)
@@ -279,12 +285,10 @@ def _to_ids(
     return pair
 
 
-def _with_alignments(
-    source_tokenizer: Tokenizer, target_tokenizer: Tokenizer, pair: dict[str, tf.Tensor]
-) -> dict[str, tf.Tensor]:
+def _with_alignments(codec: TranslationCodec, pair: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     """Replace the links between words by a matrix over tokens."""
-    source_words = words_of(source_tokenizer, pair["source_ids"])
-    target_words = words_of(target_tokenizer, pair["targets"])
+    source_words = words_of(codec.source_tokenizer, pair["source_ids"])
+    target_words = words_of(codec.target_tokenizer, pair["targets"])
     links = pair.pop("links")
     return pair | {"alignments": alignment_matrix(source_words, target_words, links)}
 
@@ -301,8 +305,10 @@ def _for_fit(
     return inputs, targets, weights
 
 
-def _check_tokenizers(source_tokenizer: Any, target_tokenizer: Any) -> None:
-    """Check that each argument is one tokenizer."""
+def _codec(
+    source_tokenizer: Any, target_tokenizer: Any, extended_vocabulary: bool
+) -> TranslationCodec:
+    """Return the codec of one tokenizer or two, and check each of them."""
     for name, value in (("source", source_tokenizer), ("target", target_tokenizer)):
         if not isinstance(value, Tokenizer) and (name == "source" or value is not None):
             raise ValueError(
@@ -310,16 +316,14 @@ def _check_tokenizers(source_tokenizer: Any, target_tokenizer: Any) -> None:
                 f"{value!r:.100}. Two tokenizers are two arguments: batches(pairs, "
                 "source_tokenizer, target_tokenizer)."
             )
-
-
-def _check_one_tokenizer(source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> None:
-    if target_tokenizer is not source_tokenizer:
-        sides = (source_tokenizer, target_tokenizer)
+    sides = (source_tokenizer, target_tokenizer or source_tokenizer)
+    if extended_vocabulary and sides[1] is not source_tokenizer:
         received = [f"{tokenizer.kind} of {tokenizer.vocabulary_size} ids" for tokenizer in sides]
         raise ValueError(
             "Expected one tokenizer for both sides with extended_vocabulary=True. Received: two, "
             f"{' and '.join(received)}. Train one on the pairs, and omit target_tokenizer."
         )
+    return TranslationCodec(*sides, extended_vocabulary)
 
 
 def _links(
@@ -357,21 +361,19 @@ def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str])
     if not isinstance(contexts, tf.data.Dataset):
         contexts = tf.constant(as_texts("contexts", contexts), tf.string)
         contexts = tf.data.Dataset.from_tensor_slices(contexts)
-    counts = int(pairs.cardinality()), int(contexts.cardinality())
-    if min(counts) >= 0 and counts[0] != counts[1]:
-        raise ValueError(
-            "Expected as many contexts as pairs. "
-            f"Received: {counts[1]} contexts, {counts[0]} pairs."
-        )
+    count = int(contexts.cardinality())
+    if min(count, int(pairs.cardinality())) >= 0:
+        check_count("contexts", count, pairs)
     return contexts
 
 
-def as_dataset(
+def as_pairs(
     pairs: Any, source_key: str = "source", target_key: str = "target"
-) -> tf.data.Dataset:
-    """Return pairs in one of the forms of `batches`, but not `Shards`, as a dataset."""
+) -> tf.data.Dataset | Shards:
+    """Return pairs in one of the forms of `batches` as a dataset, or `Shards` as they are."""
     text = tf.TensorSpec([], tf.string)
-    if isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text):
+    is_dataset = isinstance(pairs, tf.data.Dataset) and pairs.element_spec == (text, text)
+    if is_dataset or isinstance(pairs, Shards):
         return pairs
     if callable(pairs):
         return _generated(lambda: rows(pairs(), source_key, target_key))

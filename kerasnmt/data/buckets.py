@@ -5,6 +5,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from kerasnmt.data.batch_options import BatchOptions
+
 # Number of batches whose pairs are sorted together with `few_shapes=False`.
 _SORTED_TOGETHER = 16
 
@@ -16,36 +18,22 @@ class Buckets:
     decodes it.
 
     Args:
-        max_length: Maximum number of tokens of a text.
-        tokens_per_batch: Maximum number of positions of the widest side of a batch.
-        batch_size: Number of pairs of a batch, or None to derive it from `tokens_per_batch`.
-        few_shapes: Whether each batch is as wide as its bucket. If False, each side is as wide as
-            its longest text.
+        options: Options of the batches. With `few_shapes`, each batch is as wide as its bucket;
+            without, each side is as wide as its longest text.
         with_contexts: Whether pairs have contexts.
     """
 
-    def __init__(
-        self,
-        max_length: int,
-        tokens_per_batch: int,
-        batch_size: int | None,
-        few_shapes: bool,
-        *,
-        with_contexts: bool,
-    ) -> None:
-        self.max_length = max_length
-        self.tokens_per_batch = tokens_per_batch
-        self.batch_size = batch_size
-        self.few_shapes = few_shapes
+    def __init__(self, options: BatchOptions, *, with_contexts: bool) -> None:
+        self.options = options
         self.with_contexts = with_contexts
         # With contexts, there are fewer widths, because each combination of two widths is a bucket.
         least, parts = (2, 10) if with_contexts else (1, 20)
-        self.widths = tf.constant(growing_widths(max_length, least, parts))
+        self.widths = tf.constant(growing_widths(options.max_length, least, parts))
 
     @property
     def mixed(self) -> int:
         """Number of batches that are shuffled together."""
-        return 64 if self.few_shapes else 32 * _SORTED_TOGETHER
+        return 64 if self.options.few_shapes else 32 * _SORTED_TOGETHER
 
     def batches(self, pairs: tf.data.Dataset) -> tf.data.Dataset:
         """Return a dataset of padded batches. It yields each batch as soon as the batch is full.
@@ -62,8 +50,9 @@ class Buckets:
 
     def sides(self, bucket: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Return the widths of sources, targets and contexts."""
-        sides, target = bucket // (self.max_length + 1), bucket % (self.max_length + 1)
-        return sides % (self.max_length + 1), target, sides // (self.max_length + 1)
+        most = self.options.max_length + 1
+        sides, target = bucket // most, bucket % most
+        return sides % most, target, sides // most
 
     def _bucket_of(self, pair: dict[str, tf.Tensor]) -> tf.Tensor:
         """Return the bucket of a pair, int64."""
@@ -71,13 +60,14 @@ class Buckets:
         longest = tf.reduce_max(lengths)
         sides = tf.where(
             longest > 3 * tf.reduce_min(lengths),
-            tf.minimum(_power_of_two(lengths), self.max_length),
+            tf.minimum(_power_of_two(lengths), self.options.max_length),
             self._width(longest),
         )
         context = self._width(tf.size(pair["context_ids"])) if self.with_contexts else 0
         sides = (sides[0], sides[1], context)
         source, target, context = (tf.cast(side, tf.int64) for side in sides)
-        return (context * (self.max_length + 1) + source) * (self.max_length + 1) + target
+        most = self.options.max_length + 1
+        return (context * most + source) * most + target
 
     def _width(self, length: tf.Tensor) -> tf.Tensor:
         """Return the smallest width for a text of this length."""
@@ -85,20 +75,20 @@ class Buckets:
 
     def _size(self, bucket: tf.Tensor) -> tf.Tensor:
         """Return the number of pairs of a batch, int64."""
-        if self.batch_size is not None:
-            return tf.constant(self.batch_size, tf.int64)
+        if self.options.batch_size is not None:
+            return tf.constant(self.options.batch_size, tf.int64)
         widest = tf.reduce_max(tf.stack(self.sides(bucket)))
-        return tf.maximum(self.tokens_per_batch // widest, 1)
+        return tf.maximum(self.options.tokens_per_batch // widest, 1)
 
     def _window_size(self, bucket: tf.Tensor) -> tf.Tensor:
         """Return the number of pairs that are collected before they are padded, int64."""
-        return self._size(bucket) * (1 if self.few_shapes else _SORTED_TOGETHER)
+        return self._size(bucket) * (1 if self.options.few_shapes else _SORTED_TOGETHER)
 
     def _pad(self, bucket: tf.Tensor, window: tf.data.Dataset) -> tf.data.Dataset:
         """Make batches from the pairs of a window."""
         shapes = _shapes(window.element_spec, *self.sides(bucket))
         padded = window.padded_batch(self._window_size(bucket), shapes)
-        if self.few_shapes:
+        if self.options.few_shapes:
             return padded
         return padded.map(_by_lengths).unbatch().batch(self._size(bucket)).map(_trimmed)
 

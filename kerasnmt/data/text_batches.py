@@ -2,18 +2,20 @@
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
 
 from kerasnmt.columns import as_weights
+from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.batch_statistics import describe_batches
-from kerasnmt.data.batching import as_dataset, batches, check_count
+from kerasnmt.data.batching import Examples, as_pairs, batches_of, check_count
 from kerasnmt.data.shards import Shards
 
 
 def counted_batches(
-    pairs: Any, *tokenizers: Any, max_length: int = 100, shuffle: bool = True, **options: Any
+    pairs: Any, *tokenizers: Any, sample_weight: Any = None, **options: Any
 ) -> tf.data.Dataset:
     """Return batches, and warn if pairs are dropped.
 
@@ -22,10 +24,9 @@ def counted_batches(
 
     Args:
         pairs: Pairs in one of the forms of `batches`.
-        *tokenizers: Tokenizers of `batches`.
-        max_length: See `batches`.
-        shuffle: See `batches`.
-        **options: Options of `batches`.
+        *tokenizers: The two tokenizers of `batches`.
+        sample_weight: Weight of each pair, or None; see `batches`.
+        **options: `BatchOptions`.
 
     Returns:
         The dataset of `batches`.
@@ -33,22 +34,22 @@ def counted_batches(
     Raises:
         ValueError: If all pairs are dropped, or for the reasons of `batches`.
     """
-    if not isinstance(pairs, Shards):
-        pairs = as_dataset(pairs)
-    options["max_length"] = max_length
-    dataset = batches(pairs, *tokenizers, shuffle=shuffle, **options)
+    examples, chosen = Examples(as_pairs(pairs)), BatchOptions(**options)
+    weighted = examples._replace(sample_weight=sample_weight)
+    dataset = batches_of(weighted, *tokenizers, chosen)
+    pairs = examples.pairs
     if isinstance(pairs, Shards) or pairs.cardinality() == tf.data.INFINITE_CARDINALITY:
         describe_batches(dataset.take(1))
         return dataset
-    options.pop("sample_weight", None)
-    kept = describe_batches(batches(pairs, *tokenizers, shuffle=False, **options)).sentences
+    in_order = batches_of(examples, *tokenizers, replace(chosen, shuffle=False))
+    kept = describe_batches(in_order).sentences
     total = int(pairs.cardinality())
     if total < 0:
         total = int(pairs.reduce(0, lambda count, *_: count + 1))
     if kept < total:
         warnings.warn(
             f"{total - kept:,} of {total:,} pairs are dropped, because they have an empty side or "
-            f"more than {max_length - 1} tokens on a side; kerasnmt.data.batches takes "
+            f"more than {chosen.max_length - 1} tokens on a side; kerasnmt.data.batches takes "
             "another max_length",
             stacklevel=5,
         )
@@ -70,11 +71,8 @@ def split_pairs(pairs: Any, sample_weight: Any, fraction: float) -> tuple[tuple,
         ValueError: If the fraction is out of range or one part is empty, or the number of pairs is
             unknown.
     """
-    count = -1
-    if not isinstance(pairs, Shards):
-        pairs = as_dataset(pairs)
-        count = int(pairs.cardinality())
-    if count < 0:
+    pairs = as_pairs(pairs)
+    if isinstance(pairs, Shards) or (count := int(pairs.cardinality())) < 0:
         raise ValueError(
             "Expected pairs whose number is known with validation_split, such as a list. Received: "
             f"a {type(pairs).__name__}. Pass other pairs as validation_data."

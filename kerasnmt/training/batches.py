@@ -1,23 +1,24 @@
 """Batches of a recipe's data."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, count, islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import keras
 import tensorflow as tf
 from rich.console import Console
 
-from kerasnmt.data import BatchStatistics, Shards, batches, word_dropout
+from kerasnmt.data import BatchStatistics, Shards, describe_batches, word_dropout
+from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.batch_statistics import statistics_of
-from kerasnmt.data.batching import SEEDS_APART
+from kerasnmt.data.batching import SEEDS_APART, Examples, batches_of
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training.callbacks.checkpoint import Place
 from kerasnmt.training.callbacks.training_progress import counting
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices
 from kerasnmt.training.lockstep import Batch, lockstep
-from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
 
 
@@ -42,6 +43,22 @@ class EpochStatistics(NamedTuple):
     readers: int = 1
     lengths: dict[str, list[int]] = {}  # noqa: RUF012
 
+    @classmethod
+    def of(cls, pairs: int, counted: Sequence[BatchStatistics]) -> Self:
+        """Return the statistics of the batches of all readers, which have the same shapes."""
+        tokens = sum(one.source_tokens + one.target_tokens for one in counted)
+        positions = len(counted) * sum(
+            rows * (source + target) * count
+            for (rows, source, target), count in counted[0].shapes.items()
+        )
+        lengths = {
+            side: [*map(sum, zip_longest(*(one.lengths[side] for one in counted), fillvalue=0))]
+            for side in counted[0].lengths
+        }
+        sentences = sum(one.sentences for one in counted)
+        padding_share = 1 - tokens / positions
+        return cls(pairs, sentences, counted[0].batches, padding_share, len(counted), lengths)
+
 
 class RecipeBatches:
     """Batches of ids from a recipe's corpora, for one model.
@@ -55,52 +72,53 @@ class RecipeBatches:
         recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe.
         model: Model whose tokenizers turn the texts into ids.
-
-    Attributes:
-        readers: Number of processes that read their own data.
     """
-
-    readers = 1
 
     def __init__(self, recipe: Recipe, corpora: Corpora, model: Seq2Seq) -> None:
         self.recipe = recipe
         self.corpora = corpora
         self.model = model
 
-    def training(self, first_epoch: int | None = None) -> tf.data.Dataset:
-        """Return the batches of the training data.
+    def training(self, **options: Any) -> tf.data.Dataset:
+        """Return the training batches that this process reads.
 
         Args:
-            first_epoch: Number of the first epoch of an infinite dataset, or None for one epoch, in
-                another order in each pass.
+            **options: Fields of `BatchOptions`, such as `first_epoch`, the first epoch of an
+                infinite dataset. By default, there is one epoch, and the seed is the recipe's.
         """
-        return self._training(seed=self.recipe.training.seed, first_epoch=first_epoch)
+        training, corpora = self.recipe.training, self.corpora
+        examples = Examples(
+            corpora.own,
+            corpora.alignments if training.guided_attention is not None else None,
+            corpora.contexts.get("train"),
+            corpora.weights,
+        )
+        streams, sampling = isinstance(corpora.own, Shards), training.subword_sampling
+        options = {
+            "seed": training.seed,
+            "cache": training.cache and not streams and sampling is None,
+            "subword_sampling": sampling,
+            **options,
+        }
+        return self._batches("train", examples, corpora.readers, **options)
 
-    def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
+    def statistics(self, console: Console) -> EpochStatistics:
         """Return the statistics of an epoch of training, which is read once.
+
+        All processes of the training run call this method.
 
         Args:
             console: Console that shows the progress.
-            processes: The processes of the training run, which all call this method.
 
         Raises:
             ValueError: If there is no batch.
         """
 
         def first() -> EpochStatistics:
-            pairs = len(self.corpora.own)
-            batches = self.training().as_numpy_iterator()
-            counted = counting(console, "counting the batches", batches, pairs)
-            found = self._statistics(counted, "train")
-            return EpochStatistics(
-                pairs,
-                found.sentences,
-                found.batches,
-                found.padding_share,
-                lengths=found.lengths,
-            )
+            counted = self._counted(console, self.training().as_numpy_iterator())
+            return EpochStatistics.of(len(self.corpora.own), [counted])
 
-        return processes.share(first)
+        return self.corpora.processes.share(first)
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterable:
         """Return the training batches of this process from a place on.
@@ -124,22 +142,11 @@ class RecipeBatches:
         Raises:
             ValueError: If there is no batch.
         """
-        dataset = self._batches(split, self.corpora.pairs[split], shuffle=False, cache=True)
-        count = self._statistics(dataset.as_numpy_iterator(), split).batches
+        examples = Examples(self.corpora.pairs[split], contexts=self.corpora.contexts.get(split))
+        dataset = self._batches(split, examples, shuffle=False, cache=True)
+        with _named(split):
+            count = describe_batches(dataset).batches
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
-
-    def _training(self, **options: Any) -> tf.data.Dataset:
-        """Return the training batches that this process reads."""
-        training = self.recipe.training
-        streams = isinstance(self.corpora.own, Shards)
-        options["cache"] = training.cache and not streams
-        if training.subword_sampling is not None:
-            options |= {"cache": False, "subword_sampling": training.subword_sampling}
-        if training.guided_attention is not None:
-            options["alignments"] = self.corpora.alignments
-        if self.corpora.weights is not None:
-            options["sample_weight"] = self.corpora.weights
-        return self._batches("train", self.corpora.own, self.readers, **options)
 
     def _with_dropout(self, batches: tf.data.Dataset, first_batch: int) -> tf.data.Dataset:
         """Drop words of training batches. A model that copies is to copy them."""
@@ -153,31 +160,31 @@ class RecipeBatches:
             first_batch=first_batch,
         )
 
-    def _batches(self, split: str, pairs: Any, parts: int = 1, **options: Any) -> tf.data.Dataset:
-        """Return batches of pairs, with the sizes of the recipe divided by `parts`."""
-        training = self.recipe.training
-        try:
-            return batches(
-                pairs,
-                self.model.source_tokenizer,
-                self.model.target_tokenizer,
+    def _batches(
+        self, split: str, examples: Examples, parts: int = 1, **options: Any
+    ) -> tf.data.Dataset:
+        """Return batches of examples, with the sizes of the recipe divided by `parts`."""
+        training, model = self.recipe.training, self.model
+        with _named(split):
+            batch_options = BatchOptions(
                 tokens_per_batch=max((training.tokens_per_batch or 4096) // parts, 1),
                 batch_size=training.batch_size and training.batch_size // parts,
                 max_length=self.recipe.data.max_length,
                 few_shapes=training.few_shapes,
                 fill=keras.backend.backend() == "jax",
-                extended_vocabulary=self.model.copies,
-                contexts=self.corpora.contexts.get(split),
+                extended_vocabulary=model.copies,
                 **options,
             )
-        except ValueError as error:
-            raise ValueError(f"data.{split}: {error}") from error
+            return batches_of(
+                examples, model.source_tokenizer, model.target_tokenizer, batch_options
+            )
 
-    def _statistics(self, batches: Iterable, split: str) -> BatchStatistics:
-        try:
-            return statistics_of(batches)
-        except ValueError as error:
-            raise ValueError(f"data.{split}: {error}") from error
+    def _counted(self, console: Console, batches: Iterator[Batch]) -> BatchStatistics:
+        """Count the training batches that this process reads."""
+        with _named("train"):
+            return statistics_of(
+                counting(console, "counting the batches", batches, len(self.corpora.own))
+            )
 
 
 class ShardBatches(RecipeBatches):
@@ -190,39 +197,14 @@ class ShardBatches(RecipeBatches):
         recipe: Recipe with the batch sizes, the seed and the regularization.
         corpora: Texts of the recipe, with the shards of this process.
         model: Model whose tokenizers turn the texts into ids.
-        processes: The processes of the training run.
     """
 
-    def __init__(
-        self, recipe: Recipe, corpora: Corpora, model: Seq2Seq, processes: Processes
-    ) -> None:
-        super().__init__(recipe, corpora, model)
-        self.processes = processes
-        self.readers = processes.count
-
-    def statistics(self, console: Console, processes: Processes) -> EpochStatistics:
+    def statistics(self, console: Console) -> EpochStatistics:
         """Return the statistics of an epoch of all processes."""
+        processes = self.corpora.processes
         pairs = sum(processes.gather(lambda: len(self.corpora.own)))
-        counted = counting(console, "counting the batches", self._epoch(0), len(self.corpora.own))
-        found = self._statistics(counted, "train")
-        everyone = processes.gather(lambda: found)
-        tokens = sum(one.source_tokens + one.target_tokens for one in everyone)
-        positions = self.readers * sum(
-            rows * (source + target) * count
-            for (rows, source, target), count in found.shapes.items()
-        )
-        lengths = {
-            side: [*map(sum, zip_longest(*(one.lengths[side] for one in everyone), fillvalue=0))]
-            for side in found.lengths
-        }
-        return EpochStatistics(
-            pairs,
-            sum(one.sentences for one in everyone),
-            found.batches,
-            1 - tokens / positions,
-            self.readers,
-            lengths,
-        )
+        counted = self._counted(console, self._epoch(0))
+        return EpochStatistics.of(pairs, processes.gather(lambda: counted))
 
     def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
         """Yield the batches of this process from a place on, without an end.
@@ -239,11 +221,20 @@ class ShardBatches(RecipeBatches):
             first = 0
 
     def _epoch(self, number: int, devices: Devices | None = None) -> Iterator[Batch]:
-        training = self.recipe.training
+        training, processes = self.recipe.training, self.corpora.processes
         batches = self._with_dropout(
-            self._training(seed=SEEDS_APART * training.seed + number),
-            first_batch=(number * self.readers + self.processes.index) << 32,
+            self.training(seed=SEEDS_APART * training.seed + number),
+            first_batch=(number * processes.count + processes.index) << 32,
         )
         if devices is not None:
             batches = devices.even(batches)
-        return lockstep(batches, self.processes, [training.seed, number])
+        return lockstep(batches, processes, [training.seed, number])
+
+
+@contextmanager
+def _named(split: str) -> Iterator[None]:
+    """Name the key of the data in a `ValueError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"data.{split}: {error}") from error

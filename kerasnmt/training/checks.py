@@ -178,7 +178,7 @@ def check_preset_model(preset: Preset, recipe: Recipe) -> None:
     Raises:
         ValueError: If it names another model.
     """
-    _check_equal(preset, "model.name", preset.model_name, recipe.model.name)
+    _check_equal(_named(preset), "model.name", preset.model_name, recipe.model.name)
 
 
 def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: Recipe) -> None:
@@ -194,7 +194,7 @@ def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: 
     """
     kinds = {name: tokenizer.kind for name, tokenizer in tokenizers.items()}
     chosen = {name: section.kind for name, section in recipe.tokenizer.chosen.items()}
-    _check_equal(preset, "kinds of tokenizers", kinds, chosen)
+    _check_equal(_named(preset), "kinds of tokenizers", kinds, chosen)
 
 
 def check_same_config(preset: Preset, model: Seq2Seq) -> None:
@@ -215,7 +215,7 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
         for config in (preset.config(), keras.saving.serialize_keras_object(model))
     )
     for key, value in before.items():
-        _check_equal(preset, f"value of {key}", value, made.get(key, value))
+        _check_equal(_named(preset), f"value of {key}", value, made.get(key, value))
 
 
 _MAY_DIFFER = re.compile(
@@ -235,11 +235,15 @@ def _values(config: Any, key: str = "") -> Iterator[tuple[str, Any]]:
         yield key, config
 
 
-def _check_equal(preset: Preset, what: str, old: Any, new: Any) -> None:
+def _named(preset: Preset) -> str:
+    return f"preset to start from, {preset.folder}"
+
+
+def _check_equal(start: str, what: str, old: Any, new: Any) -> None:
     if old != new:
         raise ValueError(
-            f"Expected the {what} of the preset to start from, {preset.folder}: {old}. Received: "
-            f"{new}. Change the recipe, or start without init_from."
+            f"Expected the {what} of the {start}: {old}. Received: {new}. Change the recipe, or "
+            "start without init_from."
         )
 
 
@@ -270,15 +274,6 @@ def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
     Raises:
         ValueError: If they differ.
     """
-    before = Recipe.load(earlier.recipe)
-    sections = {
-        "model": (before.model, recipe.model),
-        "tokenizer": (before.tokenizer, recipe.tokenizer),
-    }
-    for name, pair in sections.items():
-        old, new = (section.model_dump() for section in pair)
-        if old != new:
-            raise ValueError(
-                f"Expected the {name} of the run to start from, in {earlier.recipe}: {old}. "
-                f"Received: {new}. Change the recipe, or start without init_from."
-            )
+    before = Recipe.load(earlier.recipe).model_dump(include={"model", "tokenizer"})
+    for name, new in recipe.model_dump(include=set(before)).items():
+        _check_equal(f"run to start from, in {earlier.recipe}", name, before[name], new)

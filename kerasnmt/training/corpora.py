@@ -22,13 +22,14 @@ class Corpora:
 
     Args:
         data: The section `data` of a recipe.
-        processes: The processes of the training run, or None if there is one.
+        processes: The processes of the training run, or None to ask the backend.
 
     Attributes:
         pairs: Dict with a dataset for each split, of `(source, target)` string scalars with known
             cardinality. The training pairs of a pattern are `Shards`, whose lines are not checked.
         own: The training pairs that this process reads: its shards, or all pairs if they are not
             in shards.
+        readers: Number of processes that read their own shards, or 1 if each reads all pairs.
         contexts: Dict with the contexts of each split that has contexts. Contexts may be empty.
         fingerprints: Dict with the `bytes` and the `sha256` of each file, by its dotted key, such
             as `data.train.source`. They show later whether a file has changed. All files of a
@@ -41,16 +42,18 @@ class Corpora:
     def __init__(self, data: Any, processes: Processes | None = None) -> None:
         data.check_files()
         self.data = data
+        self.processes = processes or Processes()
         self.pairs: dict[str, Any] = {
             split: _shards(section)
             if section is data.train and section.streams
             else read_pairs(section, split)
             for split, section in data.splits.items()
         }
-        self.own = self.pairs["train"]
-        if processes is not None and processes.count > 1 and isinstance(self.own, Shards):
+        self.own, self.readers = self.pairs["train"], 1
+        if self.processes.count > 1 and isinstance(self.own, Shards):
+            self.readers = self.processes.count
             try:
-                self.own = self.own.part(processes.count, processes.index)
+                self.own = self.own.part(self.readers, self.processes.index)
             except ValueError as error:
                 raise ValueError(f"data.train: {error}") from error
         self.contexts = {

@@ -188,22 +188,18 @@ class Processes:
         Raises:
             ValueError: In all processes, if a value differs from the value of the first process.
         """
-        first = self.share(lambda: value)
-        if self.count == 1:
-            return
-        from jax.experimental import multihost_utils
-
-        equal = multihost_utils.process_allgather(np.bool_(value == first))
+        first, *others = self.gather(lambda: value)
         if value != first:
             raise ValueError(
                 f"Expected the same {what} in all processes, such as {first!r:.200} in the first "
                 f"one. Received: {value!r:.200} in process {self.index}."
             )
-        if not equal.all():
-            raise ValueError(
-                f"Expected the same {what} in all processes. Received: another one in process "
-                f"{int(np.argmin(equal))}."
-            )
+        for index, other in enumerate(others, start=1):
+            if other != first:
+                raise ValueError(
+                    f"Expected the same {what} in all processes. Received: another one in process "
+                    f"{index}."
+                )
 
     def _exchange(self, message: bytes) -> list[bytes]:
         """Return the messages of all processes, in order. They are short."""

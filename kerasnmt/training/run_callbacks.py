@@ -4,10 +4,7 @@ from functools import cached_property
 from importlib.util import find_spec
 
 import keras
-import tensorflow as tf
-from rich.console import Console
 
-from kerasnmt.training.batches import EpochStatistics, RecipeBatches
 from kerasnmt.training.callbacks.attention import AttentionImages, AttentionStatistics
 from kerasnmt.training.callbacks.best_model import BestModel
 from kerasnmt.training.callbacks.callback_group import OnOneDevice
@@ -26,9 +23,7 @@ from kerasnmt.training.callbacks.throughput import Throughput
 from kerasnmt.training.callbacks.training_progress import TrainingProgress
 from kerasnmt.training.callbacks.translations import SampleTranslations, TranslationQuality
 from kerasnmt.training.corpora import texts
-from kerasnmt.training.devices import Devices
-from kerasnmt.training.processes import Processes
-from kerasnmt.training.run_folder import RunFolder
+from kerasnmt.training.prepared import Prepared
 
 # Number of sentences that are translated for TensorBoard after each epoch.
 _SAMPLES = 8
@@ -45,45 +40,22 @@ class RunCallbacks:
     """Callbacks for training a recipe, in the order in which they must be called.
 
     Args:
-        run: Folder of the run.
-        batches: Batches of the recipe, for the model.
-        statistics: Statistics of an epoch.
-        validation: Batches of the validation data.
+        prepared: Data and model of the run.
         checkpoint: Callback that saves the state of training.
         history: Callback that writes the logs of all epochs.
-        console: Console that shows the progress.
-        devices: Devices of training.
-        processes: The processes of the training run.
     """
 
-    def __init__(
-        self,
-        run: RunFolder,
-        batches: RecipeBatches,
-        statistics: EpochStatistics,
-        validation: tf.data.Dataset,
-        checkpoint: Checkpoint,
-        history: EpochHistory,
-        console: Console,
-        devices: Devices,
-        processes: Processes,
-    ) -> None:
-        self.run = run
-        self.batches = batches
-        self.statistics = statistics
-        self.validation = validation
+    def __init__(self, prepared: Prepared, checkpoint: Checkpoint, history: EpochHistory) -> None:
+        self.prepared = prepared
         self.checkpoint = checkpoint
         self.history = history
-        self.console = console
-        self.devices = devices
-        self.processes = processes
-        self.recipe = batches.recipe
+        self.run, self.recipe = prepared.start.run, prepared.recipe
         self.monitor, self.mode = _MONITORED[self.recipe.training.monitor]
 
     @cached_property
     def quality(self) -> TranslationQuality:
         """Callback that scores the validation data."""
-        corpora = self.batches.corpora
+        corpora = self.prepared.batches.corpora
         return TranslationQuality(
             *texts(corpora.pairs["validation"]),
             contexts=corpora.contexts.get("validation"),
@@ -126,7 +98,11 @@ class RunCallbacks:
     @cached_property
     def progress(self) -> TrainingProgress:
         """Callback that shows the progress on the console, a context manager around `fit`."""
-        return TrainingProgress(self.console, self.recipe.training.epochs, self.statistics.batches)
+        return TrainingProgress(
+            self.prepared.start.console,
+            self.recipe.training.epochs,
+            self.prepared.statistics.batches,
+        )
 
     @cached_property
     def interruption(self) -> Interruption:
@@ -137,16 +113,16 @@ class RunCallbacks:
         """Return the callbacks of one or several calls of `fit`."""
         evaluation: list[keras.callbacks.Callback] = []
         descriptions: list[keras.callbacks.Callback] = []
-        if self.processes.is_first:
+        if self.prepared.processes.is_first:
             evaluation = self._on_one_device(self._evaluation())
             descriptions = [
-                LengthHistograms(self.run.logs, self.statistics.lengths),
+                LengthHistograms(self.run.logs, self.prepared.statistics.lengths),
                 self.hyperparameters,
             ]
         if self.recipe.training.moving_average:
             evaluation = [MovingAverage(evaluation)]
-        if self.processes.count > 1:
-            evaluation.append(SharedLogs(self.processes))
+        if self.prepared.processes.count > 1:
+            evaluation.append(SharedLogs(self.prepared.processes))
         return [
             DivergenceCheck(),
             Throughput(),
@@ -171,7 +147,7 @@ class RunCallbacks:
             Whether they are the best so far.
         """
         for callback in self._on_one_device([self.quality, self.best]):
-            callback.set_model(self.batches.model)
+            callback.set_model(self.prepared.model)
             callback.on_epoch_end(0, logs)
         return self.best.is_latest
 
@@ -181,12 +157,12 @@ class RunCallbacks:
         Then `model.stop_training` is True, and `fit` is not called again.
         """
         for reaction in self.reactions:
-            reaction.set_model(self.batches.model)
+            reaction.set_model(self.prepared.model)
             reaction.on_train_begin()
 
     def _evaluation(self) -> list[keras.callbacks.Callback]:
         """Return the callbacks that evaluate the model after each epoch."""
-        model, logs = self.batches.model, self.run.logs
+        model, logs = self.prepared.model, self.run.logs
         evaluation = [
             self.quality,
             self.best,
@@ -194,19 +170,23 @@ class RunCallbacks:
             keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: write_projector(logs, model)),
         ]
         if model.has_attention:
-            evaluation.append(AttentionStatistics(self.validation))
+            evaluation.append(AttentionStatistics(self.prepared.validation))
             if find_spec("matplotlib") is not None:  # of the extra `plot`
-                evaluation.append(AttentionImages(logs, self.validation))
+                evaluation.append(AttentionImages(logs, self.prepared.validation))
         return evaluation
 
     def _on_one_device(
         self, callbacks: list[keras.callbacks.Callback]
     ) -> list[keras.callbacks.Callback]:
         """Return callbacks that compute with the model in this process alone."""
-        return [OnOneDevice(callbacks, self.devices)] if self.devices.are_parallel else callbacks
+        return (
+            [OnOneDevice(callbacks, self.prepared.devices)]
+            if self.prepared.devices.are_parallel
+            else callbacks
+        )
 
     def _samples(self) -> SampleTranslations:
-        corpora = self.batches.corpora
+        corpora = self.prepared.batches.corpora
         sources, references = texts(corpora.pairs["validation"].take(_SAMPLES))
         contexts = corpora.contexts.get("validation")
         return SampleTranslations(

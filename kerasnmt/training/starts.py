@@ -1,14 +1,15 @@
 """Starts of a run: with random weights, from a trained model, or after an interruption."""
 
-import os
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 
 from kerasnmt.data import Shards
-from kerasnmt.models import Seq2Seq, load_model
+from kerasnmt.models import Preset, Seq2Seq, load_model
+from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.batches import EpochStatistics
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
@@ -21,7 +22,7 @@ from kerasnmt.training.checks import (
     check_same_model,
     check_same_recipe,
 )
-from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.corpora import Corpora, texts
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.scoring import bleu_tokenizer
@@ -31,40 +32,77 @@ from kerasnmt.training.tokenizers import (
     tokenizers_of,
     train_tokenizers,
 )
-from kerasnmt.zoo import get_preset
 
 
+class Trained(NamedTuple):
+    """Weights to start from, and the tokenizers that belong to them."""
+
+    weights: list[np.ndarray]
+    tokenizers: dict[str, Tokenizer]
+
+
+class Readings(NamedTuple):
+    """What the first process reads in the data and in the folder of the run, for all processes.
+
+    Attributes:
+        bleu_tokenizer: Tokenizer for BLEU of the whole run.
+        tokenizers: Tokenizers, in the order of the model's constructor.
+        statistics: Statistics of an epoch of training, or None if they are not known.
+    """
+
+    bleu_tokenizer: str
+    tokenizers: dict[str, Tokenizer]
+    statistics: EpochStatistics | None
+
+
+@dataclass(frozen=True)
 class NewStart:
     """Start of a run with new tokenizers and random weights.
 
-    Args:
+    Attributes:
         recipe: Recipe of the run.
         run: Folder of the run.
         console: Console that shows the progress.
     """
 
-    def __init__(self, recipe: Recipe, run: RunFolder, console: Console) -> None:
-        self.recipe = recipe
-        self.run = run
-        self.console = console
+    recipe: Recipe
+    run: RunFolder
+    console: Console
 
-    def check(self) -> None:
-        """Raise a `ValueError` if the run cannot start in its folder."""
+    def check(self) -> dict[str, Any] | None:
+        """Check that the run can start in its folder, and return its results if it is done.
+
+        Raises:
+            ValueError: If it cannot.
+        """
         self.run.check_unused()
-
-    def results(self) -> dict[str, Any] | None:
-        """Return the results if there is nothing left to train, or None."""
         return None
 
-    def weights(self) -> list[np.ndarray] | None:
-        """Return the first weights, or None for random weights."""
+    def trained(self) -> Trained | None:
+        """Return the model to start from, or None for new tokenizers and random weights."""
         return None
 
     def check_model(self, model: Seq2Seq) -> None:
         """Raise a `ValueError` if the model cannot have the first weights."""
 
-    def check_data(self, corpora: Corpora) -> None:
-        """Raise a `ValueError` if the data has changed."""
+    def read(self, corpora: Corpora, trained: Trained | None) -> Readings:
+        """Return what the first process reads for all processes."""
+        return Readings(
+            self._bleu_tokenizer(corpora),
+            trained.tokenizers if trained else self.tokenizers(corpora),
+            self.statistics(corpora.readers),
+        )
+
+    def _bleu_tokenizer(self, corpora: Corpora) -> str:
+        _, references = texts(corpora.pairs["validation"])
+        with self.recipe.named_in_errors():
+            try:
+                name = self.bleu_tokenizer(references)
+            except ValueError as error:
+                raise ValueError(f"training.bleu_tokenizer: {error}") from error
+        if name not in ("13a", self.recipe.training.bleu_tokenizer):
+            say(self.console, f"BLEU: sacreBLEU's tokenizer {name} suits the validation data")
+        return name
 
     def bleu_tokenizer(self, references: Sequence[str]) -> str:
         """Return the tokenizer for BLEU of the recipe, or one that suits the references."""
@@ -101,81 +139,60 @@ class NewStart:
         return Place()
 
 
+@dataclass(frozen=True)
 class FurtherStart(NewStart):
     """Start of a run with the tokenizers and the best model of another run.
 
-    Args:
-        recipe: Recipe of the run.
-        run: Folder of the run.
-        console: Console that shows the progress.
+    Attributes:
         earlier: Folder of the other run.
     """
 
-    def __init__(
-        self, recipe: Recipe, run: RunFolder, console: Console, earlier: RunFolder
-    ) -> None:
-        super().__init__(recipe, run, console)
-        self.earlier = earlier
+    earlier: RunFolder
 
-    def weights(self) -> list[np.ndarray]:
-        """Return the weights of the best model of the other run."""
+    def trained(self) -> Trained:
+        """Return the best model of the other run."""
         self.earlier.check_trained()
         check_same_model(self.earlier, self.recipe)
-        return load_model(self.earlier.model, compile=False).get_weights()
-
-    def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
-        """Return the tokenizers of the other run."""
-        return load_tokenizers(self.earlier.tokenizers)
+        model = load_model(self.earlier.model, compile=False)
+        return Trained(model.get_weights(), load_tokenizers(self.earlier.tokenizers))
 
 
+@dataclass(frozen=True)
 class PresetStart(NewStart):
     """Start of a run with the tokenizers and the weights of a preset.
 
-    Args:
-        recipe: Recipe of the run.
-        run: Folder of the run.
-        console: Console that shows the progress.
+    Attributes:
         preset: A preset; see `kerasnmt.zoo.get_preset`.
     """
 
-    def __init__(
-        self, recipe: Recipe, run: RunFolder, console: Console, preset: str | os.PathLike
-    ) -> None:
-        super().__init__(recipe, run, console)
-        self.preset = get_preset(preset)
+    preset: Preset
 
-    def weights(self) -> list[np.ndarray]:
-        """Return the weights of the preset."""
+    def trained(self) -> Trained:
+        """Return the model of the preset."""
         check_preset_model(self.preset, self.recipe)
         model = self.preset.load()
-        self._tokenizers = tokenizers_of(model)
-        check_preset_tokenizers(self.preset, self._tokenizers, self.recipe)
-        return model.get_weights()
+        tokenizers = tokenizers_of(model)
+        check_preset_tokenizers(self.preset, tokenizers, self.recipe)
+        return Trained(model.get_weights(), tokenizers)
 
     def check_model(self, model: Seq2Seq) -> None:
         """Check that the model has the architecture of the preset."""
         check_same_config(self.preset, model)
 
-    def tokenizers(self, corpora: Corpora) -> dict[str, Tokenizer]:
-        """Return the tokenizers of the preset."""
-        return self._tokenizers
-
 
 class ResumedStart(NewStart):
     """Start of a run that was interrupted in the same folder."""
 
-    def check(self) -> None:
+    def check(self) -> dict[str, Any] | None:
         """Raise a `ValueError` if there is no run, or a run with another recipe."""
         self.run.check_resumable()
         check_same_recipe(self.run, self.recipe)
-
-    def results(self) -> dict[str, Any] | None:
-        """Return the results of a run that is done."""
         return self.run.final_results(self.recipe.training.epochs)
 
-    def check_data(self, corpora: Corpora) -> None:
-        """Raise a `ValueError` if the data has changed."""
+    def read(self, corpora: Corpora, trained: Trained | None) -> Readings:
+        """Raise a `ValueError` if the data has changed; see `NewStart`."""
         check_same_files(self.run, corpora)
+        return super().read(corpora, trained)
 
     def bleu_tokenizer(self, references: Sequence[str]) -> str:
         """Return the tokenizer for BLEU of the run, so that the scores of all epochs compare."""

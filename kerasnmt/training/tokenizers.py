@@ -8,7 +8,6 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data import Shards
 from kerasnmt.models import Seq2Seq
 from kerasnmt.text import (
@@ -83,8 +82,7 @@ def save_tokenizers(path: Path, tokenizers: dict[str, Tokenizer]) -> None:
         name: keras.saving.serialize_keras_object(tokenizer)
         for name, tokenizer in tokenizers.items()
     }
-    with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    RunFolder.write_text(path, json.dumps(document, ensure_ascii=False))
 
 
 def load_tokenizers(path: Path) -> dict[str, Tokenizer]:

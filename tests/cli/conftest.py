@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kerasnmt.cli.loading import load_run, load_translator
+from kerasnmt.cli.loading import SearchChanges, load_run, load_translator
 from kerasnmt.cli.main import main
 
 RECIPE = """\
@@ -72,17 +72,14 @@ def load_once(load_run_once):
     """`load_translator`, which loads each run and each export once."""
 
     @functools.cache
-    def load(directory, beam_size, options):
+    def load(directory, changes, options):
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr("kerasnmt.cli.loading.load_run", load_run_once)
-            return load_translator(directory, beam_size, **dict(options))
+            return load_translator(directory, changes, **dict(options))
 
-    def load_once(directory, beam_size=None, **options):
-        given = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in options.items()
-        }
-        return load(directory, beam_size, tuple(given.items()))
+    def load_once(directory, changes=(), **options):
+        given = (tuple(one) if isinstance(one, list) else one for one in changes)
+        return load(directory, SearchChanges(*given), tuple(options.items()))
 
     return load_once
 

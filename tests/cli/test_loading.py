@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.cli.loading import load_run, load_translator
+from kerasnmt.cli.loading import SearchChanges, load_run, load_translator
 
 TEXTS = ["Anna sees two dogs .", "", "He sleeps ."]
 
@@ -25,7 +25,7 @@ def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
     with pytest.raises(
         ValueError, match=r"recipe\.yaml, because --search changes its search options"
     ):
-        load_run(other, search=["beam_size=2"])
+        load_run(other, SearchChanges(search=["beam_size=2"]))
 
 
 def test_a_run_in_half_precision_is_loaded_in_float32(run_folder, loaded_model, tmp_path):
@@ -60,12 +60,12 @@ def test_the_newest_version_is_taken(export_folder, tmp_path):
 
 
 def test_beam_size(run_folder, export_folder):
-    assert load_translator(run_folder, beam_size=2).description["beam_size"] == 2
-    assert load_translator(export_folder, beam_size=3).description["beam_size"] == 3
+    assert load_translator(run_folder, SearchChanges(2)).description["beam_size"] == 2
+    assert load_translator(export_folder, SearchChanges(3)).description["beam_size"] == 3
     with pytest.raises(ValueError, match=r"Received: --beam-size 2 and --search beam_size=4\."):
-        load_translator(run_folder, beam_size=2, search=["top_k=0", "beam_size=4"])
+        load_translator(run_folder, SearchChanges(2, ["top_k=0", "beam_size=4"]))
     with pytest.raises(ValueError, match=r"fixed in the export, 3\. Received: --beam-size 2\."):
-        load_translator(export_folder, beam_size=2)
+        load_translator(export_folder, SearchChanges(2))
 
 
 def test_a_folder_with_neither(tmp_path):
@@ -106,7 +106,7 @@ def test_a_model_that_does_not_translate(tmp_path):
         with pytest.raises(ValueError, match=re.escape(str(tmp_path / message))):
             load(tmp_path)
     with pytest.raises(ValueError, match=r"because memory_network does not search\."):
-        load_translator(tmp_path, beam_size=2, translates=False)
+        load_translator(tmp_path, SearchChanges(2), translates=False)
     model.export(tmp_path / "qa" / "1")
     message = (
         "expected an export that translates. Received: an export that reads story and question."
@@ -130,7 +130,7 @@ def test_a_run_that_captions_images(run_folder, tmp_path):
         with pytest.raises(ValueError, match=message):
             load(tmp_path)
     with pytest.raises(ValueError, match=message):
-        load_run(run_folder, [tmp_path], translates=False)
+        load_run(run_folder, SearchChanges(others=[tmp_path]), translates=False)
     # `kerasnmt export` writes it for TF Serving.
     assert load_run(tmp_path, translates=False)[0].name == "show_attend_tell_lstm"
 

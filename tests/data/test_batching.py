@@ -1,6 +1,8 @@
 import functools
+import inspect
 import random
 from collections import Counter
+from dataclasses import fields
 
 import numpy as np
 import pandas
@@ -9,6 +11,7 @@ import tensorflow as tf
 
 from kerasnmt.data import batches, builtin_corpus, describe_batches, read_parallel
 from kerasnmt.data.alignment_matrix import words_of
+from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.text import (
     CharacterTokenizer,
@@ -388,6 +391,13 @@ def test_a_cache_reads_the_text_once(tmp_path, cache):
 def test_sizes_too_small_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         batches(dataset_of(PAIRS), LETTERS, DIGITS, **options)
+
+
+def test_the_options_are_keywords_of_batches_with_the_same_defaults():
+    parameters = inspect.signature(batches).parameters
+    assert len(parameters) == 20
+    for option in fields(BatchOptions):
+        assert parameters[option.name].default == option.default
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from kerasnmt.cli.main import app
 from kerasnmt.data import read_tsv
 from kerasnmt.training import Recipe, RunFolder, StepScalars
+from kerasnmt.training.prepared import prepare
 from kerasnmt.training.starts import FurtherStart
 from kerasnmt.training.tokenizers import save_tokenizers, train_tokenizers
-from kerasnmt.training.training import Training
+from kerasnmt.training.training import begin, compile_model, fit
 from kerasnmt.zoo import get_model
 
 pytestmark = [
@@ -136,12 +137,10 @@ def curves(folder):
     """The learning curves of training on TensorFlow that starts with the weights of `begun`."""
     recipe, console = Recipe.load(folder / "recipe.yaml"), Console(quiet=True)
     run = RunFolder(folder / "curves")
-    training = Training(
-        recipe, FurtherStart(recipe, run, console, RunFolder(folder / "begun")), console
-    )
-    training.prepare()
-    training.compile()
-    training.fit(training.begin(), [StepScalars(run.logs, every=1)])
+    prepared = prepare(FurtherStart(recipe, run, console, RunFolder(folder / "begun")))
+    compile_model(prepared)
+    place, callbacks = begin(prepared)
+    fit(callbacks, place, [StepScalars(run.logs, every=1)])
     return run.path
 
 

@@ -179,8 +179,8 @@ def test_all_epochs_have_the_same_number_of_batches(tmp_path):
 
     def read(index):
         process = together.one(index)
-        batches = ShardBatches(recipe, Corpora(recipe.data, process), model, process)
-        size = batches.statistics(Console(quiet=True), process).batches
+        batches = ShardBatches(recipe, Corpora(recipe.data, process), model)
+        size = batches.statistics(Console(quiet=True)).batches
         whole = list(islice(batches.rest(Place(), size, Devices()), 3 * size))
         later = list(islice(batches.rest(Place(2, 5), size, Devices()), size - 5))
         return size, whole, later

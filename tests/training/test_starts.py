@@ -8,9 +8,9 @@ from rich.console import Console
 
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Recipe, RunFolder, train
+from kerasnmt.training.prepared import prepare
 from kerasnmt.training.starts import NewStart, PresetStart, ResumedStart
-from kerasnmt.training.training import Training
-from kerasnmt.zoo import bahdanau_gru
+from kerasnmt.zoo import bahdanau_gru, get_preset
 
 
 def recipe(**model):
@@ -39,10 +39,8 @@ def preset(trained, tmp_path_factory):
 
 def prepared(preset, tmp_path, recipe):
     console = Console(quiet=True)
-    start = PresetStart(recipe, RunFolder(tmp_path / "run"), console, preset)
-    training = Training(recipe, start, console)
-    training.prepare()
-    return training
+    run = RunFolder(tmp_path / "run")
+    return prepare(PresetStart(recipe, run, console, get_preset(preset)))
 
 
 def test_it_begins_with_the_weights_and_the_tokenizers(preset, trained, tmp_path):
@@ -122,8 +120,7 @@ def test_the_tokenizer_of_bleu_stays_in_the_run(tmp_path):
     document = recipe().model_dump(mode="json", exclude_none=True)
     document["data"]["validation"] = {"pairs": str(tmp_path / "validation.tsv")}
     new, run, console = Recipe.from_dict(document), RunFolder(tmp_path), Console(quiet=True)
-    training = Training(new, NewStart(new, run, console), console)
-    training.prepare()
+    training = prepare(NewStart(new, run, console))
     assert training.recipe.training.bleu_tokenizer == "zh"
     assert new.training.bleu_tokenizer is None
 

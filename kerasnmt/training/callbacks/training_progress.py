@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Self
 
 import keras
@@ -17,7 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from kerasnmt.progress_lines import ProgressLines
+from kerasnmt.progress_lines import ProgressLines, progress_bar
 
 # The first batch takes long, because TensorFlow traces the step, or JAX compiles it.
 _FIRST_BATCH = "preparing the first batch"
@@ -71,12 +70,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._progress.stop()
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
@@ -137,14 +131,10 @@ def counting(console: Console, what: str, items: Iterable, total: int) -> Iterat
     """
     if not console.is_terminal:
         console.print(what, highlight=False)
-    lines, done = ProgressLines(console, what, total), 0
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(what, total=total)
+    with progress_bar(console, what, total) as advance:
         for batch in items:
             yield batch
-            done += len(batch[1])
-            progress.update(task, completed=done)
-            lines.update(done)
+            advance(len(batch[1]))
 
 
 def working(console: Console, what: str) -> AbstractContextManager:

@@ -1,0 +1,123 @@
+"""Data and model of a run, before training writes anything."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+from kerasnmt.models import Seq2Seq
+from kerasnmt.progress_lines import say
+from kerasnmt.text import Tokenizer
+from kerasnmt.training.batches import EpochStatistics, RecipeBatches, ShardBatches
+from kerasnmt.training.checks import (
+    check_abilities,
+    check_batch_size,
+    check_model,
+    check_same_shapes,
+    check_warmup,
+)
+from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.devices import Devices, precision, training_devices
+from kerasnmt.training.processes import Processes
+from kerasnmt.training.recipe import Recipe
+from kerasnmt.training.starts import NewStart
+from kerasnmt.zoo import get_model
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Data and model of a run, before training writes anything.
+
+    Attributes:
+        start: Start of the run, with its folder and its console.
+        batches: Batches of the recipe, for the model.
+        tokenizers: Tokenizers, in the order of the model's constructor.
+        devices: Devices of training.
+        statistics: Statistics of an epoch.
+        validation: Batches of the validation data.
+    """
+
+    start: NewStart
+    batches: RecipeBatches
+    tokenizers: dict[str, Tokenizer]
+    devices: Devices
+    statistics: EpochStatistics
+    validation: tf.data.Dataset
+
+    @property
+    def recipe(self) -> Recipe:
+        """Recipe of the run, with the tokenizer for BLEU."""
+        return self.batches.recipe
+
+    @property
+    def model(self) -> Seq2Seq:
+        """Model to train."""
+        return self.batches.model
+
+    @property
+    def processes(self) -> Processes:
+        """The processes of the training run."""
+        return self.batches.corpora.processes
+
+
+def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
+    """Read the data and create the model. Nothing is written.
+
+    Args:
+        start: Start of the run.
+        processes: The processes of the training run, or None to ask the backend.
+
+    Raises:
+        ValueError: If the recipe does not match the data, the zoo or the start, or the processes
+            have different recipes or data.
+    """
+    recipe, console, processes = start.recipe, start.console, processes or Processes()
+    with recipe.named_in_errors():
+        check_model(recipe.model.name, recipe.model.keywords)
+        check_batch_size(recipe, processes)
+        devices = training_devices(recipe.training.devices, processes)
+    paths = {
+        split: {name for name, value in pairs if isinstance(value, Path)}
+        for split, pairs in recipe.data.splits.items()
+    }
+    processes.check_equal("recipe", recipe.model_dump(mode="json", exclude={"data": paths}))
+    trained = processes.share(start.trained)
+    keras.utils.set_random_seed(recipe.training.seed)
+    with console.status("reading the data"):
+        corpora = Corpora(recipe.data, processes)
+    processes.check_equal("data", corpora.fingerprints)
+    processes.gather(lambda: start.check_lines(corpora))
+    read = processes.share(lambda: start.read(corpora, trained))
+    training = recipe.training.model_copy(update={"bleu_tokenizer": read.bleu_tokenizer})
+    recipe = recipe.model_copy(update={"training": training})
+    with devices.scope(), precision(training.precision):
+        make = get_model(recipe.model.name)
+        model = make(*read.tokenizers.values(), **recipe.model.keywords)
+    with recipe.named_in_errors():
+        check_abilities(recipe, model)
+    if trained:
+        start.check_model(model)
+        check_same_shapes(model, trained.weights)
+        with devices.scope():
+            model.set_weights(trained.weights)
+    own_shards = corpora.readers > 1
+    batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
+    statistics = read.statistics or batches.statistics(console)
+    with recipe.named_in_errors():
+        check_warmup(recipe, statistics.pairs)
+    with console.status("counting the batches"):
+        validation = batches.held_out("validation")
+    say(console, _description(recipe.model.name, model, statistics))
+    return Prepared(start, batches, read.tokenizers, devices, statistics, validation)
+
+
+def _description(name: str, model: Seq2Seq, statistics: EpochStatistics) -> str:
+    """Describe the model and the batches, and explain missing pairs."""
+    share = f"{statistics.sentences:,} of {statistics.pairs:,} pairs"
+    if statistics.sentences < statistics.pairs:
+        share += " (the others have an empty side, or are longer than data.max_length)"
+    return (
+        f"{name}: {model.count_params():,} parameters; {share} in {statistics.batches:,} batches, "
+        f"{statistics.padding_share:.1%} padding"
+    )
