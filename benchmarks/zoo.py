@@ -41,10 +41,10 @@ def train(row: str, pairs: int, epochs: int) -> dict:
     """Train and score one row, in a child process."""
     import keras
 
+    from kerasnmt.alignment import alignment_error_rate
     from kerasnmt.data import batches, builtin_corpus
     from kerasnmt.text import WordTokenizer
     from kerasnmt.training import translation_scores
-    from kerasnmt.viz import alignment_error_rate
     from kerasnmt.zoo import get_model
 
     corpus, test = builtin_corpus(pairs), builtin_corpus(TEST, "test")
@@ -93,8 +93,8 @@ def train(row: str, pairs: int, epochs: int) -> dict:
 
 def ibm_model_1(pairs: int) -> dict:
     """Align the test pairs with IBM model 1, which is also trained on them."""
+    from kerasnmt.alignment import IBMModel1, alignment_error_rate
     from kerasnmt.data import builtin_corpus
-    from kerasnmt.viz import IBMModel1, alignment_error_rate
 
     corpus, test = builtin_corpus(pairs), builtin_corpus(TEST, "test")
     begin = time.process_time()

@@ -8,6 +8,7 @@ from kerasnmt.version import __version__
 
 # Imported on first use, so `import kerasnmt` needs neither Keras nor TensorFlow.
 _ROOMS = (
+    "alignment",
     "data",
     "decoding",
     "layers",

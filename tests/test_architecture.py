@@ -9,19 +9,21 @@ PACKAGE = Path(__file__).parents[1] / "kerasnmt"
 
 # The allowed imports of each package: other packages, and the libraries that it needs.
 ROOMS = {
+    "alignment": set(),
     "kinds": set(),
     "speed": set(),
     "layers": {"speed"},
     "decoding": {"speed"},
     "models": {"layers", "decoding", "kinds"},
-    "tasks": {"text", "decoding", "models", "viz", "kinds"},
+    "tasks": {"text", "decoding", "models", "viz", "kinds", "alignment"},
     "text": set(),
     "data": {"text"},
-    "training": {"models", "zoo", "tasks", "text", "data", "decoding", "viz", "speed"},
+    "training": {"models", "zoo", "tasks", "text", "data", "decoding", "viz", "speed", "alignment"},
     "viz": set(),
     "serving": {"tasks", "text", "decoding", "layers", "viz", "kinds"},
     "zoo": {"models", "layers"},
     "cli": {
+        "alignment",
         *("layers", "decoding", "models", "text", "tasks", "data", "training", "viz"),
         *("serving", "zoo", "kinds"),
     },

@@ -44,11 +44,11 @@ def test_what_has_no_docstring():
 
 
 def test_a_name_that_is_gone_is_named(monkeypatch):
-    names = [name for name in kerasnmt.viz.__all__ if name != "format_pharaoh"]
-    monkeypatch.setattr(kerasnmt.viz, "__all__", names)
+    names = [name for name in kerasnmt.alignment.__all__ if name != "format_pharaoh"]
+    monkeypatch.setattr(kerasnmt.alignment, "__all__", names)
     assert public_api.differences(listing(), public_api.public_api()).splitlines() == [
         "The public API differs from tests/public_api.txt:",
-        "-kerasnmt.viz.format_pharaoh(links: Iterable[tuple[int, int]]) -> str",
+        "-kerasnmt.alignment.format_pharaoh(links: Iterable[tuple[int, int]]) -> str",
         "If the changes are intended, rewrite the file with `python -m tests.public_api`.",
     ]
 
@@ -56,11 +56,11 @@ def test_a_name_that_is_gone_is_named(monkeypatch):
 def test_an_argument_that_has_changed_is_shown(monkeypatch):
     def with_five(self, iterations: int = 5) -> None: ...
 
-    monkeypatch.setattr(kerasnmt.viz.IBMModel1, "__init__", with_five)
+    monkeypatch.setattr(kerasnmt.alignment.IBMModel1, "__init__", with_five)
     message = public_api.differences(listing(), public_api.public_api())
     assert message.splitlines()[1:3] == [
-        "-kerasnmt.viz.IBMModel1(iterations: int = 10)",
-        "+kerasnmt.viz.IBMModel1(iterations: int = 5)",
+        "-kerasnmt.alignment.IBMModel1(iterations: int = 10)",
+        "+kerasnmt.alignment.IBMModel1(iterations: int = 5)",
     ]
 
 
@@ -101,7 +101,7 @@ def test_lines_of_a_package(monkeypatch):
         monkeypatch.setattr(cls, "__module__", "kerasnmt.shapes")
     package = ModuleType("kerasnmt.shapes")
     vars(package).update(
-        Shape=Shape, ShapeError=ShapeError, SIDES=4, parse=kerasnmt.viz.parse_pharaoh
+        Shape=Shape, ShapeError=ShapeError, SIDES=4, parse=kerasnmt.alignment.parse_pharaoh
     )
     package.__all__ = ["SIDES", "ShapeError", "Shape", "parse"]
     monkeypatch.setattr(Shape.known, "__module__", "kerasnmt.shapes")
@@ -115,5 +115,5 @@ def test_lines_of_a_package(monkeypatch):
         "kerasnmt.shapes.Shape.known() -> list[str]",
         "kerasnmt.shapes.Shape.read(path: str) -> Shape",
         "kerasnmt.shapes.ShapeError(...)",
-        "kerasnmt.shapes.parse is kerasnmt.viz.parse_pharaoh",
+        "kerasnmt.shapes.parse is kerasnmt.alignment.parse_pharaoh",
     ]

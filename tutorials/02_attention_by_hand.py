@@ -18,6 +18,7 @@ import keras
 import numpy as np
 from matplotlib.figure import Figure
 
+from kerasnmt.alignment import IBMModel1, alignment_error_rate
 from kerasnmt.data import batches, builtin_corpus
 from kerasnmt.layers import (
     AdditiveScore,
@@ -33,7 +34,6 @@ from kerasnmt.layers import (
 )
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import translation_scores
-from kerasnmt.viz import IBMModel1, alignment_error_rate
 from kerasnmt.zoo import get_model
 
 small = os.environ.get("KERASNMT_SMALL") == "1"

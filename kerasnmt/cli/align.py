@@ -30,9 +30,9 @@ def align(
     alignment error rate is written to standard error.
     """
     load_tensorflow()
+    from kerasnmt.alignment import alignment_error_rate, format_pharaoh, parse_pharaoh_lines
     from kerasnmt.data import read_parallel
     from kerasnmt.training import texts
-    from kerasnmt.viz import alignment_error_rate, format_pharaoh, parse_pharaoh_lines
 
     sources, targets = texts(read_parallel(source, target))
     contexts = read_contexts(context, len(sources))

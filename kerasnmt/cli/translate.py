@@ -245,7 +245,7 @@ class _Lines(NamedTuple):
             )
         best = translator.best_as_a_whole(texts, **options)
         attention = translator.attention(texts, **options)
-        from kerasnmt.viz import format_pharaoh
+        from kerasnmt.alignment import format_pharaoh
 
         description = translator.description
         links = (

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kerasnmt.alignment import word_alignment
 from kerasnmt.text.word_indices import word_indices
-from kerasnmt.viz import attention_table, attention_text, word_alignment
+from kerasnmt.viz import attention_table, attention_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -156,7 +157,7 @@ class SentenceAttention(NamedTuple):
     def alignment(self, source_kind: str, target_kind: str) -> list[tuple[int, int]]:
         """Return the links between words, (source word, target word), counted from 0.
 
-        See `by_words` for the arguments, and `kerasnmt.viz.word_alignment`.
+        See `by_words` for the arguments, and `kerasnmt.alignment.word_alignment`.
         """
         return word_alignment(
             self.weights,

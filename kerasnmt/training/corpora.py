@@ -10,11 +10,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from kerasnmt.alignment import parse_pharaoh_lines
 from kerasnmt.data import Shards, builtin_corpus, read_parallel, read_tsv
 from kerasnmt.data.patterns import matching_files
 from kerasnmt.data.tables import table_rows
 from kerasnmt.training.processes import Processes
-from kerasnmt.viz import parse_pharaoh_lines
 
 
 class Corpora:

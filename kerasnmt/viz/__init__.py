@@ -1,6 +1,6 @@
-"""Figures and pages of attention, learning curves, word alignments, and IBM model 1.
+"""Figures and pages of attention, and learning curves.
 
-The inputs are NumPy arrays, and the outputs are text, HTML, numbers and Matplotlib figures.
+The inputs are NumPy arrays, and the outputs are text, HTML and Matplotlib figures.
 Only the figures import Matplotlib.
 """
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from kerasnmt import serving
+from kerasnmt.alignment import parse_pharaoh
 from kerasnmt.models import Ensemble
-from kerasnmt.viz import parse_pharaoh
 
 LINES = [
     "Anna sees two dogs .",

@@ -3,10 +3,10 @@
 import keras
 import pytest
 
+from kerasnmt.alignment import alignment_error_rate
 from kerasnmt.data import batches, builtin_corpus
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Adam, translation_scores
-from kerasnmt.viz import alignment_error_rate
 from kerasnmt.zoo import bahdanau_gru
 
 pytestmark = pytest.mark.long("trains a model until it translates")

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from kerasnmt.alignment import format_pharaoh
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus
 from kerasnmt.models import Seq2Seq
@@ -21,7 +22,6 @@ from kerasnmt.training import (
     train,
     translation_scores,
 )
-from kerasnmt.viz import format_pharaoh
 
 pytestmark = [
     pytest.mark.long("trains a recipe, interrupts and resumes it"),

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from kerasnmt.alignment import IBMModel1, alignment_error_rate
 from kerasnmt.data import builtin_corpus
-from kerasnmt.viz import IBMModel1, alignment_error_rate
 
 BOOKS = [("das Haus", "the house"), ("das Buch", "the book"), ("ein Buch", "a book")]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kerasnmt.viz import alignment_error_rate
+from kerasnmt.alignment import alignment_error_rate
 
 
 def test_by_hand():

@@ -1,6 +1,6 @@
 import pytest
 
-from kerasnmt.viz import format_pharaoh, parse_pharaoh
+from kerasnmt.alignment import format_pharaoh, parse_pharaoh
 
 
 def test_format_sorts_by_position():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerasnmt.viz import word_alignment
+from kerasnmt.alignment import word_alignment
 
 
 def test_whole_words():
