@@ -13,6 +13,7 @@ _ROOMS = (
     "decoding",
     "layers",
     "models",
+    "presets",
     "serving",
     "tasks",
     "text",

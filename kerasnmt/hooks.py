@@ -4,6 +4,7 @@ Models run without TensorFlow, but their methods on text need it. So each functi
 when it is called. Two functions register classes, so that Keras can load them.
 """
 
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -43,6 +44,13 @@ def export(model: keras.Model, directory: str, **options: Any) -> str:
     from kerasnmt.serving import export_model
 
     return export_model(model, directory, **options)
+
+
+def save_preset(model: keras.Model, folder: Any, weights: str, about: Any) -> Path:
+    """Write a preset; see `kerasnmt.presets`."""
+    from kerasnmt.presets.preset import save_preset
+
+    return save_preset(model, folder, weights, about)
 
 
 def check_search(options: dict[str, Any]) -> None:

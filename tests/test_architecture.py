@@ -9,21 +9,33 @@ PACKAGE = Path(__file__).parents[1] / "kerasnmt"
 
 # The allowed imports of each package: other packages, and the libraries that it needs.
 ROOMS = {
+    "presets": {"models", "kinds"},
     "alignment": set(),
     "kinds": set(),
     "speed": set(),
     "layers": {"speed"},
     "decoding": {"speed"},
-    "models": {"layers", "decoding", "kinds"},
+    "models": {"layers", "decoding"},
     "tasks": {"text", "decoding", "models", "viz", "kinds", "alignment"},
     "text": set(),
     "data": {"text"},
-    "training": {"models", "zoo", "tasks", "text", "data", "decoding", "viz", "speed", "alignment"},
+    "training": {
+        "models",
+        "zoo",
+        "tasks",
+        "text",
+        "data",
+        "decoding",
+        "viz",
+        "speed",
+        "alignment",
+        "presets",
+    },
     "viz": set(),
     "serving": {"tasks", "text", "decoding", "layers", "viz", "kinds"},
-    "zoo": {"models", "layers"},
+    "zoo": {"models", "layers", "presets"},
     "cli": {
-        "alignment",
+        *("alignment", "presets"),
         *("layers", "decoding", "models", "text", "tasks", "data", "training", "viz"),
         *("serving", "zoo", "kinds"),
     },
@@ -37,7 +49,6 @@ COMMON = {
     "hooks",
     "ids",
     "nearest_name",
-    "preset_folders",
     "progress_lines",
     "scripts",
     "sizes",
@@ -46,7 +57,7 @@ COMMON = {
     "version",
 }
 # Functions of the hooks, and of the kinds of requests, import packages above the models.
-HOOKS = {"text", "data", "tasks", "training", "serving"}
+HOOKS = {"presets", "text", "data", "tasks", "training", "serving"}
 TENSORFLOW = {"tensorflow", "tensorflow_text", "sentencepiece"}
 # Packages that run on any backend of Keras.
 PURE = {"speed", "layers", "decoding", "models", "zoo"}

@@ -48,13 +48,13 @@ TEXT = {"tensorflow", "tensorflow_text", "sentencepiece"}
 BASE = """
 blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE, *TEXT, "matplotlib")
 sys.meta_path.insert(0, blocked)
-import_all("layers", "decoding", "models", "zoo", "kinds")
+import_all("layers", "decoding", "models", "presets", "zoo", "kinds", "alignment")
 needs("tensorflow", "text", "text", "WordTokenizer")
 needs("tensorflow", "text", "data", "batches")
 needs("yaml", "train", "training", "Recipe")
 needs("requests", "serve", "serving", "RestClient")
 needs("matplotlib", "plot", "viz", "attention_figure")
-import_module("kerasnmt.viz").format_pharaoh
+import_module("kerasnmt.viz").attention_text
 blocked.names.discard("matplotlib")
 import_all("viz")
 from kerasnmt.cli.main import main

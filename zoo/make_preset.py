@@ -31,8 +31,9 @@ import numpy as np
 import yaml
 
 from kerasnmt.data import builtin_scenes, read_tsv
-from kerasnmt.models import Preset, in_float32, load_model
-from kerasnmt.preset_folders import shipped_presets
+from kerasnmt.models import in_float32, load_model
+from kerasnmt.presets import Preset
+from kerasnmt.presets.folders import shipped_presets
 from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.text.split_sentences import split_sentences

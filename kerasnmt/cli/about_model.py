@@ -22,7 +22,7 @@ def about_model(place: str, fields: Sequence[str], export: Mapping[str, Any]) ->
         For a preset, its description and examples. For an export, its examples. For a run that
         translates, sources of its validation data, if the files can still be read.
     """
-    from kerasnmt.preset_folders import preset_folder
+    from kerasnmt.presets.folders import preset_folder
 
     if preset_folder(place) is not None or "://" in place:
         from kerasnmt.zoo import get_preset

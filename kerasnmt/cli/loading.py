@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
 from kerasnmt.nearest_name import nearest_name
-from kerasnmt.preset_folders import CONFIG, METADATA, preset_folder, shipped_presets
+from kerasnmt.presets.folders import CONFIG, METADATA, preset_folder, shipped_presets
 
 
 class SearchChanges(NamedTuple):

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from kerasnmt import preset_folders
 from kerasnmt.cli.console import print_table
 from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.presets import folders
 
 _VOCABULARY = 8_000
 
@@ -53,8 +53,8 @@ def _describe(constructor: Callable) -> None:
         print(f"\nTrain it on your pairs: kerasnmt init --model {name} --pairs pairs.tsv")
     trained = [
         preset
-        for preset, folder in preset_folders.shipped_presets().items()
-        if json.loads((folder / preset_folders.METADATA).read_bytes())["model"] == name
+        for preset, folder in folders.shipped_presets().items()
+        if json.loads((folder / folders.METADATA).read_bytes())["model"] == name
     ]
     if trained:
         print(f"Try it trained: kerasnmt presets {trained[0]}  # {len(trained)} in all: ", end="")

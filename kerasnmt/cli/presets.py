@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from kerasnmt import preset_folders
 from kerasnmt.cli.console import print_table
 from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.presets import folders
 
 _COLUMNS = ("preset", "task", "languages", "MB", "score", "license")
 
@@ -25,10 +25,10 @@ def presets(
     if name is not None:
         print(_card(name))
         return
-    shipped = preset_folders.shipped_presets()
-    # `kerasnmt.models.Preset` would import Keras.
+    shipped = folders.shipped_presets()
+    # `kerasnmt.presets.Preset` would import Keras.
     known = {
-        name: json.loads((folder / preset_folders.METADATA).read_bytes())
+        name: json.loads((folder / folders.METADATA).read_bytes())
         for name, folder in shipped.items()
     }
     of_use, shows = (
@@ -59,13 +59,13 @@ def _row(name: str, metadata: dict[str, Any]) -> tuple[str, ...]:
 
 def _card(name: str) -> str:
     """Return the card of a preset, without the front matter."""
-    folder = preset_folders.preset_folder(name)
+    folder = folders.preset_folder(name)
     if folder is None and ("://" in name or Path(name).exists()):
         from kerasnmt.zoo import get_preset
 
         folder = get_preset(name).folder
     if folder is None:
-        raise ValueError(unknown_name_message(name, preset_folders.shipped_presets(), "preset"))
+        raise ValueError(unknown_name_message(name, folders.shipped_presets(), "preset"))
     card = folder / "README.md"
     if not card.exists():
         raise ValueError(f"Expected the card of the preset, {card}. Received: no such file.")

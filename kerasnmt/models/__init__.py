@@ -7,7 +7,6 @@ from kerasnmt.models.in_float32 import in_float32
 from kerasnmt.models.loading import load_model
 from kerasnmt.models.memory_network import MemoryNetwork
 from kerasnmt.models.perplexity import Perplexity
-from kerasnmt.models.preset import Preset
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.seq2seq import Seq2Seq
 from kerasnmt.models.text_model import TextModel
@@ -19,7 +18,6 @@ __all__ = [
     "Ensemble",
     "MemoryNetwork",
     "Perplexity",
-    "Preset",
     "SearchModel",
     "Seq2Seq",
     "TextModel",

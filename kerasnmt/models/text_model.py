@@ -9,7 +9,6 @@ import keras
 from kerasnmt import hooks
 from kerasnmt.columns import holds_texts
 from kerasnmt.layers.composite import Composite
-from kerasnmt.models.preset import save_preset
 
 
 class TextModel(Composite, keras.Model):
@@ -78,7 +77,7 @@ class TextModel(Composite, keras.Model):
 
         By default, a preset is smaller than the file of `save`, because it has no optimizer state,
         and its weights are not float32. It has checksums, and a card for readers and model hubs.
-        See `kerasnmt.models.Preset` for its files. Parts that are frozen stay frozen.
+        See `kerasnmt.presets.Preset` for its files. Parts that are frozen stay frozen.
 
         All keys of `about` are optional:
 
@@ -110,7 +109,7 @@ class TextModel(Composite, keras.Model):
                 key or an invalid value, or a weight is not finite or too large for float16.
         """
         self._need_tokenizers()
-        return str(save_preset(self, folder, weights, about))
+        return str(hooks.save_preset(self, folder, weights, about))
 
     def predict(self, x: Any, *args: Any, **kwargs) -> Any:
         """Return the outputs of `call` for arrays; see `keras.Model.predict`.

@@ -177,7 +177,8 @@ class TranslationModel(TextModel, SearchModel):
 
         Returns:
             For each pair, a list of links (source word, target word), counted from 0. Words are
-            split at whitespace. `kerasnmt.alignment` writes links in the Pharaoh format and scores them.
+            split at whitespace. `kerasnmt.alignment` writes links in the Pharaoh format, and scores
+            them.
 
         Raises:
             ValueError: If the model has no attention, or for the reasons in `score`.

@@ -13,9 +13,10 @@ import keras
 import numpy as np
 
 from kerasnmt import zoo
-from kerasnmt.models import Preset, Seq2Seq
+from kerasnmt.models import Seq2Seq
 from kerasnmt.nearest_name import nearest_name, unknown_name_message
-from kerasnmt.preset_folders import preset_folder, shipped_presets
+from kerasnmt.presets import Preset
+from kerasnmt.presets.folders import preset_folder, shipped_presets
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.dotted import dotted
 from kerasnmt.training.processes import Processes

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.atomic_write import atomic_write
-from kerasnmt.preset_folders import is_preset_folder
+from kerasnmt.presets.folders import is_preset_folder
 
 
 class RunFolder:

@@ -8,7 +8,8 @@ import numpy as np
 from rich.console import Console
 
 from kerasnmt.data import Shards
-from kerasnmt.models import Preset, Seq2Seq, load_model
+from kerasnmt.models import Seq2Seq, load_model
+from kerasnmt.presets import Preset
 from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.batches import EpochStatistics

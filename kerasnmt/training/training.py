@@ -11,7 +11,7 @@ from rich.console import Console
 
 from kerasnmt.backends import need_text_backend
 from kerasnmt.models import in_float32, load_model
-from kerasnmt.preset_folders import preset_folder
+from kerasnmt.presets.folders import preset_folder
 from kerasnmt.progress_lines import say
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place

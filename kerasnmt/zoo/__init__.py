@@ -7,6 +7,7 @@ model: `bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.
 # Each module registers its models, and each registered model is a name of this package.
 # `__init__.pyi`, which `make` writes, contains their signatures and docstrings.
 
+from kerasnmt.presets.finding import from_preset, get_preset, list_presets
 from kerasnmt.zoo import (
     bahdanau,
     captions,
@@ -17,7 +18,6 @@ from kerasnmt.zoo import (
     pointer,
     transformer,
 )
-from kerasnmt.zoo.presets import from_preset, get_preset, list_presets
 from kerasnmt.zoo.registry import get_model, list_models
 
 __all__ = [

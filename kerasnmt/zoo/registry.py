@@ -11,8 +11,8 @@ from typing import Any
 import keras
 
 from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.presets.finding import get_preset
 from kerasnmt.zoo.arguments import ARGUMENTS
-from kerasnmt.zoo.presets import get_preset
 
 Constructor = Callable[..., keras.Model]
 

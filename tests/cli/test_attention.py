@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from kerasnmt.tasks import sentence_attention
+from kerasnmt import viz
 
 TEXT = "Anna sees two dogs ."
 RECIPE = """\
@@ -70,8 +70,8 @@ def test_generate_probability_is_drawn(kerasnmt, pointer_run, tmp_path, monkeypa
         drawn.append((weights, source_tokens, target_tokens, named["generate_probability"]))
         return draw(weights, source_tokens, target_tokens, *further, **named)
 
-    draw = sentence_attention.attention_figure
-    monkeypatch.setattr(sentence_attention, "attention_figure", attention_figure)
+    draw = viz.attention_figure
+    monkeypatch.setattr(viz, "attention_figure", attention_figure)
     run, model = pointer_run
     options = [] if target is None else ["--target", target]
     picture = tmp_path / "picture.png"

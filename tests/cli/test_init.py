@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from kerasnmt.preset_folders import shipped_presets
+from kerasnmt.presets.folders import shipped_presets
 from kerasnmt.training import Recipe, RunFolder
 from kerasnmt.training.starts import PresetStart
 

@@ -53,8 +53,8 @@ def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, 
     copied = shutil.copytree(preset_folder, tmp_path / "many")
     path = copied / "metadata.json"
     path.write_text(path.read_text().replace('"de"', '"de", "fr"', 1))
-    monkeypatch.setattr("kerasnmt.preset_folders.shipped_presets", lambda: {"many": copied})
-    monkeypatch.setattr("kerasnmt.zoo.presets.shipped_presets", lambda: {"many": copied})
+    monkeypatch.setattr("kerasnmt.presets.folders.shipped_presets", lambda: {"many": copied})
+    monkeypatch.setattr("kerasnmt.presets.finding.shipped_presets", lambda: {"many": copied})
     assert "  3 languages  " in kerasnmt("presets").out
 
 

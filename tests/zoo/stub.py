@@ -23,7 +23,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from keras import Model
 
-from kerasnmt.models import CaptionModel, MemoryNetwork, Preset, Seq2Seq
+from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
+from kerasnmt.presets import Preset
 
 _Options = ParamSpec("_Options")
 _Made = TypeVar("_Made", covariant=True)

@@ -4,7 +4,8 @@ import os
 import shlex
 from typing import Any, NamedTuple
 
-from kerasnmt.models import Preset, Seq2Seq
+from kerasnmt.models import Seq2Seq
+from kerasnmt.presets import Preset
 from kerasnmt.training.checks import check_start
 from kerasnmt.training.recipe.proposal import ChosenTokenizer, Proposal
 from kerasnmt.training.recipe.schema import Recipe

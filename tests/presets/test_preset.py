@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 import yaml
 
-from kerasnmt.models import Ensemble, Preset
-from kerasnmt.models.preset import FORMAT
-from kerasnmt.models.preset_card import preset_card
+from kerasnmt.models import Ensemble
+from kerasnmt.presets import Preset
+from kerasnmt.presets.card import preset_card
+from kerasnmt.presets.preset import FORMAT
 from kerasnmt.version import __version__
 from tests.numerics import dtype_policy
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-FORMAT_1 = Path(__file__).parent / "presets" / "format_1"
+FORMAT_1 = Path(__file__).parent / "old" / "format_1"
 FORMAT_1_LOGITS = [[11.44589, -9.45065, 0.38348], [3.13399, -7.00850, 9.43160]]
 TEXTS = ["two dogs run .", "a cat", ""]
 ABOUT = {

@@ -14,11 +14,11 @@ from kerasnmt import hooks
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.kinds import kind_of
 from kerasnmt.models.in_float32 import in_float32, parts_of_config
-from kerasnmt.models.preset_card import preset_card
-from kerasnmt.models.preset_weights import FORMATS, read_weights, write_weights
+from kerasnmt.presets.card import preset_card
+from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.preset_folders import CONFIG, METADATA
+from kerasnmt.presets.folders import CONFIG, METADATA
 from kerasnmt.version import __version__
 
 FORMAT = 1

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 CONFIG, METADATA = "config.json", "metadata.json"
-_SHIPPED = Path(__file__).with_name("presets")
+_SHIPPED = Path(__file__).parent
 
 
 def shipped_presets() -> dict[str, Path]:

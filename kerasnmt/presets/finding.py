@@ -4,9 +4,9 @@ import os
 
 import keras
 
-from kerasnmt.models import Preset
+from kerasnmt.presets import Preset
 from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.preset_folders import preset_folder, shipped_presets
+from kerasnmt.presets.folders import preset_folder, shipped_presets
 
 _HUB = "hf://"
 

@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 import kerasnmt
-from kerasnmt import preset_folders, zoo
-from kerasnmt.models.preset_card import preset_card
+from kerasnmt import zoo
+from kerasnmt.presets import finding, folders
+from kerasnmt.presets.card import preset_card
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.training.checks import check_same_config, check_same_shapes
-from kerasnmt.zoo import presets
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def folder(tiny, tmp_path_factory):
 @pytest.fixture
 def shipped(folder, monkeypatch):
     """The preset, as if it were a preset of the library."""
-    monkeypatch.setattr(preset_folders, "shipped_presets", lambda: {"tiny_abc": folder})
-    monkeypatch.setattr(presets, "shipped_presets", lambda: {"tiny_abc": folder})
+    monkeypatch.setattr(folders, "shipped_presets", lambda: {"tiny_abc": folder})
+    monkeypatch.setattr(finding, "shipped_presets", lambda: {"tiny_abc": folder})
 
 
 def same(one, other):
@@ -212,7 +212,7 @@ def test_the_package_names_every_license():
 
 
 def test_shipped_files_name_no_path_of_a_machine():
-    for folder in preset_folders.shipped_presets().values():
+    for folder in folders.shipped_presets().values():
         for path in (*folder.glob("*.json"), folder / "README.md"):
             text = path.read_text()
             checkout = Path(kerasnmt.__file__).parents[1]
