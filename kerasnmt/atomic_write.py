@@ -1,7 +1,6 @@
 """Files and folders that are written completely or not at all."""
 
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
@@ -9,7 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_PREFIX = ".unfinished-"
+try:
+    import fcntl
+except ModuleNotFoundError:  # on Windows, where no folder counts as abandoned
+    fcntl = None  # type: ignore[assignment]
+
+_PREFIX = ".kerasnmt-unfinished-"
 _LOCK = "lock"
 
 
@@ -121,7 +125,7 @@ def publish(folder: Path, path: Path) -> bool:
 
 def _remove_abandoned(parent: Path) -> None:
     """Remove the unfinished folders of dead processes."""
-    for folder in parent.glob(f"{_PREFIX}*"):
+    for folder in parent.glob(f"{_PREFIX}*") if fcntl else ():
         # A folder that is in use or belongs to another user stays.
         with suppress(OSError):
             lock = _open_lock(folder)
@@ -155,6 +159,8 @@ def _open_lock(folder: Path) -> int:
 
 def _wait_for(lock: int) -> None:
     """Lock a file. If the file system has no locks, no folder counts as abandoned."""
+    if fcntl is None:
+        return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError as error:
@@ -164,6 +170,8 @@ def _wait_for(lock: int) -> None:
 
 def _sync(path: Path) -> None:
     """Wait until a file, or the list of files of a folder, is on the disk."""
+    if os.name == "nt" and path.is_dir():  # Windows opens no folders
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

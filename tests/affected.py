@@ -76,15 +76,28 @@ def import_distances(changed):
     for path in python_files().values():
         for module in imported_files(path):
             importers[module].add(path)
-    # A changed file that is no module counts as the modules beside it.
-    folders = {path.parent for path in changed if path.suffix != ".py"} - {ROOT}
-    nearest = changed | {path for path in python_files().values() if path.parent in folders}
+    # A changed file that is no module counts as the modules in the nearest folder above it.
+    modules = set(python_files().values())
+    nearest = {one for path in changed for one in ([path] if path in modules else around(path))}
     distances, distance = {}, 0
     while nearest:
         distances |= dict.fromkeys(nearest, distance)
         nearest = {one for path in nearest for one in importers[path]} - distances.keys()
         distance += 1
     return distances
+
+
+def around(path):
+    """Return the modules in the nearest folder above a file; tests read the tutorials and guides."""
+    folder = path.parent
+    if folder.is_relative_to(ROOT / "tutorials") or path.suffix == ".md":
+        folder = ROOT / "tests" / "tutorials"
+    modules = set(python_files().values())
+    while folder != ROOT:
+        if beside := {one for one in modules if one.parent == folder}:
+            return beside
+        folder = folder.parent
+    return modules  # such as pyproject.toml
 
 
 @cache

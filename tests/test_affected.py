@@ -14,11 +14,13 @@ def test_the_nearest_tests_come_first():
     assert "tests/layers/attention/test_windows.py" not in found
 
 
-def test_a_file_of_data_counts_as_the_modules_beside_it():
-    assert files({ROOT / "kerasnmt/viz/page/page.css"})["kerasnmt/viz/page/page.css"] == 0
-    found = files({ROOT / "kerasnmt/data/notes.txt"})
-    assert found["kerasnmt/data/reading.py"] == 0
-    assert found["tests/data/test_reading.py"] == 1
+def test_a_file_of_data_counts_as_the_modules_around_it():
+    assert files({ROOT / "kerasnmt/viz/page/page.css"})["tests/viz/test_attention_figure.py"] == 1
+    assert files({ROOT / "kerasnmt/data/corpus/x.tsv.xz"})["tests/data/test_reading.py"] == 1
+    found = files({ROOT / "tutorials/guides/serving.md"})
+    assert found["tests/tutorials/test_guides.py"] == 0
+    assert "tests/data/test_reading.py" not in found
+    assert files({ROOT / "pyproject.toml"})["tests/data/test_reading.py"] == 0
 
 
 def test_a_changed_conftest_affects_the_tests_below_it():

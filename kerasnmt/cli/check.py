@@ -16,19 +16,22 @@ def check(
         typer.Argument(metavar="DIR", help="<name>/<version>, or <name> for its newest version."),
     ],
 ) -> None:
-    """Check that TF Serving can serve an export; exit with 1 if it cannot.
+    """Check that a server can serve an export; exit with 1 if it cannot.
 
-    A process without the Python package of TensorFlow loads the export with the TensorFlow C API,
-    like the server, and answers requests. The answers are compared with the model's answers that
-    were written with the export. The export can translate, caption images or answer questions.
+    A process loads the export like a server, and answers requests. It loads a SavedModel like TF
+    Serving, without the Python package of TensorFlow. The answers are compared with the answers
+    that were written with the export. The export can translate, caption images or answer questions.
     """
     if not directory.is_dir():
         raise ValueError(f"Expected the folder of an export. Received: {directory}, not a folder.")
     refuse_run(directory)
     with progress_console().status("checking"):
-        load_tensorflow()
         from kerasnmt.serving import check_export
+        from kerasnmt.serving.runtimes.registry import find_runtime
 
+        found = find_runtime(directory)
+        if found is not None and found[0].needs_tensorflow:
+            load_tensorflow()
         report = check_export(directory)
     print(report)
     if not report.passed:

@@ -48,6 +48,8 @@ def export(
 
     With --runtime, write a folder for another program instead.
     """
+    if lite and runtime not in (runtimes()[0].name, "litert"):
+        raise ValueError(f"Expected one runtime. Received: --lite and --runtime {runtime}.")
     target = runtime_named("litert" if lite else runtime)
     check_exportable(run)
     with progress_console().status("exporting"):

@@ -126,16 +126,14 @@ def translate(
             "Expected --image once, before all files, or before each file. Received: --image "
             f"{len(image)} times, and {len(images)} files without it."
         )
-    files = RequestFiles(
-        {
-            **_named_files(field or []),
-            "text": input,
-            "context": context,
-            "image": [*(image or []), *(images or [])],
-            "story": story,
-            "question": question,
-        }
-    )
+    sources: dict[str, Any] = {
+        "text": input,
+        "context": context,
+        "image": [*(image or []), *(images or [])],
+        "story": story,
+        "question": question,
+    }
+    files = RequestFiles(_with_named_files(sources, field or []))
     changes = SearchChanges(beam_size, search, with_run)
     remote = _server_model(place, server, model, version, timeout)
     if remote is not None and any(changes):
@@ -165,17 +163,24 @@ def translate(
             console.print(f"{done:,} lines", highlight=False, end="\r")
 
 
-def _named_files(fields: list[str]) -> dict[str, Path]:
-    """Return the file of each field of `--field NAME=FILE`."""
-    pairs = [field.partition("=") for field in fields]
-    for name, _, path in pairs:
-        if not (path and field_named(name)):
-            known = ", ".join(field.name for kind in kinds() for field in kind.fields)
+def _with_named_files(sources: dict[str, Any], fields: list[str]) -> dict[str, Any]:
+    """Add the files of `--field NAME=FILE`, which may be repeated for images."""
+    for given in fields:
+        name, _, path = given.partition("=")
+        field = field_named(name)
+        if not path or field is None:
+            known = ", ".join(dict.fromkeys(name for kind in kinds() for name in kind.names))
             raise ValueError(
                 f"Expected --field NAME=FILE, with one of the names {known}. Received: --field "
-                f"{name}{'=' + path if path else ''}."
+                f"{given}."
             )
-    return {name: Path(path) for name, _, path in pairs}
+        if field.binary:
+            sources[name] = [*(sources.get(name) or []), Path(path)]
+        elif sources.get(name):
+            raise ValueError(f"Expected one file of {name}. Received: {sources[name]} and {path}.")
+        else:
+            sources[name] = Path(path)
+    return sources
 
 
 def _server_model(

@@ -68,8 +68,9 @@ class Translator:
         for field in others:
             check_same_length(f"rows of {field}", given[field], f"of {first}", len(given[first]))
         answers = self._run("serving_default", given, _answers, batch_size, first_number)
-        if first_number is not None and self._low_score is not None and "text" in given:
-            self._warn_of_low_scores(given["text"], answers, self._low_score, first_number)
+        if first_number is not None and self._low_score is not None:
+            texts = given[self.fields[0]]
+            self._warn_of_low_scores(texts, answers, self._low_score, first_number)
         return answers
 
     def translate(
@@ -374,8 +375,8 @@ class Translator:
         if not lengths:
             return []
         function = self._function(name)
-        if first_number is not None and "text" in given:
-            self._warn_of_cuts(given["text"], first_number)
+        if first_number is not None and self._served.source_lengths is not None:
+            self._warn_of_cuts(given[self.fields[0]], first_number)
         answers: list = [None] * len(lengths)
         for places in like_lengths(lengths, batch_size):
             inputs = {field: [values[i] for i in places] for field, values in given.items()}

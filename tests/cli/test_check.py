@@ -58,7 +58,7 @@ def test_the_parent_of_the_models_folders(kerasnmt, export_folder, tmp_path):
         shutil.copytree(export_folder, parent / name / "1")
     (parent / "notes" / "drafts").mkdir(parents=True)
     (parent / "unfinished").mkdir()
-    shutil.copytree(export_folder, parent / "unfinished" / ".unfinished-x")
+    shutil.copytree(export_folder, parent / "unfinished" / ".kerasnmt-unfinished-x")
     expected = f"Expected the folder of an export. Received: {parent}; "
     line = f"FAIL  files  {expected}did you mean {parent}/en_de or {parent}/fr_en?\n"
     line += "FAILED: files\n"

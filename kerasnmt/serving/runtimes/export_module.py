@@ -1,6 +1,6 @@
 """Module that an export writes, a task with stored weights."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
@@ -9,7 +9,6 @@ import tensorflow as tf
 from kerasnmt.backends import need_export_backend
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.contract.export_contract import ExportContract
-from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.tasks import ServedModel, task_of
 
@@ -76,9 +75,3 @@ class ExportModule(ServedModel):
         answers = self.function("serving_default")(**columns)[contract.answer].numpy()
         examples = {name: [*map(contract.to_json, one)] for name, one in columns.items()}
         return {**examples, contract.answer: [answer.decode() for answer in answers]}
-
-    def warmup_requests(self) -> Iterator[WarmupRequest]:
-        """Yield requests of several sizes, which a server runs before it reports ready."""
-        for signature in self.signatures:
-            for batch in self.contract.warmup_batches():
-                yield WarmupRequest(signature, batch)

@@ -16,7 +16,13 @@ def runtimes() -> tuple[Runtime, ...]:
 
 
 def register_runtime(runtime: Runtime) -> None:
-    """Add a runtime."""
+    """Add a runtime.
+
+    Raises:
+        ValueError: If another runtime has the same name.
+    """
+    if runtime.name in (one.name for one in _RUNTIMES):
+        raise ValueError(f"Expected a runtime with another name. Received: {runtime.name}.")
     _RUNTIMES.append(runtime)
 
 

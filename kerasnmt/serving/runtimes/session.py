@@ -53,7 +53,7 @@ class ServedModelSession(Session):
     """
 
     def __init__(self, served: ServedModel) -> None:
-        self._served = served
+        self._served: ServedModel | None = served
         contract = kind_of(served.fields).contract
         inputs = {name: TensorInfo(name, "string", [-1]) for name in contract.inputs}
         self.signatures = {
@@ -70,5 +70,18 @@ class ServedModelSession(Session):
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run a signature once; see `Session`."""
-        outputs = self._served.signatures[signature](**inputs)
+        if self._served is None:
+            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+        if signature not in self.signatures:
+            raise ValueError(
+                f"Expected one of the signatures {sorted(self.signatures)}. Received: {signature=}"
+            )
+        try:
+            outputs = self._served.signatures[signature](**inputs)
+        except Exception as error:  # each runtime has its own
+            raise RuntimeError(str(error)) from error
         return {name: np.asarray(values) for name, values in outputs.items()}
+
+    def close(self) -> None:
+        """Free the model; see `Session`."""
+        self._served = None

@@ -76,6 +76,7 @@ class VersionWatcher:
     Args:
         current: The version that is served.
         directory: Path of the model's folder, `<name>`.
+        mark: Name of the file by which a version is known.
         load: Function that loads the folder of a version, and raises a `ValueError` if it cannot.
         say: Function that reports a message.
     """
@@ -84,10 +85,11 @@ class VersionWatcher:
         self,
         current: CurrentVersion,
         directory: Path,
+        mark: str,
         load: Callable[[Path], RestApp],
         say: Callable[[str], None],
     ) -> None:
-        self._current, self._directory = current, directory
+        self._current, self._directory, self._mark = current, directory, mark
         self._load, self._say = load, say
         self._seen: _Files | None = None
         self._failed: _Files | None = None
@@ -109,7 +111,7 @@ class VersionWatcher:
         except OSError:  # the folder changes, or cannot be reached for a moment
             return
         seen, self._seen = self._seen, files
-        if files != seen or files == self._failed or version / "saved_model.pb" not in files:
+        if files != seen or files == self._failed or version / self._mark not in files:
             return
         try:
             app = self._warmed_up(version)

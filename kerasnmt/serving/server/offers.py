@@ -117,5 +117,5 @@ class ExportOffer(Offer):
             def load(version: Path) -> RestApp:
                 return app_of(self._runtime.open(version), int(version.name))
 
-            watcher = VersionWatcher(current, self._export.parent, load, say)
+            watcher = VersionWatcher(current, self._export.parent, self._runtime.mark, load, say)
             threading.Thread(target=watcher.watch, args=(seconds,), daemon=True).start()

@@ -19,6 +19,7 @@ from werkzeug.wrappers import Request
 from kerasnmt.kinds import field_named
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
+from kerasnmt.serving.runtimes.session import Session
 from kerasnmt.serving.server.answers import (
     MAX_BODY_BYTES,
     MAX_TEXT_BYTES,
@@ -54,8 +55,7 @@ class RestApp:
     binary outputs are not supported.
 
     Args:
-        session: An open `SavedModelSession`, or another object with `signatures` and `run`. It must
-            support several runs at the same time.
+        session: An open session. Several threads run it at the same time.
         name: Name of the model.
         version: Version of the model.
         max_body_bytes: Maximum number of bytes of a request.
@@ -72,7 +72,7 @@ class RestApp:
 
     def __init__(
         self,
-        session: Any,
+        session: Session,
         name: str,
         version: int,
         *,

@@ -74,6 +74,12 @@ class ServerApp:
     ) -> None:
         self._model, self._page = model, page
         self._hosts = ["localhost", *map(str.lower, hosts)]
+        try:
+            host_is_trusted("localhost.", self._hosts)
+        except UnicodeError as error:
+            raise ValueError(
+                f"Expected names of hosts. Received: {', '.join(self._hosts[1:])}: {error}."
+            ) from error
         self._max_requests, self._timeout = max_requests, timeout
         self._access_log = access_log
         self.unanswered: set[Request] = set()
@@ -119,11 +125,18 @@ class ServerApp:
 
     def _check_host(self, host: str | None) -> None:
         """Check the header `Host`, which all browsers send."""
-        if host and not (_is_address(host) or host_is_trusted(host.lower(), self._hosts)):
+        if host and not self._is_allowed(host.lower()):
             raise Forbidden(
                 f"Expected a host that this server allows. Received: {host}. Start the server with "
                 "--allow-host and the name to allow it."
             )
+
+    def _is_allowed(self, host: str) -> bool:
+        """Return whether clients may address the server by a value of `Host`."""
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+        # Werkzeug knows no underscores, which names of containers have.
+        exact = name.rstrip(".") in self._hosts
+        return exact or _is_address(host) or host_is_trusted(host, self._hosts)
 
     def _health(self, request: Request) -> Response:
         _need_get(request)

@@ -8,7 +8,6 @@ import waitress
 
 from kerasnmt.serving.server.answers import MAX_BODY_BYTES
 
-_CONNECTIONS = 250
 _SPARE_THREADS = 4  # for requests that are not predictions
 
 
@@ -19,7 +18,7 @@ def web_server(
     *,
     max_requests: int = 64,
     max_body_bytes: int = MAX_BODY_BYTES,
-    connections: int = _CONNECTIONS,
+    connections: int = 250,
     silence: int = 30,
 ) -> Any:
     """Return a server of waitress, which is already listening.
@@ -39,7 +38,8 @@ def web_server(
         max_body_bytes: Maximum number of bytes of a request that the application takes. The server
             itself refuses requests of twice this size, so the application can refuse most others
             with a better message.
-        connections: Number of open connections, at which the server stops accepting more.
+        connections: Number of open connections, at which the server stops accepting more; at least
+            twice `max_requests`.
         silence: Number of seconds after which a silent client is disconnected. Twice this time may
             pass.
 
@@ -61,7 +61,7 @@ def web_server(
         sockets=[listening],
         threads=max_requests + _SPARE_THREADS,
         max_request_body_size=2 * max_body_bytes,
-        connection_limit=connections,
+        connection_limit=max(connections, 2 * max_requests),
         channel_timeout=silence,
         cleanup_interval=silence,
         log_socket_errors=False,

@@ -284,7 +284,7 @@ def test_failure_midway_leaves_nothing(word_model, tmp_path, monkeypatch, error)
     monkeypatch.setattr(tf.saved_model, "save", save)
     with pytest.raises(type(error)):
         word_model.export(tmp_path / "name" / "1", **OPTIONS)
-    assert os.listdir(tmp_path / "name") == []
+    assert os.listdir(tmp_path) == []
 
 
 def fake_save(module, folder, **options):
@@ -361,7 +361,7 @@ def test_kill_leaves_no_version(word_model, tmp_path, monkeypatch):
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     left = os.listdir(tmp_path / "name")
     # The remaining folder is hidden and not a number, so no server loads it as a version.
-    assert [name[:12] for name in left] == [".unfinished-"]
+    assert [name[:21] for name in left] == [".kerasnmt-unfinished-"]
     assert not any(name.isdecimal() for name in left)
     with pytest.raises(ValueError, match="Expected an export"):
         load_export(tmp_path / "name")

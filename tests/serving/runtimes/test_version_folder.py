@@ -11,6 +11,7 @@ import pytest
 
 from kerasnmt.serving.runtimes.version_folder import newest_version, write_version
 
+PREFIX = ".kerasnmt-unfinished-"
 ROOT = Path(__file__).parents[3]
 WHOLE = {"saved_model.pb": "graph", "variables/index": "index", "variables/data": "data" * 1000}
 
@@ -106,11 +107,9 @@ def test_a_kill_at_any_moment_leaves_whole_versions_only(tmp_path):
     assert len(moments) > 30
     # Each attempt is killed one step later than the previous one, until one succeeds.
     *killed, last = moments
-    unfinished = [name for names in killed for name in names if name.startswith(".unfinished-")]
-    assert unfinished
+    unfinished = [sum(name.startswith(PREFIX) for name in names) for names in killed]
     # Each process removes the folder of the previous one, so there is never more than one.
-    for names in killed:
-        assert sum(name.startswith(".unfinished-") for name in names) <= 1
+    assert max(unfinished) == 1
     versions = [[name for name in names if name.isdecimal()] for names in moments]
     assert versions[0] == versions[len(versions) // 2] == []
     # Processes that are killed after the move also leave a version.
@@ -137,15 +136,15 @@ def test_an_unfinished_version_of_a_living_process_stays(tmp_path):
 
 
 def test_what_stays_and_what_goes(tmp_path):
-    dead, used = tmp_path / ".unfinished-dead", tmp_path / ".unfinished-used"
+    dead, used = tmp_path / ".kerasnmt-unfinished-dead", tmp_path / ".kerasnmt-unfinished-used"
     for folder in (dead, used, tmp_path / ".hidden"):
         folder.mkdir()
         (folder / "lock").touch()
-    (tmp_path / ".unfinished-without-a-lock" / "variables").mkdir(parents=True)
+    (tmp_path / ".kerasnmt-unfinished-without-a-lock" / "variables").mkdir(parents=True)
     with open(used / "lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         write_version(tmp_path, write)
-        assert sorted(os.listdir(tmp_path)) == [".hidden", ".unfinished-used", "1"]
+        assert sorted(os.listdir(tmp_path)) == [".hidden", ".kerasnmt-unfinished-used", "1"]
     write_version(tmp_path, write)
     assert sorted(os.listdir(tmp_path)) == [".hidden", "1", "2"]
 
@@ -172,9 +171,9 @@ def test_without_locks_versions_are_written_all_the_same(tmp_path, monkeypatch):
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    (tmp_path / ".unfinished-x").mkdir()
+    (tmp_path / ".kerasnmt-unfinished-x").mkdir()
     assert write_version(tmp_path, write) == tmp_path / "1"
-    assert sorted(path for path in os.listdir(tmp_path)) == [".unfinished-x", "1"]
+    assert sorted(path for path in os.listdir(tmp_path)) == [".kerasnmt-unfinished-x", "1"]
 
 
 @pytest.mark.parametrize("holds", [{"theirs": "x"}, {}])
@@ -237,7 +236,7 @@ def test_the_disk_has_a_version_before_it_has_its_name(tmp_path, monkeypatch):
 def test_newest_version_has_the_highest_number(tmp_path):
     assert newest_version(tmp_path / "none") is None
     assert newest_version(tmp_path) is None
-    for name in ("9", "10", "x11", ".unfinished-12"):
+    for name in ("9", "10", "x11", ".kerasnmt-unfinished-12"):
         (tmp_path / name).mkdir()
     (tmp_path / "99").touch()
     assert newest_version(tmp_path) == tmp_path / "10"

@@ -6,6 +6,7 @@ from kerasnmt.serving.runtimes.saved_model.warmup import (
     WarmupRequest,
     decode_warmup_request,
     encode_warmup_request,
+    warmup_requests,
 )
 
 
@@ -79,7 +80,7 @@ def test_other_records_are_refused(record):
 
 
 def test_requests_of_many_sizes(word_module):
-    requests = list(word_module.warmup_requests())
+    requests = list(warmup_requests(word_module.signatures, word_module.contract))
     assert len(requests) == 27 < MOST_WARMUP_REQUESTS
     sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
     for number, signature in enumerate(["serving_default", "n_best", "attention"]):

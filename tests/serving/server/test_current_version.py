@@ -100,7 +100,7 @@ def watched(tmp_path):
             raise ValueError(f"{version.name}: it is bad")
         return numbered(int(version.name))
 
-    watcher = VersionWatcher(current, tmp_path, load, said.append)
+    watcher = VersionWatcher(current, tmp_path, "saved_model.pb", load, said.append)
     write(tmp_path / "2", "good")
     return tmp_path, current, watcher.look, said, loaded
 
@@ -113,7 +113,7 @@ def write(version, content):
 def test_a_new_version_is_served(watched):
     folder, current, look, said, loaded = watched
     write(folder / "1", "good")
-    (folder / ".unfinished-x").mkdir()
+    (folder / ".kerasnmt-unfinished-x").mkdir()
     (folder / "notes").mkdir()
     look()
     look()
@@ -174,7 +174,7 @@ def test_a_version_that_cannot_be_loaded_is_reported_once(watched):
 @pytest.mark.parametrize("number", FAILURES)
 def test_a_version_that_fails_on_an_example_is_not_served(tmp_path, number):
     current, app, said = CurrentVersion(numbered(2)), numbered(number), []
-    watcher = VersionWatcher(current, tmp_path, lambda version: app, said.append)
+    watcher = VersionWatcher(current, tmp_path, "saved_model.pb", lambda version: app, said.append)
     write(tmp_path / str(number), "good")
     for _ in range(4):
         watcher.look()

@@ -222,9 +222,14 @@ REFUSED = [
 ]
 
 
+def test_names_that_no_host_has(make):
+    with pytest.raises(ValueError, match=r"Expected names of hosts\. Received: a\.\.b: "):
+        make(hosts=["a..b"])
+
+
 def test_hosts(make):
-    client = Client(make(hosts=["Good.Example", "::1", ".sub.example"]))
-    for host in ["", "localhost", "LocalHost:8501", *ADDRESSES]:
+    client = Client(make(hosts=["Good.Example", "::1", ".sub.example", "my_service"]))
+    for host in ["", "localhost", "LocalHost:8501", "localhost.", "my_service:80", *ADDRESSES]:
         assert client.get("/healthz", headers={"Host": host}).status_code == 200, host
     for host in ("good.example", "GOOD.example:80", "sub.example", "a.b.sub.example:80"):
         assert ask(client, headers={"Host": host}) == (200, ["A"]), host

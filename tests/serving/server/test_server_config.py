@@ -16,9 +16,9 @@ def saved_models(tmp_path):
     for name in NAMES:
         (folder / name / "1").mkdir(parents=True)
         (folder / name / "1" / "saved_model.pb").touch()
-    for none in ("notes/drafts", "empty/1", "killed/.unfinished-x"):
+    for none in ("notes/drafts", "empty/1", "killed/.kerasnmt-unfinished-x"):
         (folder / none).mkdir(parents=True)
-    (folder / "killed/.unfinished-x/saved_model.pb").touch()
+    (folder / "killed/.kerasnmt-unfinished-x/saved_model.pb").touch()
     return folder
 
 

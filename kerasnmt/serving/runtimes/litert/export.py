@@ -83,7 +83,8 @@ def export_lite(
         if options.get(name):
             raise ValueError(
                 f"Expected {name}=False for LiteRT, whose core takes one sentence and returns no "
-                f"attention weights. Received: {name}=True. Export without it, or use model.export."
+                f"attention weights. Received: {name}=True. Set it to False, on the command line "
+                f"with --search {name}=false, or use model.export."
             )
     module = ExportModule(model, weights=weights, **options)  # checks the options
     if module.contract.answer != "translation":

@@ -109,7 +109,7 @@ def library() -> ctypes.CDLL:
     for name, (result, *arguments) in _PROTOTYPES.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
-    for path in sorted(_package("tensorflow_text").rglob("_*.so")):
+    for path in sorted(_libraries_of_text()):
         loaded.TF_DeleteLibraryHandle(_checked(loaded, "TF_LoadLibrary", os.fsencode(path)))
     return loaded
 
@@ -273,8 +273,18 @@ def _package(name: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError(f"Expected the package {name!r}. It is not installed. Install it.")
+        raise RuntimeError(
+            f"Expected the package {name}. It is not installed. Install it: "
+            "pip install 'kerasnmt[text]'"
+        )
     return Path(spec.submodule_search_locations[0])
+
+
+def _libraries_of_text() -> list[Path]:
+    """Return the op libraries of TensorFlow Text, which some machines do not have."""
+    if importlib.util.find_spec("tensorflow_text") is None:
+        return []
+    return [*_package("tensorflow_text").rglob("_*.so")]
 
 
 def _strings(tensor: int, count: int) -> list[int]:

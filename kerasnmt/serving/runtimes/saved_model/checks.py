@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,9 @@ def _in_tensorflow(run: Callable[[Any], Any], problem: str) -> Any:
         RuntimeError: If TensorFlow raises an error.
     """
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401  (registers its ops)
+
+    with suppress(ModuleNotFoundError):  # some machines do not have it
+        import tensorflow_text  # noqa: F401  (registers its ops)
 
     try:
         with tf.device("/CPU:0"):  # like the child, because a GPU can round differently

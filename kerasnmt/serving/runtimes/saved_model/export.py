@@ -3,18 +3,21 @@
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import keras
 import tensorflow as tf
-import tensorflow_text  # noqa: F401  (registers the ops of the tokenizers)
 
 from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.protocol.meta_graph import MetaGraph
 from kerasnmt.serving.runtimes.export_module import ExportModule
-from kerasnmt.serving.runtimes.saved_model.warmup import WARMUP_REQUESTS, encode_warmup_request
+from kerasnmt.serving.runtimes.saved_model.warmup import (
+    WARMUP_REQUESTS,
+    encode_warmup_request,
+    warmup_requests,
+)
 from kerasnmt.serving.runtimes.version_folder import (
     DESCRIPTION,
     find_export,
@@ -22,6 +25,9 @@ from kerasnmt.serving.runtimes.version_folder import (
     write_version,
 )
 from kerasnmt.tasks import ServedModel
+
+with suppress(ModuleNotFoundError):  # some machines do not have it
+    import tensorflow_text  # noqa: F401  (registers the ops of SentencePiece)
 
 
 def export_model(model: keras.Model, directory: str | Path, **options) -> str:
@@ -130,8 +136,8 @@ class _LoadedExport(ServedModel):
     def __init__(self, loaded: Any, description: dict[str, Any]) -> None:
         self.signatures = loaded.signatures
         self.fields = tuple(description["inputs"])
-        if "text" in self.fields:
-            self.source_lengths = loaded.source_lengths.get_concrete_function()
+        if (lengths := getattr(loaded, "source_lengths", None)) is not None:
+            self.source_lengths = lengths.get_concrete_function()
         self.description = description
         self._loaded = loaded  # keep the object, because its variables are deleted with it
 
@@ -165,7 +171,7 @@ def _export(
         text = json.dumps(document, ensure_ascii=False, indent=2)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
         with tf.io.TFRecordWriter(str(folder / WARMUP_REQUESTS)) as file:
-            for request in module.warmup_requests():
+            for request in warmup_requests(module.signatures, module.contract):
                 file.write(encode_warmup_request(request, served_name))
 
     try:

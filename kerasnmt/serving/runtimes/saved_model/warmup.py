@@ -8,9 +8,11 @@ Source: `tensorflow_serving/apis/prediction_log.proto`, `predict.proto`, `model.
 `tensorflow/core/framework/tensor.proto`, `types.proto`.
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.protocol.wire_format import field, repeated, text
 
 WARMUP_REQUESTS = Path("assets.extra", "tf_serving_warmup_requests")
@@ -29,6 +31,18 @@ class WarmupRequest(NamedTuple):
 
     signature: str
     inputs: dict[str, list[bytes]]
+
+
+def warmup_requests(names: Iterable[str], contract: ExportContract) -> Iterator[WarmupRequest]:
+    """Yield requests of several sizes for each signature.
+
+    Args:
+        names: Names of the signatures.
+        contract: Contract of the export.
+    """
+    for name in names:
+        for batch in contract.warmup_batches():
+            yield WarmupRequest(name, batch)
 
 
 def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
