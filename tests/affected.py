@@ -88,7 +88,7 @@ def import_distances(changed):
 
 
 def around(path):
-    """Return the modules in the nearest folder above a file; tests read the tutorials and guides."""
+    """Return the modules in the nearest folder above a file; tests read tutorials and guides."""
     folder = path.parent
     if folder.is_relative_to(ROOT / "tutorials") or path.suffix == ".md":
         folder = ROOT / "tests" / "tutorials"

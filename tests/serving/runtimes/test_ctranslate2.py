@@ -226,9 +226,9 @@ def test_a_folder_of_others(tmp_path):
 def test_without_its_package(folder, model, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     message = r"the package ctranslate2.*Install it: pip install 'kerasnmt\[ctranslate2\]'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ModuleNotFoundError, match=message):
         load_ctranslate2(folder)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ModuleNotFoundError, match=message):
         export_ctranslate2(model, tmp_path / "e")
     assert os.listdir(tmp_path) == []
 

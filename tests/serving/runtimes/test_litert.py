@@ -190,8 +190,8 @@ def test_threads_take_turns(lite, word_model):
 def test_without_its_package(lite, monkeypatch):
     for name in ("ai_edge_litert", "ai_edge_litert.interpreter"):
         monkeypatch.setitem(sys.modules, name, None)
-    message = r"the package ai-edge-litert.*Install it: pip install 'kerasnmt\[litert\]'"
-    with pytest.raises(ValueError, match=message):
+    message = r"the package ai_edge_litert.*Install it: pip install 'kerasnmt\[litert\]'"
+    with pytest.raises(ModuleNotFoundError, match=message):
         load_lite(lite)
 
 
