@@ -137,7 +137,7 @@ class TestATrainedModel:
         training = recipe.training
         assert (training.epochs, training.learning_rate, training.monitor) == (20, 0.0002, "loss")
         start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), "g2p_dutch")
-        assert len(start.weights()) == 23  # checks the model and the kinds of tokenizers
+        assert len(start.trained().weights) == 23  # checks the model and the kinds of tokenizers
 
     @pytest.fixture
     def first(self, folder):
