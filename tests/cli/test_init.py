@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from kerasnmt.presets import get_preset
 from kerasnmt.presets.folders import shipped_presets
 from kerasnmt.training import Recipe, RunFolder
 from kerasnmt.training.starts import PresetStart
@@ -136,7 +137,7 @@ class TestATrainedModel:
         assert recipe.search.options["max_length"] == 60
         training = recipe.training
         assert (training.epochs, training.learning_rate, training.monitor) == (20, 0.0002, "loss")
-        start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), "g2p_dutch")
+        start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), get_preset("g2p_dutch"))
         assert len(start.trained().weights) == 23  # checks the model and the kinds of tokenizers
 
     @pytest.fixture
