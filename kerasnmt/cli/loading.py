@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
+from kerasnmt.kinds import kind_of
 from kerasnmt.nearest_name import nearest_name
 from kerasnmt.presets.folders import CONFIG, METADATA, preset_folder, shipped_presets
 
@@ -306,7 +307,7 @@ def load_translator(
         from kerasnmt.tasks import Translator
 
         translator = Translator(runtime.load(export))
-    if translates and "text" not in translator.fields:
+    if translates and not kind_of(translator.fields).translates:
         raise ValueError(
             f"{directory}: expected an export that translates. Received: an export that reads "
             f"{' and '.join(translator.fields)}."

@@ -12,7 +12,7 @@ from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator,
 from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, WithRuns
 from kerasnmt.cli.requests import RequestFiles, check_fields
 from kerasnmt.cli.tokens import token_kinds
-from kerasnmt.kinds import field_named, kinds
+from kerasnmt.kinds import field_named, kind_of, kinds
 
 
 def translate(
@@ -219,7 +219,7 @@ class _Lines(NamedTuple):
             raise ValueError(
                 "Expected --n-best without --scores and --alignments. It always writes scores."
             )
-        if "text" not in fields and (self.n_best is not None or self.alignments):
+        if not kind_of(fields).translates and (self.n_best is not None or self.alignments):
             raise ValueError(
                 f"Expected texts with --n-best and --alignments. Received: {' and '.join(fields)}."
             )

@@ -32,12 +32,14 @@ class Kind:
         fields: Fields of a request, in the order of the inputs of an export.
         lead: Name of the field that the command line reads first; the others have a value for each
             of its values.
+        translates: Whether an answer is a translation of a text, with n-best lists and alignments.
         drawing: How the page draws an answer: "alignment" of tokens, "regions" of an image, or
             "hops" over sentences.
     """
 
     fields: ClassVar[tuple[Field, ...]]
     lead: ClassVar[str]
+    translates: ClassVar[bool] = False
     drawing: ClassVar[str] = "alignment"
 
     @property

@@ -13,6 +13,7 @@ class TranslationKind(Kind):
 
     fields: ClassVar[tuple[Field, ...]] = (TextField("text", "texts"),)
     lead = "text"
+    translates = True
 
     def task(self, model: Any, **options: Any) -> Any:
         """Return a `TranslationTask`; see `Kind`."""

@@ -137,7 +137,8 @@ class TestATrainedModel:
         assert recipe.search.options["max_length"] == 60
         training = recipe.training
         assert (training.epochs, training.learning_rate, training.monitor) == (20, 0.0002, "loss")
-        start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), get_preset("g2p_dutch"))
+        preset = get_preset("g2p_dutch")
+        start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), preset)
         assert len(start.trained().weights) == 23  # checks the model and the kinds of tokenizers
 
     @pytest.fixture

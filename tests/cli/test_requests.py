@@ -69,6 +69,23 @@ def test_images(echo, tmp_path):
     assert (done.code, done.err) == (2, f"error: {tmp_path}/none.png: No such file or directory\n")
 
 
+def test_fields_by_name(echo, tmp_path):
+    contexts = write(tmp_path / "contexts", ["a", "b"])
+    texts = write(tmp_path / "texts", ["x", "y"])
+    named = ("--field", f"text={texts}", "--field", f"context={contexts}")
+    assert echo(["text", "context"], *named).lines == ["x|a", "y|b"]
+    done = echo(["text"], "--input", texts, "--field", f"text={contexts}")
+    assert done.err == f"error: Expected one file of text. Received: {texts} and {contexts}.\n"
+    assert echo(["image"], "--image", texts, "--field", f"image={contexts}").lines == [
+        "b'x\\ny\\n'",
+        "b'a\\nb\\n'",
+    ]
+    for wrong in ("context", "table=f", "=f"):
+        done = echo(["text"], "--field", wrong)
+        assert done.err.startswith("error: Expected --field NAME=FILE, with one of the names text,")
+        assert done.err.endswith(f"Received: --field {wrong}.\n")
+
+
 def test_stories(echo, tmp_path):
     stories = write(tmp_path / "stories", ["", "a b", "c", "", " ", "d", "", "e", "f"])
     done = echo(["story", "question"], "--story", stories, stdin="x\ny\nz\n")

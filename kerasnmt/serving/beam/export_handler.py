@@ -8,6 +8,7 @@ from typing import Any
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 
+from kerasnmt.kinds import kind_of
 from kerasnmt.serving.runtimes.version_folder import find_export
 from kerasnmt.sizes import check_size
 
@@ -52,7 +53,7 @@ class ExportHandler(ModelHandler):
         version, description = find_export(export)
         self.export = str(version.absolute())
         self.fields = tuple(description["inputs"])
-        if "text" not in self.fields:
+        if not kind_of(self.fields).translates:
             raise ValueError(
                 f"Expected an export that translates. Received: {version}, which reads "
                 f"{' and '.join(self.fields)}."
