@@ -42,6 +42,19 @@ def random_pairs(count, seed=0):
 
 
 PAIRS = list(random_pairs(1500))
+ANOTHER_CONTAINER = pytest.mark.thorough("another container of the same")
+FEW_CONTAINERS = pytest.mark.parametrize(
+    "holding",
+    [
+        "list",
+        "generator",
+        *(
+            pytest.param(name, marks=ANOTHER_CONTAINER)
+            for name in ("tuple", "array", "tensor", "series")
+        ),
+    ],
+    indirect=True,
+)
 FEW_OR_MANY_SHAPES = pytest.mark.parametrize("few_shapes", [True, False])
 
 
@@ -424,34 +437,43 @@ ROWS = [("ab", "0"), ("abcd", "01"), ("ef", "7")]
 COLUMNS = [list(side) for side in zip(*ROWS, strict=True)]
 
 
+ALIKE = [
+    tuple(map(np.array, COLUMNS)),
+    tuple(map(pandas.Series, COLUMNS)),
+    tuple(map(tf.constant, COLUMNS)),
+    tuple(map(iter, COLUMNS)),
+    tf.constant(ROWS),
+    np.array(ROWS, object),
+    [list(row) for row in ROWS],
+    [dict(zip(("source", "target"), row, strict=True)) for row in ROWS],
+    pandas.DataFrame(ROWS, columns=["source", "target"]),
+    lambda: ({"source": a, "target": b} for a, b in ROWS),
+]
+
+
+@pytest.fixture(scope="module")
+def batches_of_rows():
+    return list(batches(ROWS, LETTERS, DIGITS, shuffle=False))
+
+
 @pytest.mark.parametrize(
     ("pairs", "options"),
     [
         (tuple(COLUMNS), {}),
-        (tuple(map(np.array, COLUMNS)), {}),
-        (tuple(map(pandas.Series, COLUMNS)), {}),
-        (tuple(map(tf.constant, COLUMNS)), {}),
-        (tuple(map(iter, COLUMNS)), {}),
         (np.array(ROWS), {}),
-        (tf.constant(ROWS), {}),
-        (np.array(ROWS, object), {}),
-        ([list(row) for row in ROWS], {}),
-        ([dict(zip(("source", "target"), row, strict=True)) for row in ROWS], {}),
         ([{"de": b, "en": a} for a, b in ROWS], {"source_key": "en", "target_key": "de"}),
-        (pandas.DataFrame(ROWS, columns=["source", "target"]), {}),
         (
             pandas.DataFrame(ROWS, columns=["en", "de"]),
             {"source_key": "en", "target_key": "de"},
         ),
         (lambda: iter(ROWS), {}),
-        (lambda: ({"source": a, "target": b} for a, b in ROWS), {}),
+        *(pytest.param(pairs, {}, marks=ANOTHER_CONTAINER) for pairs in ALIKE),
     ],
 )
-def test_pairs_however_a_user_holds_them(pairs, options):
+def test_pairs_however_a_user_holds_them(batches_of_rows, pairs, options):
     made = batches(pairs, LETTERS, DIGITS, shuffle=False, **options)
-    expected = batches(ROWS, LETTERS, DIGITS, shuffle=False)
     for _ in range(2):  # a function gives its pairs anew
-        for found, batch in zip(made, expected, strict=True):
+        for found, batch in zip(made, batches_of_rows, strict=True):
             tf.nest.map_structure(np.testing.assert_array_equal, found, batch)
 
 
@@ -611,6 +633,7 @@ def test_contexts_by_hand():
     assert set(dataset.element_spec[0]) == {"source_ids", "target_ids", "context_ids"}
 
 
+@pytest.mark.thorough("repeats test_contexts_by_hand for many shapes")
 def test_contexts_as_wide_as_the_longest():
     words = WordTokenizer(["a", "b"])  # ids 4 and 5; copied words from 6 on
     pairs, contexts = [("x a", "z x"), ("b", "a")], ["y x y z b a a z", ""]
@@ -630,6 +653,7 @@ def test_contexts_of_many_shapes_by_tokens():
     assert found == {(2, 2), (12, 2)}
 
 
+@FEW_CONTAINERS
 def test_contexts_in_whatever_holds_them(holding):
     words = WordTokenizer(["a", "b"])
     options = {"batch_size": 2, "shuffle": False}
@@ -648,7 +672,15 @@ def test_contexts_that_do_not_fit():
 
 
 @pytest.mark.parametrize(
-    "options", [{"few_shapes": False}, {"fill": True, "cache": True, "first_epoch": 1}], ids=str
+    "options",
+    [
+        {"few_shapes": False},
+        pytest.param(
+            {"fill": True, "cache": True, "first_epoch": 1},
+            marks=pytest.mark.thorough("joins other options"),
+        ),
+    ],
+    ids=str,
 )
 def test_weights_stay_with_their_pairs(options):
     pairs = [*dict.fromkeys(PAIRS[:200]), ("a" * 50, "1"), ("", "2")]  # two of them are dropped
@@ -667,6 +699,7 @@ def test_weights_stay_with_their_pairs(options):
     assert {pair: weight_of.get(pair, 0) for pair in found} == found
 
 
+@FEW_CONTAINERS
 def test_weights_by_hand(holding):
     weights = holding([0.5, 3.0, 0.25])
     ((_, _, found),) = batches(

@@ -23,7 +23,11 @@ def pairs_in(dataset):
 
 @pytest.mark.parametrize(
     "options",
-    [{"batch_size": 4}, {"tokens_per_batch": 60}, {"tokens_per_batch": 60, "few_shapes": False}],
+    [
+        {"batch_size": 4},
+        pytest.param({"tokens_per_batch": 60}, marks=pytest.mark.thorough("another size")),
+        {"tokens_per_batch": 60, "few_shapes": False},
+    ],
     ids=str,
 )
 def test_the_same_batches_have_few_shapes(tokenizer, options):

@@ -93,7 +93,10 @@ def test_plain_and_compressed_shards_with_marks(tmp_path):
     assert read == pairs
 
 
-@pytest.mark.parametrize("kind", ["tsv", "parallel"])
+@pytest.mark.parametrize(
+    "kind",
+    ["tsv", pytest.param("parallel", marks=pytest.mark.thorough("reads the pairs from two files"))],
+)
 def test_each_epoch_has_every_pair_once_and_its_own_order(kind, folder, shards, tokenizer):
     if kind == "parallel":
         shards = Shards(folder / "part-*.en", folder / "part-*.de")

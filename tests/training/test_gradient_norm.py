@@ -50,7 +50,9 @@ def test_each_step_has_its_own():
     assert float(optimizer.gradient_norm) == pytest.approx(gradient_norm(X[2:], Y[2:]), rel=1e-5)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize(
+    "jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough("compiles"))]
+)
 def test_accumulated_gradients_have_the_norm_of_their_mean(jit_compile):
     optimizer = SGD(0.01, gradient_accumulation_steps=2, global_clipnorm=0.1)
     optimizer = fitted(optimizer, batch_size=2, jit_compile=jit_compile).optimizer
@@ -91,6 +93,7 @@ def test_saved_with_the_model(tmp_path):
     assert float(again.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
 
 
+@pytest.mark.thorough("starts JAX; `tests/system` compares the norms of both backends")
 def test_on_jax_where_there_is_no_tensorflow():
     program = """
 import os, sys

@@ -105,8 +105,13 @@ def data():
     ]
 
 
+NUMBERS = pytest.mark.thorough("takes other turns")
+FURTHER_NUMBERS = (7, 1000), (1, 1000), (5, 1), (64, 1)
+
+
 @pytest.mark.parametrize(
-    ("turn", "waiting"), [(64, 1000), (7, 1000), (1, 1000), (7, 10), (5, 1), (64, 1)]
+    ("turn", "waiting"),
+    [(64, 1000), (7, 10), *(pytest.param(*numbers, marks=NUMBERS) for numbers in FURTHER_NUMBERS)],
 )
 def test_shapes_are_equal_and_each_batch_comes_once(monkeypatch, data, turn, waiting):
     monkeypatch.setattr(module, "_TURN", turn)
@@ -169,7 +174,7 @@ def test_all_epochs_have_the_same_number_of_batches(tmp_path):
     (tmp_path / "recipe.yaml").write_text(RECIPE)
     rng = np.random.default_rng(1)
     for number in range(2):
-        sides = (rng.choice(["a", "b", "c"], rng.integers(1, 8)) for _ in range(400))
+        sides = (rng.choice(["a", "b", "c"], rng.integers(1, 8)) for _ in range(150))
         lines = (f"{' '.join(words)}\t{' '.join(words)}\n" for words in sides)
         (tmp_path / f"shard-{number}.tsv").write_text("".join(lines))
     recipe = Recipe.load(tmp_path / "recipe.yaml")
@@ -181,13 +186,13 @@ def test_all_epochs_have_the_same_number_of_batches(tmp_path):
         process = together.one(index)
         batches = ShardBatches(recipe, Corpora(recipe.data, process), model)
         size = batches.statistics(Console(quiet=True)).batches
-        whole = list(islice(batches.rest(Place(), size, Devices()), 3 * size))
-        later = list(islice(batches.rest(Place(2, 5), size, Devices()), size - 5))
+        whole = list(islice(batches.rest(Place(), size, Devices()), 2 * size))
+        later = list(islice(batches.rest(Place(1, 5), size, Devices()), size - 5))
         return size, whole, later
 
     (size, *one), (_, *other) = in_threads(read, 2)
     for mine, others in zip(one, other, strict=True):
         assert shapes(mine) == shapes(others)
     for whole, later in (one, other):
-        for left, right in zip(whole[2 * size + 5 :], later, strict=True):
+        for left, right in zip(whole[size + 5 :], later, strict=True):
             np.testing.assert_array_equal(left[0]["source_ids"], right[0]["source_ids"])

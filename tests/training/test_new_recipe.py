@@ -35,7 +35,10 @@ def read(section):
     return list(zip(*texts(read_pairs(section, "train")), strict=True))
 
 
-@pytest.mark.parametrize(("source", "end"), [("a.en", "\r\n"), ("a.en.gz", "\n")])
+@pytest.mark.parametrize(
+    ("source", "end"),
+    [("a.en", "\r\n"), pytest.param("a.en.gz", "\n", marks=pytest.mark.thorough("another file"))],
+)
 def test_pairs_are_held_out(tmp_path, corpus, source, end):
     names = source, "a.de"
     files = write_parallel(tmp_path, corpus, *names, end)
@@ -94,7 +97,14 @@ def test_given_validation_data_are_used(tmp_path, corpus):
 
 
 @pytest.mark.parametrize(
-    "name", ["a b: c #d.tsv", 'it\'s "it".tsv', "~a.tsv", "- [x].tsv", "null", "été.tsv", "a\nb"]
+    "name",
+    [
+        "a b: c #d.tsv",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough("another name"))
+            for name in ('it\'s "it".tsv', "~a.tsv", "- [x].tsv", "null", "été.tsv", "a\nb")
+        ),
+    ],
 )
 def test_odd_names(tmp_path, monkeypatch, corpus, name):
     monkeypatch.chdir(tmp_path)

@@ -155,6 +155,7 @@ def test_losses_and_perplexities_match_one_device(trained):
         assert values[1] < values[0]  # learned
 
 
+@pytest.mark.thorough("traces a search; other tests load models and translate")
 def test_the_saved_model_is_as_good_on_one_device(trained):
     (*_, translations), made, path = trained
     model = keras.saving.load_model(path)

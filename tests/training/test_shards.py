@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import yaml
 
 from kerasnmt.cli.main import main
 from kerasnmt.data import Shards, builtin_corpus
+from kerasnmt.models import Seq2Seq
 from kerasnmt.training import Recipe, RunFolder, TrainingProgress
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.checks import check_batch_size
@@ -60,20 +62,17 @@ def train(folder, run, *options):
     return caught.value.code
 
 
-@pytest.fixture(scope="module")
-def runs(folder, tmp_path_factory):
-    """Training without an interruption, and training from a copy of its folder in epoch 2."""
-    whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
-    batch_ends = TrainingProgress.on_train_batch_end
+def copy_run(run, copy):
+    """Copy the folder of a run."""
+    shutil.copytree(run.path, copy.path)
+    epoch = json.loads(copy.epoch.read_text())
+    del epoch["lengths"]  # an earlier version did not write them
+    copy.epoch.write_text(json.dumps(epoch))
 
-    def copy_the_run(self, batch, logs=None):
-        if whole.history.exists() and batch == 4:
-            shutil.copytree(whole.path, resumed.path)
-            epoch = json.loads(resumed.epoch.read_text())
-            del epoch["lengths"]  # an earlier version did not write them
-            resumed.epoch.write_text(json.dumps(epoch))
-        batch_ends(self, batch, logs)
 
+@contextmanager
+def without_reading_all():
+    """Fail if all shards are read again."""
     pairs_of = Shards.__iter__
 
     def pairs_of_one_file(self):
@@ -84,16 +83,49 @@ def runs(folder, tmp_path_factory):
         raise AssertionError("the batches are counted again, which takes long")
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Shards, "__iter__", pairs_of_one_file)
+        patch.setattr(RecipeBatches, "statistics", statistics)
+        yield
+
+
+@pytest.fixture(scope="module")
+def begun(folder, tmp_path_factory):
+    """A run that ends before its first step, and a run that resumes from a copy of its folder."""
+    whole, resumed = (RunFolder(tmp_path_factory.mktemp("begun") / name) for name in ("one", "two"))
+
+    def fit(self, *_, **options):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Seq2Seq, "fit", fit)
+        assert train(folder, whole) == 130
+        copy_run(whole, resumed)
+        with without_reading_all():
+            assert train(folder, resumed, "--resume") == 130
+    return whole, resumed
+
+
+@pytest.fixture(scope="module")
+def runs(folder, tmp_path_factory):
+    """Training without an interruption, and training from a copy of its folder in epoch 2."""
+    whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
+    batch_ends = TrainingProgress.on_train_batch_end
+
+    def copy_the_run(self, batch, logs=None):
+        if whole.history.exists() and batch == 4:
+            copy_run(whole, resumed)
+        batch_ends(self, batch, logs)
+
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TrainingProgress, "on_train_batch_end", copy_the_run)
         assert not train(folder, whole)
     assert not resumed.results.exists()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Shards, "__iter__", pairs_of_one_file)
-        patch.setattr(RecipeBatches, "statistics", statistics)
+    with without_reading_all():
         assert not train(folder, resumed, "--resume")
     return whole, resumed
 
 
+@pytest.mark.thorough("trains twice, as the test of a resumed run without shards does")
 def test_resuming_changes_nothing(runs):
     whole, resumed = (
         [json.loads(line) for line in run.history.read_text().splitlines()] for run in runs
@@ -104,7 +136,11 @@ def test_resuming_changes_nothing(runs):
             assert found[name] == pytest.approx(expected[name], rel=1e-5), name
 
 
-def test_the_run_stores_what_takes_long(runs):
+@pytest.mark.parametrize(
+    "name", ["begun", pytest.param("runs", marks=pytest.mark.thorough("trains twice"))]
+)
+def test_the_run_stores_what_takes_long(request, name):
+    runs = request.getfixturevalue(name)
     whole = json.loads(runs[0].epoch.read_text())
     assert [sum(counts) for counts in whole["lengths"].values()] == [PAIRS, PAIRS]
     for run in runs:
@@ -126,9 +162,8 @@ def test_the_vocabulary_covers_all_shards(folder):
 
 
 @pytest.mark.parametrize("change", ["another text", "a shard more", "a shard less"])
-def test_changed_shards_are_not_resumed(change, folder, runs, tmp_path, capsys):
-    run = RunFolder(shutil.copytree(runs[0].path, tmp_path / "run"))
-    run.results.unlink()
+def test_changed_shards_are_not_resumed(change, folder, begun, tmp_path, capsys):
+    run = RunFolder(shutil.copytree(begun[0].path, tmp_path / "run"))
     copy = shutil.copytree(folder, tmp_path / "data")
     recipe = run.recipe.read_text().replace(str(folder), str(copy))
     run.recipe.write_text(recipe)

@@ -252,6 +252,7 @@ def test_means_of_training_go_together(tmp_path):
     assert train(asked, tmp_path / "run", resume=True) == results  # it is done
 
 
+@pytest.mark.thorough("trains a run; `test_replayed` stops early across an interruption")
 @pytest.mark.parametrize("average_epochs", [None, 2])
 def test_a_run_that_early_stopping_ended_trains_no_more(average_epochs, tmp_path):
     """It was killed before the results were written."""
@@ -661,7 +662,13 @@ def test_two_tokenizers_do_not_suit_a_model_that_copies(tmp_path):
         train(Recipe.from_dict(document), tmp_path / "run")
 
 
-@pytest.mark.parametrize("name", ["encoder_decoder_gru", "pointer_generator_gru"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("encoder_decoder_gru", marks=pytest.mark.thorough("refuses another model")),
+        "pointer_generator_gru",
+    ],
+)
 def test_what_cannot_replace_unknown_words(tmp_path, name):
     document = recipe().model_dump(mode="json", exclude_none=True)
     document["model"]["name"] = name

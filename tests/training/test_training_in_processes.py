@@ -16,7 +16,12 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import kerasnmt.models
 from kerasnmt.training import RunFolder
 
-pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
+pytestmark = [
+    pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed"),
+    pytest.mark.thorough(
+        "starts processes that train; other tests train on JAX, on two devices, and join processes"
+    ),
+]
 # All batches have the same shape, so that JAX compiles each step once. Their 7 rows need padding.
 RECIPE = """
 model: {name: bahdanau_gru, units: 12, embedding_dim: 12, dropout: 0.0}
@@ -125,27 +130,23 @@ def test_only_the_first_process_writes_and_prints(folder, two):
     assert written == there
 
 
-@pytest.mark.thorough("trains longer; other tests resume in one process")
 def test_a_run_of_two_processes_is_resumed_in_one(folder, two):
     kerasnmt(folder, "train", "recipe.yaml", "--output", "two", "--resume")
     check_equal(folder, "two", epochs=6)
 
 
-@pytest.mark.thorough("two processes on one device each repeat what this tests in one process")
 def test_two_devices_train_like_one(folder):
     words = "train", "recipe.yaml", "--output", "devices", "training.devices=2"
     kerasnmt(folder, *words, devices=2)
     check_equal(folder, "devices", epochs=6)
 
 
-@pytest.mark.thorough("two processes repeat this with fewer")
 def test_four_processes_with_two_devices_each_train_like_one(folder):
     words = "train", "recipe.yaml", "--output", "four", "training.devices=2"
     kerasnmt(folder, "launch", "-n", "4", *words, devices=2)
     check_equal(folder, "four", epochs=6)
 
 
-@pytest.mark.thorough("starts training twice")
 def test_a_killed_process_ends_the_training_which_resumes(folder):
     words = "launch", "-n", "2", "train", "recipe.yaml", "--output", "killed"
     process = subprocess.Popen(
@@ -193,7 +194,6 @@ def test_processes_read_their_own_shards(shards):
     assert np.mean(losses[-5:]) < 0.85 * losses[0]
 
 
-@pytest.mark.thorough("trains again")
 def test_training_on_own_shards_is_resumed(folder, shards):
     copy = RunFolder(shutil.copytree(shards.path, folder / "resumed"))
     middle, end = sorted(copy.checkpoints.iterdir())
@@ -208,7 +208,6 @@ def test_training_on_own_shards_is_resumed(folder, shards):
         assert after == pytest.approx(before, rel=1e-6), name
 
 
-@pytest.mark.thorough("trains again")
 def test_another_number_of_processes_counts_again(folder, shards):
     copy = RunFolder(shutil.copytree(shards.path, folder / "alone"))
     copy.results.unlink()

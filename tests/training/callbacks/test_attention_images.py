@@ -59,6 +59,7 @@ def test_labels_and_weights_without_padding(callback, monkeypatch):
     assert len(drawn) == 2
 
 
+@pytest.mark.thorough("draws another model")
 def test_pointer_generator(tmp_path, monkeypatch):
     drawn = []
 

@@ -68,11 +68,18 @@ def whole():
     return model.get_weights(), losses.losses
 
 
-LATER = pytest.mark.thorough("resumes from the same checkpoint as after 6 batches")
+LATER = pytest.mark.thorough("resumes from a checkpoint as after 5 or 6 batches")
 
 
 @pytest.mark.parametrize(
-    "batches", [5, 6, pytest.param(7, marks=LATER), pytest.param(8, marks=LATER), 9]
+    "batches",
+    [
+        5,
+        6,
+        pytest.param(7, marks=LATER),
+        pytest.param(8, marks=LATER),
+        pytest.param(9, marks=LATER),
+    ],
 )
 def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batches):
     weights, expected = whole
@@ -166,7 +173,16 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+OTHER_DAMAGE = pytest.mark.thorough("damages a checkpoint in another way")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "changed",
+        *(pytest.param(name, marks=OTHER_DAMAGE) for name in DAMAGES if name != "changed"),
+    ],
+)
 def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
     with pytest.raises(KeyboardInterrupt):
         fit(make_model(1), 4, callbacks=[Checkpoint(tmp_path, every=2), Stop(7)])

@@ -22,7 +22,13 @@ def vectors(path):
     return np.array(rows(path), "float32")
 
 
-@pytest.mark.parametrize("constructor", [bahdanau_gru, pointer_generator_gru])
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        bahdanau_gru,
+        pytest.param(pointer_generator_gru, marks=pytest.mark.thorough("another model")),
+    ],
+)
 def test_most_frequent_tokens_with_their_vectors(tmp_path, constructor):
     tokenizer = WordTokenizer(["dogs", "run", "cats"], counts=[9, 2, 0, 5, 3, 7, 1])
     model = constructor(tokenizer, units=4, embedding_dim=3)
@@ -74,7 +80,14 @@ def test_what_tensorboard_reads(tmp_path):
     np.testing.assert_allclose(values.reshape(5, 3), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [WordTokenizer, CharacterTokenizer, SentencePieceTokenizer])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        WordTokenizer,
+        pytest.param(CharacterTokenizer, marks=pytest.mark.thorough("another tokenizer")),
+        SentencePieceTokenizer,
+    ],
+)
 def test_a_label_for_each_vector(tmp_path, kind):
     size = {WordTokenizer: 7, CharacterTokenizer: 15, SentencePieceTokenizer: 18}[kind]
     source, target = (kind.train(texts, size) for texts in zip(*PAIRS, strict=True))

@@ -49,7 +49,9 @@ def assert_curve(curve, steps, values):
     np.testing.assert_allclose([value for _, value in curve], values, rtol=1e-4)
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize(
+    "jit_compile", [False, pytest.param(True, marks=pytest.mark.thorough("compiles"))]
+)
 def test_values_at_the_optimizers_steps(events, tmp_path, jit_compile):
     model = compiled(jit_compile=jit_compile, run_eagerly=not jit_compile)
     fit(model, StepScalars(tmp_path, every=2), epochs=2)
@@ -88,7 +90,9 @@ class GoesOn(keras.callbacks.Callback):
                 metric.count.assign(10.0)
 
 
-@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize(
+    "first", [False, pytest.param(True, marks=pytest.mark.thorough("ends where the run ends"))]
+)
 def test_the_first_loss_of_an_epoch_that_goes_on_is_its_own(events, tmp_path, first):
     model = compiled()
     model.evaluate(X, Y, verbose=0)  # makes the mean
@@ -142,6 +146,7 @@ def test_an_optimizer_that_scales_the_loss(events, tmp_path, optimizer):
         assert "gradient_norm" not in curves
 
 
+@pytest.mark.thorough("trains another model")
 def test_a_model_of_the_zoo(events, tmp_path):
     model = encoder_decoder_gru(9, units=4, embedding_dim=3)
     model.compile(Adam(0.01), run_eagerly=True)
