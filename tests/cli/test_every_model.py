@@ -24,12 +24,11 @@ search: {beam_size: 2, max_length: 6}
 """
 STORIES = [["ann went home", "bob went out"], ["zoe slept"], ["ann slept", "bob slept"]]
 QUESTIONS = ["where is ann", "where is zoe", "where is bob"]
-ALWAYS = ("memory_network", "show_attend_tell_lstm")
 NAMES = [
     pytest.param(
         name,
         marks=[]
-        if name in ALWAYS
+        if name == "memory_network"
         else pytest.mark.thorough(
             "starts two processes; the tests of each verb do so with a translator"
         ),

@@ -45,6 +45,7 @@ def commands(done):
     return {name: value.strip() for name, value in rows.items()}, commands.split("\n")[:-1]
 
 
+@pytest.mark.thorough("trains a model; test_train.py does so")
 def test_from_two_files_to_a_translation(kerasnmt, folder, eagerly):
     """Run the commands that `init` prints, with smaller sizes."""
     done = kerasnmt("init", "--source", "train.en", "--target", "train.de")
@@ -137,7 +138,9 @@ class TestATrainedModel:
         assert recipe.search.options["max_length"] == 60
         training = recipe.training
         assert (training.epochs, training.learning_rate, training.monitor) == (20, 0.0002, "loss")
-        start = PresetStart(recipe, RunFolder("runs/recipe"), Console(quiet=True), get_preset("g2p_dutch"))
+        start = PresetStart(
+            recipe, RunFolder("runs/recipe"), Console(quiet=True), get_preset("g2p_dutch")
+        )
         assert len(start.trained().weights) == 23  # checks the model and the kinds of tokenizers
 
     @pytest.fixture

@@ -43,6 +43,7 @@ def test_a_run_in_half_precision_is_loaded_in_float32(run_folder, loaded_model, 
     np.testing.assert_array_equal(model(inputs), loaded_model(inputs))
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_run_and_export_translate_as_the_model(run_folder, loaded_model, translator):
     options = {"beam_size": 3, "max_length": 20}
     expected = loaded_model.translate(TEXTS, **options)

@@ -417,7 +417,19 @@ def broad_scales(group, secret):
     part["scales"] = np.zeros((8192, 1, 1), "float32")
 
 
-@pytest.mark.parametrize("change", [external, virtual, link, bomb, broad_scales])
+thorough = pytest.mark.thorough("another form of a link")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(external, marks=thorough),
+        pytest.param(virtual, marks=thorough),
+        link,
+        bomb,
+        broad_scales,
+    ],
+)
 def test_weights_in_int8_come_from_their_own_file(text_model, tmp_path, change):
     """Keras reads a converted file, so it cannot check the original."""
     secret = tmp_path / "secret"

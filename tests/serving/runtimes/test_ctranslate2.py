@@ -22,6 +22,8 @@ from kerasnmt.serving import (
 )
 from kerasnmt.serving.runtimes.session import ServedModelSession
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 FILES = ["config.json", "kerasnmt.json", "model.bin", "shared_vocabulary.json", "tokenizers.json"]
 OPTIONS = {"beam_size": 5, "length_penalty": 0.6, "max_length": 80}
 SEARCHES = {
@@ -30,6 +32,7 @@ SEARCHES = {
     "wu": OPTIONS,
     "no penalty": {**OPTIONS, "length_penalty": 0.0},
 }
+thorough = pytest.mark.thorough("translates a hundred sentences with one search more")
 TEXTS = [pair.source for pair in builtin_corpus(100, "test")]
 
 
@@ -54,8 +57,8 @@ def folder(model, tmp_path_factory):
 @pytest.mark.parametrize(
     "name",
     [
-        *("greedy", "length", "wu"),
-        pytest.param("no penalty", marks=pytest.mark.thorough("traces one search more")),
+        "greedy",
+        *(pytest.param(name, marks=thorough) for name in ("length", "wu", "no penalty")),
     ],
 )
 def test_it_translates_as_the_model(model, exact, name, tmp_path):

@@ -169,6 +169,7 @@ def test_only_the_best_translation_is_there(lite):
         translator.attention(["dog"])
 
 
+@pytest.mark.thorough("checks another runtime, as test_ctranslate2.py")
 def test_check(lite):
     report = check_export(lite)
     assert report.passed, str(report)

@@ -24,9 +24,9 @@ from kerasnmt.serving import (
     load_export,
 )
 from kerasnmt.serving.check import check_export as check_module
-from kerasnmt.serving.check.session_process import SessionProcess
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.runtimes.saved_model import checks
+from tests.serving.conftest import ServedHere
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
@@ -92,8 +92,8 @@ def tampered(exported, tmp_path):
 
 @pytest.fixture(scope="module")
 def process(exported):
-    """A process that serves the export, without reading the description."""
-    with SessionProcess(exported) as process:
+    """A session of the export, in place of a process."""
+    with ServedHere(exported, timeout=60) as process:
         yield process
 
 
@@ -165,6 +165,7 @@ def test_broken_description(tampered, text, expected_row):
         load_export(copy)
 
 
+@pytest.mark.thorough("cli/test_check.py checks a good export")
 def test_check_passes(exported, word_model, sentences):
     report = check_export(exported, sentences, word_model.translate(sentences, **OPTIONS))
     assert report.passed, str(report)

@@ -192,6 +192,7 @@ def test_it_is_loaded_and_asked(exported, expected):
         translator.caption([b"an image"])
 
 
+@pytest.mark.thorough("checks another kind; test_check_export.py tests the check")
 def test_check_passes(exported):
     report = check_export(exported / "1")
     assert report.passed, str(report)
