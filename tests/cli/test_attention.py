@@ -104,6 +104,7 @@ def sentences_of(page):
     return json.loads(re.search(r'id="sentences">(.*?)</script>', text, re.DOTALL)[1])
 
 
+@pytest.mark.thorough("another page is made eagerly, of a given translation")
 @pytest.mark.usefixtures("eagerly")
 def test_page_of_several_sentences(kerasnmt, run_folder, export_folder, translator, tmp_path):
     texts = [TEXT, "two dogs ."]
@@ -153,6 +154,7 @@ def test_wrong_pages(kerasnmt, run_folder, tmp_path, arguments, message):
     assert done.err.count("\n") == 1 and not any(tmp_path.iterdir())
 
 
+@pytest.mark.thorough("the text of a picture is cut too")
 @pytest.mark.usefixtures("eagerly")
 def test_long_texts_of_a_page_are_cut_with_a_warning(kerasnmt, run_folder, tmp_path):
     page = tmp_path / "page.html"

@@ -118,6 +118,7 @@ def test_an_interruption_says_how_to_go_on(kerasnmt, tmp_path, monkeypatch, stop
     assert done.err.endswith("\ninterrupted; run the same command again to resume the training\n")
 
 
+@pytest.mark.thorough("runs the demo once more")
 @pytest.mark.usefixtures("eagerly")
 def test_a_check_that_fails(kerasnmt, steps, tmp_path):
     steps["passed"] = False

@@ -102,6 +102,7 @@ def versions(url):
     return [state["version"] for state in answer["model_version_status"]]
 
 
+@pytest.mark.thorough("starts one more server; test_web_server.py stops one")
 def test_a_prediction_without_end_does_not_keep_the_server(serve, export_folder):
     process, _, url = serve(export_folder, "--port", 0, "--timeout", 0.001, "--max-requests", 1)
     url += "/v1/models/tiny:predict"

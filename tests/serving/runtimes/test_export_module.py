@@ -135,6 +135,7 @@ def test_fewer_hypotheses_than_places(word_model):
     assert (ranking["translations"][0][~absent] == b"").sum() == 1
 
 
+@pytest.mark.thorough("test_stored_weights.py shows by hand where values change")
 @pytest.mark.usefixtures("eagerly")
 def test_weights_follow_the_model(make_translator_model, sentences):
     model = make_translator_model()

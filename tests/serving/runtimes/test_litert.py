@@ -196,11 +196,12 @@ def test_without_its_package(lite, monkeypatch):
         load_lite(lite)
 
 
+@pytest.mark.thorough("converts two models more; test_stored_weights.py tests small weights")
 @pytest.mark.parametrize(
     ("kind", "saved"),
     [
         ("int8", 0.65),
-        pytest.param("float16", 0.45, marks=pytest.mark.thorough("the same with fewer roundings")),
+        ("float16", 0.45),
     ],
 )
 def test_small_weights(tmp_path, kind, saved):

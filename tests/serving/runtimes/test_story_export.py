@@ -167,6 +167,7 @@ def test_rows_of_a_rest_request(session, expected):
     np.testing.assert_allclose(scores, expected["score"], atol=1e-5)
 
 
+@pytest.mark.thorough("test_saved_model.py and test_stored_weights.py test both")
 def test_versions_and_smaller_weights(model, exported, expected):
     with pytest.raises(ValueError, match="Expected a directory that does not exist"):
         model.export(exported / "1")

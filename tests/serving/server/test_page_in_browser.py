@@ -644,10 +644,8 @@ def contrast(colors):
     return (light + 0.05) / (dark + 0.05)
 
 
-LIGHT = pytest.param("light", marks=pytest.mark.thorough("checks other colors of the dark page"))
-
-
-@pytest.mark.parametrize("scheme", [LIGHT, "dark"])
+@thorough
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, served, scheme):
     tab.emulate_media(color_scheme=scheme)
     tab.set_viewport_size({"width": 360, "height": 700})
