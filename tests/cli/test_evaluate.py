@@ -162,7 +162,6 @@ def many(tmp_path, translator):
     return tmp_path / "source", tmp_path / "reference"
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_a_broken_model_against_a_good_one(
     kerasnmt, run_folder, export_folder, other_run_folder, many
 ):

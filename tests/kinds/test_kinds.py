@@ -104,8 +104,8 @@ class TableKind(Kind):
 TABLES = ["two dogs run .", "a man"]
 
 
-@pytest.fixture(scope="module")
-def table_model(make_translator_model):
+@pytest.fixture
+def table_model(make_translator_model, eagerly):
     """A model with the weights of another one, which translates."""
     model = make_translator_model()
     table_model = TableModel.from_config(model.get_config())
@@ -128,7 +128,7 @@ def without_attention(monkeypatch):
     monkeypatch.setattr(ExportModule, "signatures", kept)
 
 
-@pytest.mark.usefixtures("eagerly", "table_kind", "served_here", "without_attention")
+@pytest.mark.usefixtures("table_kind", "served_here", "without_attention")
 def test_a_new_kind_works_everywhere(table_model, kerasnmt, tmp_path):
     from kerasnmt.serving import check_export, load_export
     from kerasnmt.serving.server.page_app import PageApp

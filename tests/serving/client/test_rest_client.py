@@ -67,6 +67,7 @@ def connect(start):
         client.close()
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_served_is_what_the_model_translates(connect, rest_app, word_model):
     translator = Translator(connect(rest_app))
     translations = word_model.translate(TEXTS, beam_size=3, max_length=12)

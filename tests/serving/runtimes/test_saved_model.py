@@ -47,6 +47,7 @@ def test_each_search_is_written_once(exported):
     assert not [function for function in functions for name in not_served if name in function]
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_export_translates_as_the_model_does(exported, expected, word_model, sentences):
     assert expected.description["beam_size"] == 3
     assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
@@ -113,6 +114,7 @@ def expected_row(monkeypatch, process):
     return row
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_check_compares_with_the_translations_written_with_it(tampered, word_model, expected_row):
     copy, path = tampered
     assert expected_row(copy) == (True, "5 translations as expected")
@@ -191,6 +193,7 @@ def test_export_holds_what_a_cpu_server_can_run(exported):
     assert not {op for op in ops if "PyFunc" in op or "Cudnn" in op}
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_folder_holds_no_more_than_it_should(exported, word_model):
     assert os.listdir(exported.parent) == ["3"]
     assert {*os.listdir(exported)} == {
