@@ -22,8 +22,6 @@ from kerasnmt.serving import (
 )
 from kerasnmt.serving.runtimes.session import ServedModelSession
 
-pytestmark = pytest.mark.usefixtures("eagerly")
-
 FILES = ["config.json", "kerasnmt.json", "model.bin", "shared_vocabulary.json", "tokenizers.json"]
 OPTIONS = {"beam_size": 5, "length_penalty": 0.6, "max_length": 80}
 SEARCHES = {
