@@ -58,6 +58,7 @@ def test_export_cannot_be_given_translations(kerasnmt, export_folder, files, tmp
     assert done.err.startswith("error: Expected the folder of a run")
 
 
+@pytest.mark.thorough("test_attention.py draws one")
 def test_picture_of_a_given_translation(kerasnmt, run_folder, tmp_path):
     pictures = [tmp_path / f"{number}.png" for number in range(2)]
     for picture, target in zip(pictures, TARGETS[::2], strict=True):

@@ -16,6 +16,7 @@ search: {beam_size: 2, max_length: 8}
 """
 
 
+@pytest.mark.thorough("traces a run and an export; pictures and pages of others are drawn eagerly")
 def test_the_picture(kerasnmt, run_folder, export_folder, translator, tmp_path):
     (translation,) = translator.translate([TEXT])
     pictures = [tmp_path / "new" / "run.png", tmp_path / "new" / "export.png"]
@@ -103,6 +104,8 @@ def sentences_of(page):
     return json.loads(re.search(r'id="sentences">(.*?)</script>', text, re.DOTALL)[1])
 
 
+@pytest.mark.thorough("another page is made eagerly, of a given translation")
+@pytest.mark.usefixtures("eagerly")
 def test_page_of_several_sentences(kerasnmt, run_folder, export_folder, translator, tmp_path):
     texts = [TEXT, "two dogs ."]
     pages = [tmp_path / "new" / "run.html", tmp_path / "new" / "export.html"]
@@ -134,6 +137,7 @@ def test_page_of_a_given_translation(kerasnmt, pointer_run, tmp_path):
     assert sum(sentence["target"]["log_probability"]) == pytest.approx(score, abs=1e-3)
 
 
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -150,6 +154,8 @@ def test_wrong_pages(kerasnmt, run_folder, tmp_path, arguments, message):
     assert done.err.count("\n") == 1 and not any(tmp_path.iterdir())
 
 
+@pytest.mark.thorough("the text of a picture is cut too")
+@pytest.mark.usefixtures("eagerly")
 def test_long_texts_of_a_page_are_cut_with_a_warning(kerasnmt, run_folder, tmp_path):
     page = tmp_path / "page.html"
     done = kerasnmt("attention", run_folder, TEXT, "dogs " * 40, "--output", page)

@@ -50,6 +50,7 @@ def steps(monkeypatch, run_folder, export_folder, load_run_once):
     return steps
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_what_is_shown(kerasnmt, steps, tmp_path):
     output = tmp_path / "made" / "demo"
     done = kerasnmt("demo", "data.test.builtin=6", "training.epochs=3", "--output", output)
@@ -79,6 +80,7 @@ def test_what_is_shown(kerasnmt, steps, tmp_path):
     assert "ok    expected  so it is\nall 1 passed\n" in done.err
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_second_call_exports_the_trained_model_again(kerasnmt, steps, tmp_path, monkeypatch):
     from kerasnmt.training import Recipe
     from kerasnmt.training.training import train
@@ -116,6 +118,8 @@ def test_an_interruption_says_how_to_go_on(kerasnmt, tmp_path, monkeypatch, stop
     assert done.err.endswith("\ninterrupted; run the same command again to resume the training\n")
 
 
+@pytest.mark.thorough("runs the demo once more")
+@pytest.mark.usefixtures("eagerly")
 def test_a_check_that_fails(kerasnmt, steps, tmp_path):
     steps["passed"] = False
     done = kerasnmt("demo", "--output", tmp_path / "demo")

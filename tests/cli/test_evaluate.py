@@ -92,6 +92,7 @@ def test_one_form_of_files(kerasnmt, export_folder, files, tmp_path):
         assert done.err.startswith("error: Expected --pairs FILE without --source, --reference and")
 
 
+@pytest.mark.thorough("another form of the files; test_reading.py reads it")
 def test_packed_files_give_the_same(kerasnmt, export_folder, files):
     packed = [path.with_suffix(".gz") for path in files]
     for path, target in zip(files, packed, strict=True):
@@ -191,6 +192,7 @@ def test_a_broken_model_against_a_good_one(
     assert "|bs:1000|seed:12345|" in lines[0] and "|bs:1000|seed:12345|" in lines[1]
 
 
+@pytest.mark.thorough("translates forty sentences twice more")
 def test_search_options_against_the_recipe(kerasnmt, run_folder, many):
     """The options of the command line change only the model, not the baseline."""
     arguments = (*options(many), "--json", "--baseline", run_folder)

@@ -24,22 +24,11 @@ search: {beam_size: 2, max_length: 6}
 """
 STORIES = [["ann went home", "bob went out"], ["zoe slept"], ["ann slept", "bob slept"]]
 QUESTIONS = ["where is ann", "where is zoe", "where is bob"]
-ALWAYS = ("memory_network", "show_attend_tell_lstm")
-NAMES = [
-    pytest.param(
-        name,
-        marks=[]
-        if name in ALWAYS
-        else pytest.mark.thorough(
-            "starts two processes; the tests of each verb do so with a translator"
-        ),
-    )
-    for name in zoo.list_models()
-]
 
 pytestmark = [
     pytest.mark.usefixtures("eagerly"),
     pytest.mark.long("exports and serves a model of every kind"),
+    pytest.mark.thorough("starts two processes; the tests of each verb do so with a translator"),
 ]
 
 
@@ -96,7 +85,7 @@ def trained(kerasnmt, tmp_path):
     return lambda name: (tmp_path / "run", kinds.get(name, translation)(name))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", zoo.list_models())
 def test_from_training_to_a_server(name, trained, kerasnmt, serve, tmp_path):
     run, asked = trained(name)
     answers = kerasnmt("translate", run, *asked)

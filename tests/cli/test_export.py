@@ -51,6 +51,7 @@ def test_unknown_weights(kerasnmt, run_folder, tmp_path):
     assert not (tmp_path / "en_de").exists()
 
 
+@pytest.mark.thorough("another runtime; test_litert.py exports for it")
 def test_lite(kerasnmt, run_folder, loaded_model, tmp_path, lite_folder, monkeypatch):
     folder = tmp_path / "en_de"
     options = ("--lite", "--beam-size", 1, "--weights", "int8")
@@ -153,6 +154,7 @@ def ctranslate2_folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.thorough("another runtime; it is exported, started and served by the tests below")
 def test_ctranslate2(kerasnmt, ctranslate2_folder, tmp_path):
     folder = tmp_path / "en_fr"
     options = ("--runtime", "ctranslate2", "--weights", "int8", "--beam-size", 2)

@@ -45,6 +45,7 @@ def commands(done):
     return {name: value.strip() for name, value in rows.items()}, commands.split("\n")[:-1]
 
 
+@pytest.mark.thorough("trains a model; test_train.py does so")
 def test_from_two_files_to_a_translation(kerasnmt, folder, eagerly):
     """Run the commands that `init` prints, with smaller sizes."""
     done = kerasnmt("init", "--source", "train.en", "--target", "train.de")

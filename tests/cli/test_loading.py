@@ -43,6 +43,7 @@ def test_a_run_in_half_precision_is_loaded_in_float32(run_folder, loaded_model, 
     np.testing.assert_array_equal(model(inputs), loaded_model(inputs))
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_run_and_export_translate_as_the_model(run_folder, loaded_model, translator):
     options = {"beam_size": 3, "max_length": 20}
     expected = loaded_model.translate(TEXTS, **options)
@@ -118,6 +119,7 @@ def test_a_model_that_does_not_translate(tmp_path):
         assert translator.answer([["mary home"]], ["mary"])[0] in ("mary", "home", "⁇")
 
 
+@pytest.mark.thorough("another kind of model; a run that answers is refused too")
 def test_a_run_that_captions_images(run_folder, tmp_path):
     from kerasnmt.text import WordTokenizer
 
@@ -135,6 +137,7 @@ def test_a_run_that_captions_images(run_folder, tmp_path):
     assert load_run(tmp_path, translates=False)[0].name == "show_attend_tell_lstm"
 
 
+@pytest.mark.thorough("loads three exports more; test_check.py has broken ones")
 def test_damaged_exports(export_folder, tmp_path):
     (variables,) = (path.name for path in (export_folder / "variables").glob("*.data*"))
     for number, (name, size) in enumerate(

@@ -58,6 +58,7 @@ def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, 
     assert "  3 languages  " in kerasnmt("presets").out
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, preset_translations):
     """The preset has its own search options, which `--search` changes."""
     for place in (shipped, preset_folder):
@@ -85,6 +86,7 @@ def test_bad_search_options(kerasnmt, shipped, option, error):
     assert done.err.startswith(f"error: {error}")
 
 
+@pytest.mark.thorough("four more verbs, which load presets like `translate`")
 def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
     """The output is the same as for the run with the same options."""
     for name, lines in (("source", LINES[:2]), ("target", ["Anna sieht .", "Er ."])):
@@ -102,6 +104,7 @@ def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
     assert done.code == 0 and (tmp_path / "drawn.png").stat().st_size > 5000
 
 
+@pytest.mark.thorough("traces two ensembles; test_translate.py has one of runs")
 def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder, other_run_folder):
     """A preset is a member like its run."""
     alone = kerasnmt("translate", other_run_folder, "--scores", stdin=TEXT).lines
@@ -110,6 +113,7 @@ def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder, other_run_fold
     assert done.lines == with_run.lines != alone
 
 
+@pytest.mark.thorough("exports a model once more; the options of a preset are those of `translate`")
 def test_export(kerasnmt, shipped, preset_translations, tmp_path):
     from kerasnmt.serving import load_export
     from kerasnmt.tasks import Translator

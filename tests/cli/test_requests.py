@@ -13,6 +13,14 @@ TARGETS = ["home", "out", "zoe"]
 CONTEXTS = ["ann went home", "bob went out", "zoe zoe"]
 
 
+RECIPE = """\
+model: {name: context_attention_gru}
+tokenizer: {shared: {kind: words}}
+data: {train: {builtin: 60}, validation: {builtin: 4}}
+search: {beam_size: 2, max_length: 6}
+"""
+
+
 def write(path, lines):
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
@@ -144,6 +152,7 @@ def context_run(tmp_path_factory):
     model.set_weights([1.3 * rng.normal(size=weight.shape) for weight in model.get_weights()])
     folder = tmp_path_factory.mktemp("context")
     model.save(folder / "model.keras")
+    (folder / "recipe.yaml").write_text(RECIPE)
     return folder, model
 
 
@@ -164,7 +173,7 @@ def test_every_verb_takes_contexts(kerasnmt, context_run, tmp_path):
     links = model.align(SOURCES, TARGETS, contexts=CONTEXTS)
     assert done.lines == [" ".join(f"{one}-{other}" for one, other in pairs) for pairs in links]
 
-    translations = model.translate(SOURCES, contexts=CONTEXTS)
+    translations = model.translate(SOURCES, contexts=CONTEXTS, beam_size=2, max_length=6)
     reference = write(tmp_path / "reference", translations)
     given_reference = ["--source", source, "--reference", reference]
     done = kerasnmt("evaluate", run, *given_reference, "--context", context, "--json")

@@ -13,6 +13,7 @@ def files(tmp_path):
     return ["--source", tmp_path / "source", "--target", tmp_path / "target"]
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_one_line_a_pair(kerasnmt, run_folder, files, loaded_model):
     expected = loaded_model.score(SOURCES, TARGETS)
     done = kerasnmt("score", run_folder, *files)
@@ -23,6 +24,7 @@ def test_one_line_a_pair(kerasnmt, run_folder, files, loaded_model):
     assert [float(line) for line in alone.lines] == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.thorough("test_translate.py has an ensemble")
 @pytest.mark.usefixtures("eagerly")
 def test_an_ensemble_of_runs(kerasnmt, run_folder, other_run_folder, files, load_run_once):
     models = [load_run_once(folder)[0] for folder in (run_folder, other_run_folder)]

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 
+import pytest
 import requests
 
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
@@ -63,6 +64,7 @@ def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
     assert stopped(process, signal.SIGTERM) == ["stopped"]
 
 
+@pytest.mark.thorough("starts one more server; test_task_session.py serves a model")
 def test_a_preset_is_served_without_an_export(serve, preset_folder, preset_translations):
     process, name, url = serve(preset_folder, "--port", 0, "--allow-host", "translate.example")
     assert name == preset_folder.name
@@ -74,6 +76,7 @@ def test_a_preset_is_served_without_an_export(serve, preset_folder, preset_trans
     assert stopped(process, signal.SIGINT) == ["stopped"]
 
 
+@pytest.mark.thorough("starts one more server; test_current_version.py changes versions")
 def test_a_new_version_is_served(serve, export_folder, translator, tmp_path):
     folder = tmp_path / "tiny"
     shutil.copytree(export_folder, folder / "1")
@@ -99,6 +102,7 @@ def versions(url):
     return [state["version"] for state in answer["model_version_status"]]
 
 
+@pytest.mark.thorough("starts one more server; test_web_server.py stops one")
 def test_a_prediction_without_end_does_not_keep_the_server(serve, export_folder):
     process, _, url = serve(export_folder, "--port", 0, "--timeout", 0.001, "--max-requests", 1)
     url += "/v1/models/tiny:predict"

@@ -122,6 +122,7 @@ def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder, 
         assert message in done.err
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_beam_size_of_a_run(kerasnmt, run_folder, translator, load_run_once):
     model, options = load_run_once(run_folder)
     greedy = model.translate(LINES, **{**options, "beam_size": 1})
@@ -204,6 +205,7 @@ for arguments in ([lite, "--input", lines], [export, "--batch-size", "1"]):
 """
 
 
+@pytest.mark.thorough("starts TensorFlow; test_serve.py shows that nothing else is said")
 def test_a_pipe_is_answered_line_by_line(
     export_folder, lite_folder, translator, load_once, tmp_path
 ):

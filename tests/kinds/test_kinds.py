@@ -7,6 +7,7 @@ from werkzeug.test import Client
 from kerasnmt.kinds import Kind, TextField, code, kind_of, kinds, register_kind, registry
 from kerasnmt.kinds.kind import Usage
 from kerasnmt.models import Seq2Seq
+from kerasnmt.serving import ExportModule
 from kerasnmt.serving.contract.caption_contract import CaptionContract
 from kerasnmt.serving.contract.export_contract import declared_contract
 from kerasnmt.serving.contract.story_contract import StoryContract
@@ -103,8 +104,8 @@ class TableKind(Kind):
 TABLES = ["two dogs run .", "a man"]
 
 
-@pytest.fixture(scope="module")
-def table_model(make_translator_model):
+@pytest.fixture
+def table_model(make_translator_model, eagerly):
     """A model with the weights of another one, which translates."""
     model = make_translator_model()
     table_model = TableModel.from_config(model.get_config())
@@ -119,7 +120,16 @@ def table_kind(monkeypatch):
     register_kind(TableKind())
 
 
-def test_a_new_kind_works_everywhere(table_model, table_kind, served_here, kerasnmt, tmp_path):
+@pytest.fixture
+def without_attention(monkeypatch):
+    """Export without the signature `attention`, which is optional, because each takes seconds."""
+    names = ("serving_default", "n_best")
+    kept = property(lambda self: {name: self._task.signatures[name] for name in names})
+    monkeypatch.setattr(ExportModule, "signatures", kept)
+
+
+@pytest.mark.usefixtures("table_kind", "served_here", "without_attention")
+def test_a_new_kind_works_everywhere(table_model, kerasnmt, tmp_path):
     from kerasnmt.serving import check_export, load_export
     from kerasnmt.serving.server.page_app import PageApp
 

@@ -77,7 +77,11 @@ def in_127_steps(values):
 
 @pytest.mark.parametrize(
     ("weights", "kept"),
-    [("float32", lambda values: values), ("float16", halved), ("int8", in_127_steps)],
+    [
+        ("float32", lambda values: values),
+        pytest.param("float16", halved, marks=pytest.mark.thorough("fewer roundings than int8")),
+        ("int8", in_127_steps),
+    ],
 )
 def test_weights_return_in_float32(text_model, tmp_path, weights, kept):
     text_model.save_to_preset(tmp_path / "preset", weights=weights)
@@ -417,7 +421,19 @@ def broad_scales(group, secret):
     part["scales"] = np.zeros((8192, 1, 1), "float32")
 
 
-@pytest.mark.parametrize("change", [external, virtual, link, bomb, broad_scales])
+thorough = pytest.mark.thorough("another form of a link")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(external, marks=thorough),
+        pytest.param(virtual, marks=thorough),
+        link,
+        bomb,
+        broad_scales,
+    ],
+)
 def test_weights_in_int8_come_from_their_own_file(text_model, tmp_path, change):
     """Keras reads a converted file, so it cannot check the original."""
     secret = tmp_path / "secret"

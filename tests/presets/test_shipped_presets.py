@@ -127,8 +127,15 @@ def outputs():
     return module.outputs
 
 
+ALWAYS = ("babi_context", "babi_memory", "scenes_en", "words_to_numbers")
+thorough = pytest.mark.thorough("one preset more")
+
+
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.parametrize("name", zoo.list_presets())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in ALWAYS else thorough) for name in zoo.list_presets()],
+)
 def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     preset = zoo.get_preset(name)
     model = preset.load()

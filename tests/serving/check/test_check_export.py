@@ -171,6 +171,7 @@ def test_translations_that_are_not_the_expected_ones_fail_their_row(good):
     assert failed(report) == {"expected": detail}
 
 
+@pytest.mark.thorough("writes one more export; test_kinds.py checks one without attention")
 @pytest.mark.usefixtures("served_here", "without_python")
 def test_attention_is_optional_and_n_best_is_not(tmp_path):
     export(tmp_path / "1", leave_out=["attention"])
@@ -196,6 +197,7 @@ def test_wrong_signatures_fail_their_row(good, tmp_path):
     assert failed(check_export(tmp_path)) == {"signatures": "no signature 'n_best'"}
 
 
+@pytest.mark.thorough("writes one more export; the tests of the contract find wrong shapes")
 @pytest.mark.usefixtures("served_here")
 def test_output_that_is_not_batch_first_fails_its_row(tmp_path):
     export(tmp_path, fault="requests")
@@ -205,6 +207,7 @@ def test_output_that_is_not_batch_first_fails_its_row(tmp_path):
     }
 
 
+@pytest.mark.thorough("writes one more export and starts a process")
 def test_python_function_has_no_kernel_in_a_server(tmp_path):
     export(tmp_path, fault="python")
     wrong = failed(check_export(tmp_path))
@@ -228,6 +231,7 @@ def test_wrong_values_fail_their_rows(tmp_path):
     assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -1.5, expected -11.5")
 
 
+@pytest.mark.thorough("writes two more exports; wrong values fail this row too")
 @pytest.mark.usefixtures("without_python")
 def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(
     tmp_path, monkeypatch, served_here
@@ -261,6 +265,7 @@ def write_warmup(version, records):
     return path
 
 
+@pytest.mark.thorough("checks one more export six times")
 @pytest.mark.usefixtures("without_python")
 def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     export(tmp_path, leave_out=["attention"])
@@ -307,6 +312,7 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     )
 
 
+@pytest.mark.thorough("loads the export once more; other rows fail in the same way")
 def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
     run = served_here.run
 
@@ -333,6 +339,7 @@ def test_a_description_that_is_not_of_the_graph_fails_its_row(good, tmp_path, mo
     assert failed(check_export(folder)) == {"description": f"{file} is missing; export again"}
 
 
+@pytest.mark.thorough("starts a process, as the test of one that hangs")
 def test_crash_of_the_process_is_a_failed_row(good, monkeypatch):
     run = SessionProcess.run
 

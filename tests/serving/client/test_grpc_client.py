@@ -86,6 +86,7 @@ def client(url):
         yield client
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_every_signature(client, service, word_module, expected):
     assert client.description == {"beam_size": 3}
     translator = Translator(client)

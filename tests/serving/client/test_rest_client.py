@@ -67,6 +67,7 @@ def connect(start):
         client.close()
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_served_is_what_the_model_translates(connect, rest_app, word_model):
     translator = Translator(connect(rest_app))
     translations = word_model.translate(TEXTS, beam_size=3, max_length=12)
@@ -103,14 +104,17 @@ def test_long_texts_are_cut_in_silence(connect, rest_app, recwarn):
     assert long == cut and not recwarn.list
 
 
+waits = pytest.mark.thorough("waits three seconds; test_but_not_for_ever waits less")
+
+
 @pytest.mark.parametrize(
     "faults",
     [
         [429, 502, 503, 504],
         ["cut", "cut", "cut"],
         ["cut in the answer"],
-        ["silence"],
-        [503, "cut", "silence", "cut in the answer"],
+        pytest.param(["silence"], marks=waits),
+        pytest.param([503, "cut", "silence", "cut in the answer"], marks=waits),
     ],
 )
 def test_what_may_pass_is_tried_again(connect, rest_app, expected, faults):

@@ -142,6 +142,7 @@ def test_signatures_and_description(exported, session):
     assert [caption.decode() for caption in found["caption"]] == examples["caption"]
 
 
+@pytest.mark.thorough("another form of the request")
 def test_rows_of_a_rest_request(model, session):
     from werkzeug.test import Client
 
@@ -152,6 +153,7 @@ def test_rows_of_a_rest_request(model, session):
     assert captions == [*model.caption(IMAGES, **OPTIONS), ""]
 
 
+@pytest.mark.thorough("checks another kind; test_check_export.py tests the check")
 def test_check_passes(exported):
     report = check_export(exported)
     assert report.passed, str(report)

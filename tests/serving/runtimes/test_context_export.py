@@ -119,6 +119,7 @@ def test_contexts_are_asked_for(model):
         model.score(TEXTS, TEXTS, contexts=CONTEXTS[:1])
 
 
+@pytest.mark.thorough("writes one more export; test_the_signatures_are_as_promised asks it before")
 def test_the_export_translates_as_the_model_does(model, served):
     translations = model.translate(TEXTS, contexts=CONTEXTS, **OPTIONS)
     translator = Translator(served)
@@ -168,6 +169,7 @@ def test_the_contract_finds_what_is_wrong():
         assert found.startswith(problem), found
 
 
+@pytest.mark.thorough("writes one more export")
 def test_a_long_context_is_cut(served):
     text, long = tf.constant(["where is mary"]), "home went mary " * 333
     found = [

@@ -30,6 +30,7 @@ SEARCHES = {
     "wu": OPTIONS,
     "no penalty": {**OPTIONS, "length_penalty": 0.0},
 }
+thorough = pytest.mark.thorough("translates a hundred sentences with one search more")
 TEXTS = [pair.source for pair in builtin_corpus(100, "test")]
 
 
@@ -54,8 +55,8 @@ def folder(model, tmp_path_factory):
 @pytest.mark.parametrize(
     "name",
     [
-        *("greedy", "length", "wu"),
-        pytest.param("no penalty", marks=pytest.mark.thorough("traces one search more")),
+        "greedy",
+        *(pytest.param(name, marks=thorough) for name in ("length", "wu", "no penalty")),
     ],
 )
 def test_it_translates_as_the_model(model, exact, name, tmp_path):

@@ -9,6 +9,9 @@ from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import ExportModule
 from kerasnmt.tasks import TranslationTask
 
+# Exports run the traced functions; see `test_saved_model.py`.
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
 
@@ -111,7 +114,6 @@ def test_long_texts_are_cut(module):
     assert tokens[2].tolist() == [b"dog"] * 10 + [b"</s>", b""]
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_greedy(word_model, sentences):
     module = ExportModule(word_model, beam_size=1, max_length=12)
     best, ranking = (run(module, name, sentences) for name in ("serving_default", "n_best"))
@@ -120,7 +122,6 @@ def test_greedy(word_model, sentences):
     np.testing.assert_allclose(ranking["scores"][:, 0], best["score"], atol=1e-5)
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_fewer_hypotheses_than_places(word_model):
     # Ten ids, of which padding and start are never taken: the end at once, or one of seven and then
     # one of eight. Of sixty places three stay empty.
@@ -135,7 +136,7 @@ def test_fewer_hypotheses_than_places(word_model):
     assert (ranking["translations"][0][~absent] == b"").sum() == 1
 
 
-@pytest.mark.usefixtures("eagerly")
+@pytest.mark.thorough("test_stored_weights.py shows by hand where values change")
 def test_weights_follow_the_model(make_translator_model, sentences):
     model = make_translator_model()
     module = ExportModule(model, **OPTIONS)
@@ -174,7 +175,6 @@ def test_model_without_tokenizers():
         ExportModule(bahdanau_gru(9, embedding_dim=4, units=3))
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_a_ranking_has_no_text_twice(word_model):
     class Twice:
         """Tokenizer that writes the tokens of a and b in the same way."""
@@ -242,7 +242,6 @@ def test_forced_prefix(module, word_model, sentences):
     np.testing.assert_allclose(again["score"][same], free["score"][same], atol=1e-4)
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_a_prefix_may_be_copied(make_pointer_model):
     model = make_pointer_model()
     texts, prefixes = ["Zoë reads two Bücher", "Jan runs ."], ["Bücher Zoë", "dog Jan"]

@@ -169,6 +169,7 @@ def test_only_the_best_translation_is_there(lite):
         translator.attention(["dog"])
 
 
+@pytest.mark.thorough("checks another runtime, as test_ctranslate2.py")
 def test_check(lite):
     report = check_export(lite)
     assert report.passed, str(report)
@@ -195,11 +196,12 @@ def test_without_its_package(lite, monkeypatch):
         load_lite(lite)
 
 
+@pytest.mark.thorough("converts two models more; test_stored_weights.py tests small weights")
 @pytest.mark.parametrize(
     ("kind", "saved"),
     [
         ("int8", 0.65),
-        pytest.param("float16", 0.45, marks=pytest.mark.thorough("the same with fewer roundings")),
+        ("float16", 0.45),
     ],
 )
 def test_small_weights(tmp_path, kind, saved):

@@ -24,9 +24,9 @@ from kerasnmt.serving import (
     load_export,
 )
 from kerasnmt.serving.check import check_export as check_module
-from kerasnmt.serving.check.session_process import SessionProcess
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.runtimes.saved_model import checks
+from tests.serving.conftest import ServedHere
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
@@ -47,6 +47,7 @@ def test_each_search_is_written_once(exported):
     assert not [function for function in functions for name in not_served if name in function]
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_export_translates_as_the_model_does(exported, expected, word_model, sentences):
     assert expected.description["beam_size"] == 3
     assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
@@ -92,8 +93,8 @@ def tampered(exported, tmp_path):
 
 @pytest.fixture(scope="module")
 def process(exported):
-    """A process that serves the export, without reading the description."""
-    with SessionProcess(exported) as process:
+    """A session of the export, in place of a process."""
+    with ServedHere(exported, timeout=60) as process:
         yield process
 
 
@@ -113,6 +114,7 @@ def expected_row(monkeypatch, process):
     return row
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_check_compares_with_the_translations_written_with_it(tampered, word_model, expected_row):
     copy, path = tampered
     assert expected_row(copy) == (True, "5 translations as expected")
@@ -165,6 +167,7 @@ def test_broken_description(tampered, text, expected_row):
         load_export(copy)
 
 
+@pytest.mark.thorough("cli/test_check.py checks a good export")
 def test_check_passes(exported, word_model, sentences):
     report = check_export(exported, sentences, word_model.translate(sentences, **OPTIONS))
     assert report.passed, str(report)
@@ -190,6 +193,7 @@ def test_export_holds_what_a_cpu_server_can_run(exported):
     assert not {op for op in ops if "PyFunc" in op or "Cudnn" in op}
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_folder_holds_no_more_than_it_should(exported, word_model):
     assert os.listdir(exported.parent) == ["3"]
     assert {*os.listdir(exported)} == {

@@ -93,6 +93,7 @@ def test_weights_are_made_float32_outside_the_loops(small):
     assert casts(definition.node) > 8
 
 
+@pytest.mark.thorough("exports what the module computes")
 def test_an_export_holds_the_small_weights_and_a_server_can_run_it(exported, word_model):
     path = str(exported / "variables" / "variables")
     names = [name for name, _ in tf.train.list_variables(path) if "CHECKPOINTABLE" not in name]

@@ -167,6 +167,7 @@ def test_rows_of_a_rest_request(session, expected):
     np.testing.assert_allclose(scores, expected["score"], atol=1e-5)
 
 
+@pytest.mark.thorough("test_saved_model.py and test_stored_weights.py test both")
 def test_versions_and_smaller_weights(model, exported, expected):
     with pytest.raises(ValueError, match="Expected a directory that does not exist"):
         model.export(exported / "1")
@@ -192,6 +193,7 @@ def test_it_is_loaded_and_asked(exported, expected):
         translator.caption([b"an image"])
 
 
+@pytest.mark.thorough("checks another kind; test_check_export.py tests the check")
 def test_check_passes(exported):
     report = check_export(exported / "1")
     assert report.passed, str(report)

@@ -91,6 +91,7 @@ def answers(version, columns):
     return [answer.decode() for answer in found]
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_two_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path):
     source, target = tokenizers["sentencepiece"].values()
     models = make("bahdanau_gru", source, target), make("bahdanau_gru", target, source)
@@ -103,6 +104,7 @@ def test_two_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path):
     assert answers(tmp_path / "0" / "1", {"text": TEXTS}) == expected[0]
 
 
+@pytest.mark.thorough("traces two models; a module without names is refused by the first test too")
 def test_an_export_that_answers_otherwise_is_not_written(tokenizers, tmp_path, monkeypatch):
     model = make("bahdanau_gru", *tokenizers["sentencepiece"].values())
     with monkeypatch.context() as patched:

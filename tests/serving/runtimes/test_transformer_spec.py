@@ -19,9 +19,13 @@ VARIANTS = {
     "own output layer": {"tie_embeddings": False},
 }
 
+thorough = pytest.mark.thorough("another form of the model")
+
 
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.parametrize("name", [*VARIANTS, "two vocabularies"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(name, marks=thorough) for name in VARIANTS), "two vocabularies"]
+)
 def test_variants_of_a_transformer(name, tmp_path, sentences):
     """Every weight is in place: an export of random weights translates like the model."""
     target = CharacterTokenizer([*"abcdefgh ."]) if name == "two vocabularies" else None
@@ -66,15 +70,16 @@ def replaced(what):
     ("make", "message"),
     [
         (lambda: zoo.bahdanau_gru(WordTokenizer(["a"]), units=2, embedding_dim=2), "RecurrentEnc"),
-        (
+        pytest.param(
             lambda: zoo.pointer_generator_gru(WordTokenizer(["a"]), units=2, embedding_dim=2),
             r"pointer_generator_gru \(RecurrentEncoder\)",
+            marks=thorough,
         ),
         (
             lambda: zoo.show_attend_tell_lstm(WordTokenizer(["a"]), image_size=32, units=2),
             r"show_attend_tell_lstm \(ImageEncoder\)",
         ),
-        (lambda: Ensemble([tiny(), tiny()]), r"\(Ensemble\)"),
+        pytest.param(lambda: Ensemble([tiny(), tiny()]), r"\(Ensemble\)", marks=thorough),
         (lambda: replaced("post-norm in a layer"), r"\(PostNorm\)"),
         (lambda: replaced("no last normalization"), r"\(NoneType\)"),
     ],

@@ -150,6 +150,7 @@ def test_wrong_paths_and_methods(client, method, path, status):
     assert response.status_code == status and response.get_json()["error"]
 
 
+@pytest.mark.thorough("another kind of request; stories are tried too")
 def test_captions():
     tokenizer = WordTokenizer(["a", "red", "circle"])
     model = zoo.show_attend_tell_lstm(tokenizer, **TINY)

@@ -31,6 +31,7 @@ ZARATHUSTRA = "the white dogs save the father of Zarathustra ."
 KUTIMORIN = "has Kutimorin visited the soldier who is very angry ?"
 SCRIPT = "<img src=x onerror=alert(1)>"
 STATION = "Where is the train station?"
+thorough = pytest.mark.thorough("a further part of the page; test_page_app.py has what it answers")
 
 
 class Served(NamedTuple):
@@ -131,6 +132,7 @@ def test_typing_gives_the_translation_of_the_model(tab, served, eagerly):
     expect(tab).to_have_title("demo_en_de · kerasnmt")
 
 
+@pytest.mark.thorough("draws other weights than the page of an export")
 def test_pointing_at_a_word_shows_its_weights(tab, served, eagerly):
     url, model, _ = served("demo_en_de")
     (attended,) = model.attention([ZARATHUSTRA])
@@ -172,6 +174,7 @@ def test_a_click_on_a_word_shows_the_words_in_its_place_and_choosing_one_continu
     expect_answer(tab, found.texts[0])
 
 
+@thorough
 def test_a_translation_of_the_user_shows_its_score(tab, served, eagerly):
     url, model, explorer = served("demo_en_de")
     target = "die weiße Hunde retten den Vater"
@@ -191,6 +194,7 @@ def test_a_translation_of_the_user_shows_its_score(tab, served, eagerly):
     assert_numbers(found.groups(), [score, ranked, best])
 
 
+@thorough
 def test_a_word_that_the_search_dropped_can_be_chosen(tab, served):
     url, _, explorer = served("demo_en_de")
     request = {"text": ZARATHUSTRA}
@@ -203,6 +207,7 @@ def test_a_word_that_the_search_dropped_can_be_chosen(tab, served):
     expect_answer(tab, explorer.search(request, [dropped.id]).texts[0])
 
 
+@thorough
 def test_escape_closes_the_list_of_words(tab, served):
     visit(tab, served("demo_en_de").url, text=ZARATHUSTRA)
     word = tab.locator(".words button").first
@@ -214,11 +219,13 @@ def test_escape_closes_the_list_of_words(tab, served):
     expect(word).to_be_focused()
 
 
+@thorough
 def test_a_text_that_is_too_long_is_said(tab, served):
     visit(tab, served("demo_en_de").url, text="a dog " * 80)
     expect(tab.locator("#status")).to_contain_text("tokens and was truncated to")
 
 
+@thorough
 def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served, eagerly):
     from kerasnmt.serving import Translator
 
@@ -237,6 +244,7 @@ def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served, e
     )
 
 
+@thorough
 def test_the_tree_has_the_nodes_of_the_search(tab, served):
     url, _, explorer = served("demo_en_de")
     found = explorer.search({"text": ZARATHUSTRA})
@@ -258,6 +266,7 @@ def test_the_tree_has_the_nodes_of_the_search(tab, served):
     expect_answer(tab, found.texts[2])
 
 
+@thorough
 def test_copied_words_are_marked_and_say_so(tab, served):
     url, _, explorer = served("demo_en_de")
     visit(tab, url, text=ZARATHUSTRA)
@@ -280,6 +289,7 @@ def test_copied_words_are_marked_and_say_so(tab, served):
     assert inspection.target_tokens[7] == "Zarathustra" and copied[7] > 0.5
 
 
+@pytest.mark.thorough("loads and traces a second preset")
 def test_words_and_pieces(tab, served):
     url, _, explorer = served("tatoeba_en_fr_gru")
     request = {"text": STATION}
@@ -298,6 +308,7 @@ def test_words_and_pieces(tab, served):
     expect(tab.locator(".words button")).to_have_text(pieces[1])
 
 
+@pytest.mark.thorough("loads and traces a second preset")
 def test_words_of_pieces_continue_with_whole_words(tab, served):
     url, _, explorer = served("tatoeba_en_fr_gru")
     request = {"text": STATION}
@@ -340,6 +351,7 @@ def scene(number):
     return tf.io.encode_png(builtin_scenes(number + 1, "train")[number].image).numpy()
 
 
+@pytest.mark.thorough("another kind of request; a story is tried too")
 def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
     url, model, explorer = served("scenes_en")
     chosen, dropped = scene(0), scene(3)
@@ -392,6 +404,7 @@ def test_a_story_shows_what_each_hop_reads(tab, served):
     expect(tab.locator(".words")).to_be_empty()
 
 
+@pytest.mark.thorough("another kind of request; a story is tried too")
 def test_two_texts(tab, served, eagerly):
     url, _, explorer = served("babi_context")
     request = {"text": "where is mary ?", "context": "mary went to the office ."}
@@ -409,6 +422,7 @@ def test_two_texts(tab, served, eagerly):
     expect(tab.locator("#status")).to_have_text(re.compile("^answered"))
 
 
+@thorough
 def test_the_link_holds_the_sentence(tab, served):
     url, _, explorer = served("demo_en_de")
     sentence = "a & b #1 = Öl 100% + „x“ ."
@@ -431,6 +445,7 @@ def saved(tab, button):
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
+@thorough
 def test_files_of_the_attention(tab, served):
     import tensorflow as tf
 
@@ -471,6 +486,7 @@ def press_until(tab, key, selector):
     raise AssertionError(f"{key} does not reach {selector}")
 
 
+@thorough
 def test_the_keyboard_is_enough(tab, served):
     url, _, explorer = served("demo_en_de")
     request = {"text": ZARATHUSTRA}
@@ -496,6 +512,7 @@ def test_the_keyboard_is_enough(tab, served):
         tab.keyboard.press("Enter")
 
 
+@thorough
 def test_late_answers_are_dropped(tab, served):
     url, _, explorer = served("demo_en_de")
     visit(tab, url, text=ZARATHUSTRA)
@@ -627,10 +644,8 @@ def contrast(colors):
     return (light + 0.05) / (dark + 0.05)
 
 
-LIGHT = pytest.param("light", marks=pytest.mark.thorough("checks other colors of the dark page"))
-
-
-@pytest.mark.parametrize("scheme", [LIGHT, "dark"])
+@thorough
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, served, scheme):
     tab.emulate_media(color_scheme=scheme)
     tab.set_viewport_size({"width": 360, "height": 700})
