@@ -32,7 +32,15 @@ def equal(one, other):
         np.testing.assert_allclose(one.records[name], other.records[name], atol=1e-5)
 
 
-@pytest.mark.parametrize("constructor", [bahdanau_gru, pointer_generator_gru])
+@pytest.mark.parametrize(
+    "constructor",
+    [
+        bahdanau_gru,
+        pytest.param(
+            pointer_generator_gru, marks=pytest.mark.thorough("a model that copies is one too")
+        ),
+    ],
+)
 def test_an_ensemble_of_one_or_of_copies_is_the_model(constructor):
     model = make(constructor)
     expected = model.search(SOURCE, **OPTIONS)
@@ -101,9 +109,8 @@ def test_text_in_text_out(make_text_model, tmp_path):
 
 
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.parametrize(
-    "members", [2, pytest.param(3, marks=pytest.mark.thorough("two members show it"))]
-)
+@pytest.mark.thorough("`test_text_in_text_out` saves and loads an ensemble")
+@pytest.mark.parametrize("members", [2, 3])
 def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, members, tmp_path):
     ensemble = Ensemble([make_shared_model(seed) for seed in range(members)])
     texts = ["two dogs run .", "a man"]

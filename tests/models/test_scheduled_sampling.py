@@ -38,6 +38,7 @@ def drawn_next(model, shape):
 
 
 @pytest.mark.graph
+@pytest.mark.thorough("traces a graph; other models are without it")
 def test_off_it_is_not_there(make_model, batch):
     inputs, _, _ = batch
     model = make_model()
@@ -122,6 +123,7 @@ def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], plain, rtol=1e-5)
 
 
+@pytest.mark.thorough("nine epochs; a schedule without accumulation shows it")
 def test_accumulated_gradients_are_one_step(make_model, short):
     inputs, targets, weights = short
     model = make_model(seed=3)
@@ -149,6 +151,7 @@ def test_training_resumes_between_two_updates(make_model, short):
     assert int(model.sampling_generator.state[1]) == 5
 
 
+@pytest.mark.thorough("a further optimizer")
 def test_updates_that_float16_leaves_out(make_model, short):
     """The next `fit` continues to count batches, including those whose update was skipped."""
     model = make_model(seed=3)
@@ -164,6 +167,7 @@ def test_updates_that_float16_leaves_out(make_model, short):
     assert int(model.sampling_generator.state[1]) == 10
 
 
+@pytest.mark.thorough("trains three models; the schedule shows the steps")
 def test_the_same_step_draws_the_same(make_model, short):
     data = tf.data.Dataset.from_tensors(short)
 
@@ -189,13 +193,8 @@ def test_constant_through_a_file(make_model, tmp_path):
     assert keras.saving.load_model(tmp_path / "model.keras").scheduled_sampling == 0.25
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "pointer_generator_lstm",
-        pytest.param("pointer_network_lstm", marks=pytest.mark.thorough("another model shows it")),
-    ],
-)
+@pytest.mark.thorough("test_mixed_inputs.py shows the ids")
+@pytest.mark.parametrize("name", ["pointer_generator_lstm", "pointer_network_lstm"])
 def test_copied_words_become_unknown(name):
     model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
     fill(model, seed=4)

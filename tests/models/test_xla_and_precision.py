@@ -111,6 +111,7 @@ def test_mixed_precision(make_model, batch, policy, tmp_path, name, jit_compile)
     np.testing.assert_array_equal(tf.cast(copy(inputs), "float32"), tf.cast(logits, "float32"))
 
 
+@pytest.mark.thorough("`test_mixed_precision` trains")
 def test_mixed_precision_is_near_full_precision(make_model, batch, policy):
     expected = make_model(scale=0.3)(batch[0])
     policy("mixed_bfloat16")
