@@ -174,6 +174,7 @@ def test_inputs_that_are_no_dict_or_incomplete(make_model, batch):
             call({"source": arrays[0], "target_ids": arrays[1]})
 
 
+@pytest.mark.thorough("evaluates three times; test_loss.py shows the metrics")
 def test_without_a_loss_an_earlier_one_is_forgotten(make_model, batch):
     inputs, targets, _ = batch
     model, losses = make_model(), []

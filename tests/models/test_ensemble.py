@@ -32,15 +32,8 @@ def equal(one, other):
         np.testing.assert_allclose(one.records[name], other.records[name], atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "constructor",
-    [
-        bahdanau_gru,
-        pytest.param(
-            pointer_generator_gru, marks=pytest.mark.thorough("a model that copies is one too")
-        ),
-    ],
-)
+@pytest.mark.thorough("`test_a_step_is_the_mean_of_probabilities` shows other members")
+@pytest.mark.parametrize("constructor", [bahdanau_gru, pointer_generator_gru])
 def test_an_ensemble_of_one_or_of_copies_is_the_model(constructor):
     model = make(constructor)
     expected = model.search(SOURCE, **OPTIONS)
@@ -89,6 +82,7 @@ def test_members_without_attention():
 
 
 @pytest.mark.usefixtures("eagerly")
+@pytest.mark.thorough("members that share one tokenizer translate too")
 def test_text_in_text_out(make_text_model, tmp_path):
     models = [make_text_model(seed=1), make_text_model(seed=2)]
     ensemble = Ensemble(models, name="pair")
@@ -109,8 +103,9 @@ def test_text_in_text_out(make_text_model, tmp_path):
 
 
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.thorough("`test_text_in_text_out` saves and loads an ensemble")
-@pytest.mark.parametrize("members", [2, 3])
+@pytest.mark.parametrize(
+    "members", [2, pytest.param(3, marks=pytest.mark.thorough("two members show it"))]
+)
 def test_members_that_share_one_tokenizer_are_loaded_again(make_shared_model, members, tmp_path):
     ensemble = Ensemble([make_shared_model(seed) for seed in range(members)])
     texts = ["two dogs run .", "a man"]

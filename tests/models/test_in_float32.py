@@ -54,7 +54,7 @@ another = pytest.mark.thorough("another model shows it")
     "name",
     [
         pytest.param("bahdanau_gru", marks=another),
-        "luong_general_lstm",
+        pytest.param("luong_general_lstm", marks=another),
         pytest.param("pointer_generator_gru", marks=another),
         pytest.param("transformer_tiny", marks=another),
         "memory_network",

@@ -136,6 +136,7 @@ def test_accumulated_gradients_are_one_step(make_model, short):
     assert abs(losses[8] - plain) > 0.01
 
 
+@pytest.mark.thorough("accumulates gradients; a schedule without them shows it")
 def test_training_resumes_between_two_updates(make_model, short):
     """With accumulated gradients, the steps of the optimizer do not give the number of batches."""
     model = make_model(seed=3)

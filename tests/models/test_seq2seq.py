@@ -92,6 +92,7 @@ def test_batch_of_none(model):
         assert model.search(np.zeros((0, 4), "int32"), **options).ids.shape == (0, beam_size, 7)
 
 
+@pytest.mark.thorough("trains; test_loading.py and test_frozen.py show the parts")
 def test_file_round_trip(make_model, batch, tmp_path):
     inputs, targets, weights = batch
     model = make_model(seed=2, tie_embeddings=True)
@@ -181,7 +182,7 @@ def test_search_takes_ids_of_any_width(model):
         assert narrow.ids[1, 0, 0] == 8
 
 
-def test_scores_leave_nothing_on_the_model():
+def test_scores_leave_nothing_on_the_model(eagerly):
     tokenizer = WordTokenizer(["two", "dogs"])
     model = bahdanau_gru(tokenizer, units=4, embedding_dim=3, coverage=1.0)
     (score,) = model.score(["two dogs"], ["dogs"])

@@ -179,7 +179,8 @@ def test_heads(batch):
         zoo.bahdanau_gru(13, embedding_dim=6, units=4).attend_by_head(batch[0])
 
 
-@pytest.mark.parametrize("recurrent", [pytest.param("encoder", marks=thorough), "decoder"])
+@pytest.mark.thorough("trains; other models are made of the same parts")
+@pytest.mark.parametrize("recurrent", ["encoder", "decoder"])
 def test_beside_a_recurrent_part(recurrent, batch, tmp_path):
     transformer = make(source=13, share_embeddings=False)
     rnn = zoo.bahdanau_gru(13, embedding_dim=6, units=3, dropout=0.0)  # memories of 6 units too

@@ -130,6 +130,7 @@ def test_next_words_join_their_pieces():
         assert tokens.log_probability.sum() == pytest.approx(word.log_probability, abs=1e-4)
 
 
+@pytest.mark.thorough("lists the words after eleven others")
 def test_no_word_follows_an_answer_of_maximum_length(word_model, explorer):
     prefix = explorer.encode(REQUEST, "abcdefabcde")[:-1]
     assert len(prefix) == OPTIONS["max_length"] - 1

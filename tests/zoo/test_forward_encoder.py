@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import layers, zoo
-from tests.zoo.tiny_models import INPUTS, SOURCE, make, marks, thorough
+from tests.zoo.tiny_models import INPUTS, SOURCE, make, marks
 
 NAMES = [name for name in zoo.list_models() if name.startswith("luong")]
 
@@ -34,7 +34,8 @@ def test_weights():
     assert [layer.units for layer in wide.bridge.projections] == [4, 4]
 
 
-@pytest.mark.parametrize("num_layers", [1, pytest.param(2, marks=thorough)])
+@pytest.mark.thorough("tests/layers shows it of the layer")
+@pytest.mark.parametrize("num_layers", [1, 2])
 def test_no_annotation_depends_on_later_words(num_layers):
     changed = SOURCE.copy()
     changed[0, 3] = 7

@@ -13,7 +13,7 @@ from tests.zoo.tiny_models import OPTIONS, example, log_probabilities, make, sha
 
 # Models with recurrent states, and masks for them.
 CASES = [case for case in OPTIONS if not {*re.split("[ _]", case)} & {"fused", "transformer"}]
-ALWAYS = ["bahdanau_lstm", "luong_local_p_lstm feeding coverage", "pointer_generator_gru"]
+ALWAYS = ["bahdanau_lstm"]
 thorough = pytest.mark.thorough("another model shows it")
 
 

@@ -136,6 +136,7 @@ def test_tokenizers():
     assert two.decoder.embedding.input_dim == two.decoder.generator.vocabulary_size == 7
 
 
+@pytest.mark.thorough("trains; tests/models shows the gradient of tied embeddings")
 def test_tied_embeddings():
     free = zoo.bahdanau_gru(11, 13, dropout=0.0, **TINY)
     model = zoo.bahdanau_gru(11, 13, dropout=0.0, tie_embeddings=True, **TINY)

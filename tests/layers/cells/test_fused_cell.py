@@ -48,7 +48,13 @@ def make(cell, decoder_cell="luong"):
     return fill(model, seed=1, scale=0.8)
 
 
-@pytest.mark.parametrize("decoder_cell", ["luong", "first state"])
+@pytest.mark.parametrize(
+    "decoder_cell",
+    [
+        "luong",
+        pytest.param("first state", marks=pytest.mark.thorough("another decoder cell shows it")),
+    ],
+)
 def test_the_layer_itself_runs_over_a_target(decoder_cell):
     decoder = make(fused(), decoder_cell).decoder
     assert decoder.loop is decoder.cell.cell.layer
