@@ -54,6 +54,7 @@ def test_a_damaged_file_is_named_in_one_line(model, tmp_path, damage):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.thorough("waits ten seconds for memory; damaged files show the message")
 def test_huge_sizes(model, tmp_path):
     path = tmp_path / "model.keras"
     model.save(path)

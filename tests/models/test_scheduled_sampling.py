@@ -87,7 +87,7 @@ def test_the_gradient_comes_from_the_second_pass(make_model, batch):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-@pytest.mark.parametrize(
+ways = pytest.mark.parametrize(
     "how",
     [
         {"run_eagerly": True},
@@ -97,7 +97,10 @@ def test_the_gradient_comes_from_the_second_pass(make_model, batch):
         ),
     ],
 )
-def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
+
+
+@ways
+def test_a_schedule_of_the_optimizers_steps(make_model, short, how):
     inputs, targets, weights = short
     model = make_model(seed=3)
     data = tf.data.Dataset.from_tensors(short)
@@ -112,7 +115,18 @@ def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
     losses = model.fit(data, epochs=6, verbose=0).history["loss"]
     np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
     np.testing.assert_allclose(losses[4:], always, rtol=1e-5)  # steps 4 and 5
-    # Another `fit` continues from the optimizer, and so does a loaded model.
+
+
+@pytest.mark.thorough("a schedule within one `fit` shows it")
+@ways
+def test_a_schedule_goes_on(make_model, short, tmp_path, how):
+    """Another `fit` continues from the optimizer, and so does a loaded model."""
+    model = make_model(seed=3)
+    data = tf.data.Dataset.from_tensors(short)
+    model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=LATE, **how)
+    losses = model.fit(data, epochs=6, verbose=0).history["loss"]
+    plain, always = losses[0], losses[5]
+    assert abs(always - plain) > 0.01
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")

@@ -81,6 +81,7 @@ def test_neighbours_and_padding_change_nothing(searched_model, batch, beam_size)
 
 
 @pytest.mark.graph
+@pytest.mark.thorough("tests/decoding shows it")
 def test_batch_of_none(model):
     for beam_size in (1, 3):
         options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}

@@ -53,7 +53,6 @@ ALWAYS_SEARCHED = [
     "luong_local_p_lstm feeding coverage",
     "transformer_tiny",
 ]
-ALWAYS_XLA = ["transformer_tiny"]
 
 
 def repeated(case):
@@ -80,10 +79,7 @@ def test_no_two_weights_share_a_path(name):
     [
         *(pytest.param(case, eager, id=case, marks=repeated(case)) for case in OPTIONS),
         *(pytest.param(case, graph, id=f"{case} graph", marks=thorough) for case in OPTIONS),
-        *(
-            pytest.param(case, xla, id=f"{case} xla", marks=marks(case, ALWAYS_XLA))
-            for case in COMPILED
-        ),
+        *(pytest.param(case, xla, id=f"{case} xla", marks=thorough) for case in COMPILED),
     ],
 )
 def test_steps_equal_the_full_pass(case, run):

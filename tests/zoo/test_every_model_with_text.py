@@ -25,7 +25,7 @@ from tests.zoo.tiny_models import (
 pytestmark = pytest.mark.long("translates with every model of the zoo")
 
 
-ALWAYS = {*NAMES} - {*REPEATED, "context_attention_gru", "transformer_tiny"}
+ALWAYS = {*NAMES} - {*REPEATED, "transformer_tiny"}
 
 
 @pytest.mark.parametrize(

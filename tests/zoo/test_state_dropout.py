@@ -50,21 +50,16 @@ def test_its_random_numbers_are_variables_of_the_model(name, rate):
     assert len(generators) == (3 if rate else 1)
 
 
+@pytest.mark.thorough("trains; tests/layers shows the masks of the cell")
 @pytest.mark.parametrize(
     ("name", "options", "how"),
     [
         ("bahdanau_gru", {"coverage": 0.1}, {"run_eagerly": True}),
-        pytest.param(
-            *("encoder_decoder_gru", {"num_layers": 2}, {"run_eagerly": True}), marks=thorough
-        ),
-        pytest.param(
-            *("bahdanau_gru", {"coverage": 0.1}, {"jit_compile": True}),
-            marks=pytest.mark.thorough("XLA compiles for seconds; tests/layers compiles the cell"),
-        ),
-        pytest.param(
+        ("encoder_decoder_gru", {"num_layers": 2}, {"run_eagerly": True}),
+        ("bahdanau_gru", {"coverage": 0.1}, {"jit_compile": True}),
+        (
             *("luong_local_m_lstm", {"input_feeding": True, "num_layers": 2}),
             {"jit_compile": True},
-            marks=pytest.mark.thorough("XLA compiles for seconds; tests/layers compiles the cell"),
         ),
     ],
 )
