@@ -47,7 +47,7 @@ def test_a_model_that_generates_the_unknown_token(make, search):
     assert not (np.array(found) == UNKNOWN_ID).any()
 
 
-def test_a_model_that_copies_does_not_write_the_unknown_token(make):
+def test_a_model_that_copies_does_not_write_the_unknown_token(make, eagerly):
     model = make("pointer_generator_gru")
     options = {"max_length": 4, "min_length": 4, "beam_size": 1}
     found = ExportModule(model, **options).signatures["serving_default"](tf.constant(["Zoë Zoë"]))

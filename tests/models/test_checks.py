@@ -95,6 +95,7 @@ def test_extended_ids_with_gaps():
         model.search(ids, max_length=3)
 
 
+@pytest.mark.thorough("one text shows it")
 def test_extended_ids_of_two_texts():
     model = context_attention_gru(9, embedding_dim=4, units=4)
     ids = {
@@ -135,10 +136,10 @@ def test_losses_that_take_logits(loss):
         ({"x": keras.losses.BinaryCrossentropy()}, "binary_crossentropy"),
     ],
 )
-def test_losses_that_take_probabilities(make_model, loss, name):
+def test_losses_that_take_probabilities(model, loss, name):
     message = rf"Expected a loss that takes logits.*Received: loss={name} with from_logits=False\."
     with pytest.raises(ValueError, match=message):
-        make_model().compile("adam", loss=loss)
+        model.compile("adam", loss=loss)
 
 
 def test_a_model_that_copies_has_no_logits():
@@ -173,6 +174,7 @@ def test_inputs_that_are_no_dict_or_incomplete(make_model, batch):
             call({"source": arrays[0], "target_ids": arrays[1]})
 
 
+@pytest.mark.thorough("evaluates three times; test_loss.py shows the metrics")
 def test_without_a_loss_an_earlier_one_is_forgotten(make_model, batch):
     inputs, targets, _ = batch
     model, losses = make_model(), []

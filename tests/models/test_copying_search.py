@@ -28,7 +28,7 @@ CONFIGURATIONS = {
 
 another = pytest.mark.thorough("another model shows it")
 SELECTED = [
-    pytest.param(item, id=item[0], marks=another if item[0].endswith("network_lstm") else [])
+    pytest.param(item, id=item[0], marks=another if item[0].endswith("lstm") else [])
     for item in CONFIGURATIONS.items()
 ]
 

@@ -32,6 +32,7 @@ def equal(one, other):
         np.testing.assert_allclose(one.records[name], other.records[name], atol=1e-5)
 
 
+@pytest.mark.thorough("`test_a_step_is_the_mean_of_probabilities` shows other members")
 @pytest.mark.parametrize("constructor", [bahdanau_gru, pointer_generator_gru])
 def test_an_ensemble_of_one_or_of_copies_is_the_model(constructor):
     model = make(constructor)
@@ -81,6 +82,7 @@ def test_members_without_attention():
 
 
 @pytest.mark.usefixtures("eagerly")
+@pytest.mark.thorough("members that share one tokenizer translate too")
 def test_text_in_text_out(make_text_model, tmp_path):
     models = [make_text_model(seed=1), make_text_model(seed=2)]
     ensemble = Ensemble(models, name="pair")

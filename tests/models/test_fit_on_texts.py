@@ -49,13 +49,8 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("bahdanau_gru", marks=pytest.mark.thorough("the model that copies shows it")),
-        "pointer_generator_gru",
-    ],
-)
+@pytest.mark.thorough("trains; `test_forms_of_pairs` checks the arguments of `batches`")
+@pytest.mark.parametrize("name", ["bahdanau_gru", "pointer_generator_gru"])
 def test_texts_train_as_their_batches_do(name):
     model, other = make(name), make(name)
     # The whole corpus in one batch: its order within an epoch changes nothing.
@@ -111,6 +106,15 @@ WEIGHTS = [0.5, 2.0, 0.0, 1.0, 0.25]
 
 def test_pairs_that_are_dropped(model):
     """All dropped pairs are an error, and some are a warning with their number."""
+    message = r"^2 of 7 pairs are dropped, because .* more than 99 tokens"
+    with pytest.warns(UserWarning, match=message) as caught:
+        model.evaluate([LONG, *PAIRS, ("", "c")], verbose=0)
+    assert caught[0].filename == __file__  # the user's line
+    assert "All pairs were dropped" in refused(model.evaluate, [LONG, ("", "a")])
+
+
+@pytest.mark.thorough("evaluates further forms of pairs")
+def test_pairs_of_other_forms_that_are_dropped(model):
     for pairs in (
         [LONG, ("", "a")],
         iter_of([LONG]),
@@ -120,10 +124,8 @@ def test_pairs_that_are_dropped(model):
         assert "Received: an empty dataset. All pairs were dropped" in message
     with pytest.raises(ValueError, match="All pairs were dropped"):
         make().fit(PAIRS, validation_data=[("a", "")])
-    message = r"^2 of 7 pairs are dropped, because .* more than 99 tokens"
-    with pytest.warns(UserWarning, match=message) as caught:
+    with pytest.warns(UserWarning, match="^2 of 7 pairs are dropped"):
         found = model.evaluate([LONG, *PAIRS, ("", "c")], verbose=0)
-    assert caught[0].filename == __file__  # the user's line
     with warnings.catch_warnings():
         warnings.filterwarnings("error", ".*pairs are dropped")
         assert model.evaluate(PAIRS, verbose=0) == pytest.approx(found, rel=1e-5)
@@ -133,16 +135,22 @@ def iter_of(pairs):
     yield from pairs
 
 
+def evaluated(model, **options):
+    data = batches(PAIRS, *MAKE["bahdanau_gru"], batch_size=5, shuffle=False, **options)
+    return model.evaluate(data, verbose=0)
+
+
+def test_weights_of_pairs(model):
+    found = model.evaluate(*columns(), sample_weight=np.array(WEIGHTS), verbose=0)
+    assert found == pytest.approx(evaluated(model, sample_weight=WEIGHTS), rel=1e-5)
+
+
+@pytest.mark.thorough("trains with further forms of data")
 def test_weights_of_pairs_and_the_other_forms_of_data():
     """Weights, generators and `validation_split` give the losses of the same batches."""
     model = make()
-    options = {"batch_size": 5, "shuffle": False}
-    data = batches(PAIRS, *MAKE["bahdanau_gru"], sample_weight=WEIGHTS, **options)
-    weighted = model.evaluate(data, verbose=0)
-    plain = model.evaluate(batches(PAIRS, *MAKE["bahdanau_gru"], **options), verbose=0)
+    weighted, plain = evaluated(model, sample_weight=WEIGHTS), evaluated(model)
     assert weighted != pytest.approx(plain, rel=1e-3)
-    found = model.evaluate(*columns(), sample_weight=np.array(WEIGHTS), verbose=0)
-    assert found == pytest.approx(weighted, rel=1e-5)
     model.optimizer.learning_rate = 0.0
     doubled = {"sample_weight": [1.0] * 5 + WEIGHTS, "validation_split": 0.5, "batch_size": 5}
     weighting = {"validation_data": (*columns(), WEIGHTS)}
@@ -152,6 +160,7 @@ def test_weights_of_pairs_and_the_other_forms_of_data():
         assert history["val_loss"] == pytest.approx(weighted[:1], rel=1e-5)
 
 
+@pytest.mark.thorough("evaluates twice; `fit` with batches is tested everywhere")
 def test_a_generator_of_batches_is_one_of_keras(model):
     data = batches(PAIRS, *MAKE["bahdanau_gru"], batch_size=2, shuffle=False)
     found = model.evaluate(iter_of(data), verbose=0)

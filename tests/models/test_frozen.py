@@ -23,7 +23,13 @@ def model():
 
 @pytest.mark.parametrize(
     "copied",
-    [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))],
+    [
+        copy.deepcopy,
+        pytest.param(
+            lambda model: pickle.loads(pickle.dumps(model)),
+            marks=pytest.mark.thorough("another way to copy"),
+        ),
+    ],
     ids=["copy", "pickle"],
 )
 def test_a_copy_trains_the_same_weights_and_goes_on_with_the_same_optimizer(model, copied):

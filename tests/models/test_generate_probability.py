@@ -31,6 +31,7 @@ def make(constructor):
     return model
 
 
+@pytest.mark.thorough("trains; the next test evaluates")
 def test_fit_and_evaluate_log_the_mean_over_real_tokens(dataset):
     model = make(pointer_generator_gru)
     sums = np.zeros(2)
@@ -62,6 +63,7 @@ def test_weights_of_tokens_count(dataset):
     assert logs["generate_probability"] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.thorough("trains a further model")
 def test_a_model_without_a_gate_logs_none(dataset):
     model = make(pointer_network_lstm)
     assert model.fit(dataset, verbose=0).history.keys() == {"loss", "perplexity"}

@@ -59,6 +59,7 @@ def test_a_functional_model_in_another_around_a_model(tmp_path):
     check_copies(outer, inputs, tmp_path / "model.keras")
 
 
+@pytest.mark.thorough("one call shows it")
 def test_a_model_that_is_called_twice_in_a_functional_model(tmp_path):
     model, inputs = make("memory_network")
     story = keras.Input((None, 4), dtype="int32", name="story_ids")

@@ -54,9 +54,9 @@ another = pytest.mark.thorough("another model shows it")
     "name",
     [
         pytest.param("bahdanau_gru", marks=another),
-        "luong_general_lstm",
+        pytest.param("luong_general_lstm", marks=another),
         pytest.param("pointer_generator_gru", marks=another),
-        "transformer_tiny",
+        pytest.param("transformer_tiny", marks=another),
         "memory_network",
     ],
 )
@@ -81,6 +81,7 @@ def test_it_is_the_model_made_in_float32(name, make_half):
     assert in_float32(made) is made
 
 
+@pytest.mark.thorough("single models show it")
 def test_models_of_an_ensemble(make_half):
     ensemble = Ensemble([make_half("bahdanau_gru"), make_half("bahdanau_gru", seed=2)])
     made = in_float32(ensemble)

@@ -54,9 +54,10 @@ def test_a_damaged_file_is_named_in_one_line(model, tmp_path, damage):
     assert "\n" not in str(caught.value)
 
 
-def test_huge_sizes(make_model, tmp_path):
+@pytest.mark.thorough("waits ten seconds for memory; damaged files show the message")
+def test_huge_sizes(model, tmp_path):
     path = tmp_path / "model.keras"
-    make_model().save(path)
+    model.save(path)
     with zipfile.ZipFile(path) as archive:
         config = archive.read("config.json").decode()
     with_config(path, config.replace('"units": 5', '"units": 1000000000000'))

@@ -16,6 +16,8 @@ from kerasnmt.zoo import (
 from tests.numerics import log_softmax
 from tests.runs import eager, graph, xla
 
+another = pytest.mark.thorough("other options show it")
+
 
 def test_loss_by_hand(make_model):
     model = make_model()
@@ -94,7 +96,7 @@ def test_metrics_of_ones_own(make_model, batch):
 
 
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.parametrize("options", [{}, {"tie_embeddings": True}])
+@pytest.mark.parametrize("options", [{}, pytest.param({"tie_embeddings": True}, marks=another)])
 def test_a_step_of_fit_follows_the_gradient_of_the_logits(make_model, batch, options):
     """`fit` computes only the probabilities of real tokens, not all logits."""
     inputs, targets, weights = batch
@@ -243,12 +245,19 @@ def test_guided_attention_draws_from_far_away():
     np.testing.assert_allclose(tape.gradient(loss, scores), [[[1.0, -1.0]]], rtol=1e-5)
 
 
+def with_alignments(batch):
+    """Return the inputs with alignments of all target words to the first source word."""
+    inputs, targets, _ = batch
+    alignments = np.zeros((3, targets.shape[1], inputs["source_ids"].shape[1]), "float32")
+    alignments[:, :, 0] = targets != 0
+    return {**inputs, "alignments": alignments}
+
+
 def test_guided_attention_is_added(make_model, batch):
     inputs, targets, weights = batch
     model = make_model()
-    alignments = np.zeros((3, targets.shape[1], inputs["source_ids"].shape[1]), "float32")
-    alignments[:, :, 0] = targets != 0
-    guided = {**inputs, "alignments": alignments}
+    guided = with_alignments(batch)
+    alignments = guided["alignments"]
 
     def loss_of(inputs, guided_attention):
         model.compile(keras.optimizers.Adam(0.02), guided_attention=guided_attention)
@@ -257,13 +266,22 @@ def test_guided_attention_is_added(make_model, batch):
     extra = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     np.testing.assert_allclose(loss_of(guided, 0.5) - loss_of(inputs, 0.5), extra / 2, rtol=1e-4)
     assert loss_of(guided, 0.0) == pytest.approx(loss_of(inputs, 1.0))
+    assert model.get_compile_config()["guided_attention"] == 1.0
+    with pytest.raises(ValueError, match=r"Expected guided_attention >= 0\. Received: .*-1"):
+        model.compile(guided_attention=-1)
+
+
+@pytest.mark.thorough("trains; `test_guided_attention_is_added` shows the loss")
+def test_guided_attention_is_learned(make_model, batch):
+    inputs, targets, weights = batch
+    model = make_model()
+    guided = with_alignments(batch)
+    alignments = guided["alignments"]
+    extra = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     model.compile(keras.optimizers.Adam(0.1), guided_attention=1.0, run_eagerly=True)
     model.fit(guided, targets, sample_weight=weights, epochs=11, verbose=0)
     learned = float(guided_attention_loss(model.attend(inputs)["weights"], alignments))
     assert learned < 0.1 * extra
-    assert model.get_compile_config()["guided_attention"] == 1.0
-    with pytest.raises(ValueError, match=r"Expected guided_attention >= 0\. Received: .*-1"):
-        model.compile(guided_attention=-1)
 
 
 def test_coverage_loss_is_added(batch):
@@ -284,7 +302,7 @@ def test_coverage_loss_is_added(batch):
     np.testing.assert_allclose(losses[2.0] - losses[0.0], expected, rtol=1e-4)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("smoothing", [pytest.param(0.0, marks=another), 0.1])
 def test_the_loss_of_an_epoch_does_not_depend_on_the_batches(make_model, batch, smoothing):
     inputs, targets, _ = batch
     model = make_model()
@@ -337,7 +355,15 @@ def test_token_weights_by_hand():
             token_weights(targets, weights)
 
 
-@pytest.mark.parametrize("options", ["own loss", "r_drop", "Keras loss", "pointer-generator"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "own loss",
+        pytest.param("r_drop", marks=another),
+        pytest.param("Keras loss", marks=another),
+        pytest.param("pointer-generator", marks=another),
+    ],
+)
 def test_weights_of_sentences_are_weights_of_their_tokens(make_model, batch, options):
     """Weights `[batch]` belong to sentences, also if the targets are as wide as the batch."""
     inputs, targets, weights = sentence_weights(batch)
@@ -373,7 +399,7 @@ def test_weights_of_sentences_are_weights_of_their_tokens(make_model, batch, opt
             assert found == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("r_drop", [0.0, 2.0])
+@pytest.mark.parametrize("r_drop", [0.0, pytest.param(2.0, marks=another)])
 def test_a_batch_without_weights(make_model, batch, r_drop):
     """Padding does not count, also in weighted metrics."""
     inputs, targets, weights = batch

@@ -156,6 +156,7 @@ def test_noise_in_training_only():
     np.testing.assert_array_equal(quiet(INPUTS, training=True), quiet(INPUTS))
 
 
+@pytest.mark.thorough("another model shows it")
 def test_half_precision():
     expected = make().attend(INPUTS)
     with dtype_policy("mixed_bfloat16"):
@@ -188,6 +189,7 @@ def text_model():
     return make_text_model()
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_answers_match_the_ids(text_model):
     model = text_model
     stories, questions = TEXTS
@@ -204,6 +206,7 @@ def test_answers_match_the_ids(text_model):
     assert model.answer(long, questions[:1]) == model.answer([long[0][2:]], questions[:1])
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_no_answer_is_a_reserved_id():
     model = make_text_model()
     bias = np.zeros(12)
@@ -231,6 +234,7 @@ def test_bad_texts(text_model, stories, questions, options, message):
         text_model.answer(stories, questions, **options)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_stories_and_questions_may_be_in_whatever_holds_them(text_model, forms):
     stories, questions = TEXTS
     expected = text_model.answer(stories, questions)

@@ -55,6 +55,7 @@ def test_the_loss_of_fit(batch):
     np.testing.assert_allclose(history.history["perplexity"][0], perplexity, rtol=1e-5)
 
 
+@pytest.mark.thorough("trains twice; the divergence of equal passes is 0")
 def test_without_dropout_it_changes_nothing(batch):
     inputs, targets, _ = batch
     trained = []
@@ -72,6 +73,7 @@ def test_evaluation_reads_once(batch):
     np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
 
 
+@pytest.mark.thorough("trains a further model")
 def test_a_model_that_copies_and_guided_attention():
     """Impossible extended ids are impossible in both passes."""
     keras.utils.set_random_seed(1)
@@ -91,6 +93,7 @@ def test_a_model_that_copies_and_guided_attention():
     assert losses[3.0][-1] < losses[3.0][0] < losses[0.0][0]
 
 
+@pytest.mark.thorough("traces training")
 def test_in_a_graph_and_saved(tmp_path, batch):
     inputs, targets, _ = batch
     model = dropping(2.0)

@@ -38,6 +38,7 @@ def drawn_next(model, shape):
 
 
 @pytest.mark.graph
+@pytest.mark.thorough("traces a graph; other models are without it")
 def test_off_it_is_not_there(make_model, batch):
     inputs, _, _ = batch
     model = make_model()
@@ -86,7 +87,7 @@ def test_the_gradient_comes_from_the_second_pass(make_model, batch):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-@pytest.mark.parametrize(
+ways = pytest.mark.parametrize(
     "how",
     [
         {"run_eagerly": True},
@@ -96,7 +97,10 @@ def test_the_gradient_comes_from_the_second_pass(make_model, batch):
         ),
     ],
 )
-def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
+
+
+@ways
+def test_a_schedule_of_the_optimizers_steps(make_model, short, how):
     inputs, targets, weights = short
     model = make_model(seed=3)
     data = tf.data.Dataset.from_tensors(short)
@@ -111,7 +115,18 @@ def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
     losses = model.fit(data, epochs=6, verbose=0).history["loss"]
     np.testing.assert_allclose(losses[:2], plain, rtol=1e-5)  # steps 0 and 1
     np.testing.assert_allclose(losses[4:], always, rtol=1e-5)  # steps 4 and 5
-    # Another `fit` continues from the optimizer, and so does a loaded model.
+
+
+@pytest.mark.thorough("a schedule within one `fit` shows it")
+@ways
+def test_a_schedule_goes_on(make_model, short, tmp_path, how):
+    """Another `fit` continues from the optimizer, and so does a loaded model."""
+    model = make_model(seed=3)
+    data = tf.data.Dataset.from_tensors(short)
+    model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=LATE, **how)
+    losses = model.fit(data, epochs=6, verbose=0).history["loss"]
+    plain, always = losses[0], losses[5]
+    assert abs(always - plain) > 0.01
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], always, rtol=1e-5)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
@@ -122,6 +137,7 @@ def test_a_schedule_of_the_optimizers_steps(make_model, short, tmp_path, how):
     np.testing.assert_allclose(model.fit(data, verbose=0).history["loss"], plain, rtol=1e-5)
 
 
+@pytest.mark.thorough("nine epochs; a schedule without accumulation shows it")
 def test_accumulated_gradients_are_one_step(make_model, short):
     inputs, targets, weights = short
     model = make_model(seed=3)
@@ -134,6 +150,7 @@ def test_accumulated_gradients_are_one_step(make_model, short):
     assert abs(losses[8] - plain) > 0.01
 
 
+@pytest.mark.thorough("accumulates gradients; a schedule without them shows it")
 def test_training_resumes_between_two_updates(make_model, short):
     """With accumulated gradients, the steps of the optimizer do not give the number of batches."""
     model = make_model(seed=3)
@@ -149,6 +166,7 @@ def test_training_resumes_between_two_updates(make_model, short):
     assert int(model.sampling_generator.state[1]) == 5
 
 
+@pytest.mark.thorough("a further optimizer")
 def test_updates_that_float16_leaves_out(make_model, short):
     """The next `fit` continues to count batches, including those whose update was skipped."""
     model = make_model(seed=3)
@@ -164,6 +182,7 @@ def test_updates_that_float16_leaves_out(make_model, short):
     assert int(model.sampling_generator.state[1]) == 10
 
 
+@pytest.mark.thorough("trains three models; the schedule shows the steps")
 def test_the_same_step_draws_the_same(make_model, short):
     data = tf.data.Dataset.from_tensors(short)
 
@@ -189,13 +208,8 @@ def test_constant_through_a_file(make_model, tmp_path):
     assert keras.saving.load_model(tmp_path / "model.keras").scheduled_sampling == 0.25
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "pointer_generator_lstm",
-        pytest.param("pointer_network_lstm", marks=pytest.mark.thorough("another model shows it")),
-    ],
-)
+@pytest.mark.thorough("test_mixed_inputs.py shows the ids")
+@pytest.mark.parametrize("name", ["pointer_generator_lstm", "pointer_network_lstm"])
 def test_copied_words_become_unknown(name):
     model = zoo.get_model(name)(13, embedding_dim=6, units=5, dropout=0.0)
     fill(model, seed=4)

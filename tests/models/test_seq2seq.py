@@ -11,6 +11,7 @@ from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
 from tests.numerics import log_softmax
 
 OPTIONS = {"beam_size": 3, "n_best": 3, "max_length": 7, "with_records": True}
+one = pytest.param(1, marks=pytest.mark.thorough("a wider beam shows it"))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def teacher_forced(model, source_ids, ids):
     return (chosen * real).sum(1), model.attend(inputs)["weights"].numpy() * real[..., None]
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beam_size", [one, 3])
 def test_scores_and_weights_of_a_search_match_its_targets(searched_model, batch, beam_size):
     source_ids, model = batch[0]["source_ids"], searched_model
     options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
@@ -62,7 +63,7 @@ def test_search_never_takes_padding_or_start(make_model, batch):
         np.testing.assert_array_equal(ids == PAD_ID, ended > 0)
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beam_size", [one, 3])
 def test_neighbours_and_padding_change_nothing(searched_model, batch, beam_size):
     source_ids, model = batch[0]["source_ids"], searched_model
     options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
@@ -80,6 +81,7 @@ def test_neighbours_and_padding_change_nothing(searched_model, batch, beam_size)
 
 
 @pytest.mark.graph
+@pytest.mark.thorough("tests/decoding shows it")
 def test_batch_of_none(model):
     for beam_size in (1, 3):
         options = {**OPTIONS, "beam_size": beam_size, "n_best": beam_size}
@@ -91,6 +93,7 @@ def test_batch_of_none(model):
         assert model.search(np.zeros((0, 4), "int32"), **options).ids.shape == (0, beam_size, 7)
 
 
+@pytest.mark.thorough("trains; test_loading.py and test_frozen.py show the parts")
 def test_file_round_trip(make_model, batch, tmp_path):
     inputs, targets, weights = batch
     model = make_model(seed=2, tie_embeddings=True)
@@ -118,6 +121,7 @@ def test_file_round_trip(make_model, batch, tmp_path):
     np.testing.assert_allclose(copy(inputs), model(inputs), atol=1e-5)
 
 
+@pytest.mark.thorough("test_loading.py shows it")
 def test_file_of_a_model_that_is_not_compiled(make_model, batch, tmp_path):
     model = make_model()
     model.save(tmp_path / "model.keras")
@@ -179,7 +183,7 @@ def test_search_takes_ids_of_any_width(model):
         assert narrow.ids[1, 0, 0] == 8
 
 
-def test_scores_leave_nothing_on_the_model():
+def test_scores_leave_nothing_on_the_model(eagerly):
     tokenizer = WordTokenizer(["two", "dogs"])
     model = bahdanau_gru(tokenizer, units=4, embedding_dim=3, coverage=1.0)
     (score,) = model.score(["two dogs"], ["dogs"])

@@ -75,9 +75,8 @@ def test_three_ways():
     assert len(matrices(make(share_embeddings=False))) == 3
 
 
-@pytest.mark.parametrize(
-    "reload", [pytest.param(False, marks=pytest.mark.thorough("from its file too")), True]
-)
+@pytest.mark.thorough("trains; the next test shows the gradient")
+@pytest.mark.parametrize("reload", [False, True])
 def test_it_trains_as_one(reload, tmp_path):
     model = make(tie_embeddings=True)
     model.compile(keras.optimizers.SGD(0.5), run_eagerly=True)

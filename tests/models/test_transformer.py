@@ -125,7 +125,8 @@ def test_caches_that_grow(beam_size):
 
 
 @pytest.mark.graph
-@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=thorough)])
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.thorough("other models show it")
 def test_batch_of_none(model, beam_size):
     run = tf.function(
         lambda ids: model.search(ids, beam_size=beam_size, max_length=5), autograph=False
@@ -140,6 +141,7 @@ def test_more_words_than_learned_positions():
         model.search(SOURCE, max_length=7)
 
 
+@pytest.mark.thorough("ensembles of recurrent models show it")
 def test_ensemble_with_another_model():
     other = zoo.bahdanau_gru(11, embedding_dim=6, units=4, dropout=0.0)
     ensemble = Ensemble([make(), other])
@@ -153,6 +155,7 @@ def test_ensemble_with_another_model():
     np.testing.assert_allclose(total, best.scores[:, 0], rtol=1e-4)
 
 
+@pytest.mark.thorough("another model shows it")
 def test_half_precision(batch):
     with dtype_policy("mixed_bfloat16"):
         model = make(source=13, scale=0.5)
@@ -176,7 +179,8 @@ def test_heads(batch):
         zoo.bahdanau_gru(13, embedding_dim=6, units=4).attend_by_head(batch[0])
 
 
-@pytest.mark.parametrize("recurrent", [pytest.param("encoder", marks=thorough), "decoder"])
+@pytest.mark.thorough("trains; other models are made of the same parts")
+@pytest.mark.parametrize("recurrent", ["encoder", "decoder"])
 def test_beside_a_recurrent_part(recurrent, batch, tmp_path):
     transformer = make(source=13, share_embeddings=False)
     rnn = zoo.bahdanau_gru(13, embedding_dim=6, units=3, dropout=0.0)  # memories of 6 units too

@@ -26,18 +26,13 @@ def policy():
 
 
 @pytest.mark.graph
-@pytest.mark.parametrize(
-    "jit_compile",
-    [True, pytest.param(False, marks=pytest.mark.thorough("tests/training trains in graphs"))],
-)
+@pytest.mark.thorough("compiles training; tests/training trains in graphs")
+@pytest.mark.parametrize("jit_compile", [True, False])
 @pytest.mark.parametrize(
     "name",
     [
-        "bahdanau_gru",
-        pytest.param("dense_scorer_gru", marks=pytest.mark.thorough("another model shows it")),
-        pytest.param("history_attention_gru", marks=pytest.mark.thorough("another model shows it")),
-        pytest.param("context_attention_gru", marks=pytest.mark.thorough("another model shows it")),
-        pytest.param("transformer_tiny", marks=pytest.mark.thorough("another model shows it")),
+        *("bahdanau_gru", "dense_scorer_gru", "history_attention_gru"),
+        *("context_attention_gru", "transformer_tiny"),
     ],
 )
 def test_sizes_that_are_unknown_when_it_is_traced(name, jit_compile):
@@ -111,6 +106,7 @@ def test_mixed_precision(make_model, batch, policy, tmp_path, name, jit_compile)
     np.testing.assert_array_equal(tf.cast(copy(inputs), "float32"), tf.cast(logits, "float32"))
 
 
+@pytest.mark.thorough("`test_mixed_precision` trains")
 def test_mixed_precision_is_near_full_precision(make_model, batch, policy):
     expected = make_model(scale=0.3)(batch[0])
     policy("mixed_bfloat16")

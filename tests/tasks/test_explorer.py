@@ -100,6 +100,7 @@ def test_prefix_beyond_the_length_of_an_answer(word_model):
         explorer.search(REQUEST, prefix)
 
 
+@pytest.mark.thorough("the next test joins pieces")
 def test_next_words_of_single_tokens(explorer):
     prefix = explorer.encode(REQUEST, "a")[:-1]
     words = explorer.next_words(REQUEST, prefix)
@@ -129,6 +130,7 @@ def test_next_words_join_their_pieces():
         assert tokens.log_probability.sum() == pytest.approx(word.log_probability, abs=1e-4)
 
 
+@pytest.mark.thorough("lists the words after eleven others")
 def test_no_word_follows_an_answer_of_maximum_length(word_model, explorer):
     prefix = explorer.encode(REQUEST, "abcdefabcde")[:-1]
     assert len(prefix) == OPTIONS["max_length"] - 1
@@ -139,6 +141,7 @@ def test_no_word_follows_an_answer_of_maximum_length(word_model, explorer):
     assert short.next_words(REQUEST, prefix) == []
 
 
+@pytest.mark.thorough("searches show it")
 def test_samples_have_no_tree(word_model):
     task = task_of(word_model, samples=3, max_length=12)
     found = Explorer(task).search(REQUEST)
@@ -200,6 +203,7 @@ def test_copied_share_of_a_separate_pointer():
     np.testing.assert_allclose(words.pointer_weights, attended.pointer_weights, atol=1e-6)
 
 
+@pytest.mark.thorough("each pointer alone shows it")
 def test_an_ensemble_of_a_separate_and_a_shared_pointer():
     tokenizer = WordTokenizer(["a", "dog"])
     members = [
@@ -229,6 +233,7 @@ def test_unknown_words_of_the_source_can_be_chosen(copying):
     assert copying.search(COPYING, names["Zoë"]).texts[0].startswith("Zoë")
 
 
+@pytest.mark.thorough("one text shows it")
 def test_shares_of_two_texts():
     tokenizer = WordTokenizer(["a", "dog", "man", "two", "."])
     model = zoo.context_attention_gru(tokenizer, **TINY)
@@ -242,6 +247,7 @@ def test_shares_of_two_texts():
     assert [side["name"] for side in seen.document()["sources"]] == ["source", "context"]
 
 
+@pytest.mark.thorough("tests/models shows the heads")
 def test_heads_match_the_model():
     tokenizer = WordTokenizer(["a", "dog", "man"])
     model = zoo.transformer_tiny(tokenizer, **TINY_TRANSFORMER)
@@ -263,6 +269,7 @@ def test_model_without_attention():
     assert source["tokens"] == ["a", "dog", "</s>"] and "weights" not in source
 
 
+@pytest.mark.thorough("texts show it")
 def test_captions():
     tokenizer = WordTokenizer(["a", "red", "circle"])
     model = zoo.show_attend_tell_lstm(tokenizer, **TINY)

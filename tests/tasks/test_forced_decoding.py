@@ -8,6 +8,13 @@ from kerasnmt.tasks import TranslationTask, Translator, task_of
 from kerasnmt.text import WordTokenizer
 
 pytestmark = pytest.mark.usefixtures("eagerly")
+models = pytest.mark.parametrize(
+    "name",
+    [
+        "pointer_generator_gru",
+        pytest.param("pointer_network_lstm", marks=pytest.mark.thorough("another model shows it")),
+    ],
+)
 
 # The vocabulary's 13 ids end with "." as 12: unknown words of a source have 13, 14, …
 SOURCES = ["Zoë reads two Bücher", "dog"]
@@ -19,7 +26,9 @@ SOURCE_TOKENS = [["Zoë", "reads", "two", "Bücher", "</s>"], ["dog", "</s>"]]
 TARGET_TOKENS = [["Bücher", "reads", "<unk>", "dog", "</s>"], [".", "<unk>", "</s>"]]
 
 
-@pytest.mark.parametrize("batch_size", [1, 64])
+@pytest.mark.parametrize(
+    "batch_size", [1, pytest.param(64, marks=pytest.mark.thorough("another batch size"))]
+)
 def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size):
     tokenizer = make_pointer_model().source_tokenizer
 
@@ -53,7 +62,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
         np.testing.assert_array_equal(one.generate_probability, sum(SOURCE_IDS[row]) + target)
 
 
-@pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
+@models
 def test_records_match_the_model(make_pointer_model, name):
     model = make_pointer_model(name)
     found = Translator(task_of(model)).forced_attention(SOURCES, TARGETS)
@@ -117,7 +126,7 @@ def test_score_is_the_sum_over_the_target(word_model):
     assert word_model.score(sources, targets, batch_size=1) == pytest.approx(found, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["pointer_generator_gru", "pointer_network_lstm"])
+@models
 def test_score_of_words_outside_the_vocabulary(make_pointer_model, name):
     model = make_pointer_model(name)
     inputs = {

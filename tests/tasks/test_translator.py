@@ -56,6 +56,7 @@ def test_attention(translator, sentences):
 
 
 @pytest.mark.usefixtures("eagerly")
+@pytest.mark.thorough("`test_model_translates_the_same` shows it")
 def test_model_attends_the_same(word_model, translator):
     texts = ["two dogs run .", "a man reads ."]
     expected = translator.attention(texts)
@@ -96,6 +97,7 @@ def test_attention_to_a_context(context_model):
 
 
 @pytest.mark.usefixtures("eagerly")
+@pytest.mark.thorough("test_forced_decoding.py shows the records of a model that copies")
 def test_attention_of_a_pointer_generator(make_pointer_model):
     model = make_pointer_model("pointer_generator_gru", seed=178)
     texts = ["naïve 🙂", ""]
@@ -117,6 +119,7 @@ def test_attention_of_a_pointer_generator(make_pointer_model):
 
 
 @pytest.mark.usefixtures("eagerly")
+@pytest.mark.thorough("another model without a gate")
 def test_no_generate_probability_without_a_gate(translator, make_pointer_model):
     assert translator.attention(["dog"])[0].generate_probability is None
     network = make_pointer_model("pointer_network_lstm", seed=59)
@@ -151,6 +154,7 @@ class TestLowScores:
         ]
 
     @pytest.mark.usefixtures("eagerly")
+    @pytest.mark.thorough("tests/data splits sentences; the other test warns")
     def test_the_score_of_a_text_covers_its_sentences(self, word_model):
         texts = ["man dog. Two dogs! A man"]
         task = TranslationTask(word_model, max_length=12, split_sentences=True)

@@ -192,14 +192,8 @@ def test_nothing_to_extend(tokenizer, texts):
 
 
 @pytest.mark.graph
-@pytest.mark.parametrize(
-    "tokenizer",
-    [
-        WORDS,
-        pytest.param(LETTERS, marks=pytest.mark.thorough("copies characters as it copies words")),
-    ],
-    ids=lambda tokenizer: tokenizer.kind,
-)
+@pytest.mark.thorough("eager calls, and exports of models that copy, show it")
+@TOKENIZERS
 def test_graphs_datasets_and_saved_models_do_the_same(tokenizer, tmp_path):
     def copy(source, target):
         """Copy each word, so that all parts run together."""

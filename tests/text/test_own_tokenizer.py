@@ -70,6 +70,7 @@ def test_a_model_that_copies_takes_it():
 
 
 @pytest.mark.graph
+@pytest.mark.thorough("exports with other tokenizers show it; tests/presets saves this kind")
 def test_a_model_is_saved_loaded_and_exported_with_it(tmp_path):
     model = bahdanau_gru(ByteTokenizer(), WordTokenizer(["x", "y", "z"]), **SIZES)
     fill(model, seed=1, scale=1.5)
@@ -83,7 +84,7 @@ def test_a_model_is_saved_loaded_and_exported_with_it(tmp_path):
     assert Translator(load_export(version)).translate(TEXTS) == translations
 
 
-def test_long_texts_of_other_units_are_warned_of():
+def test_long_texts_of_other_units_are_warned_of(eagerly):
     """SentencePiece would split a character of three bytes in two."""
     model = bahdanau_gru(ByteTokenizer(), WordTokenizer(["x"]), **SIZES)
     with pytest.warns(UserWarning, match="text 1 has 31 tokens and was truncated to 25"):

@@ -84,6 +84,7 @@ def test_training():
 
 
 @pytest.mark.graph
+@pytest.mark.thorough("test_tokenizer.py shows it for every tokenizer")
 def test_in_a_graph(tmp_path):
     def back(text):
         return TOKENIZER.detokenize(*TOKENIZER.tokenize_source(text)[1:])

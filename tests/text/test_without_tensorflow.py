@@ -1,3 +1,4 @@
+import functools
 import json
 import random
 import subprocess
@@ -25,6 +26,7 @@ def many_texts():
     return [*lines, *odd, *noise, b"", b" ", b"30.000 yen", b"5000"]
 
 
+@functools.cache
 def tokenizers():
     sentencepiece_ = zoo.from_preset("tatoeba_en_fr_transformer", load_weights=False)
     corpus = [pair.source for pair in builtin_corpus(300)]

@@ -50,37 +50,36 @@ PARAMETERS = {
     "transformer_tiny": 1210,
 }
 ALWAYS_SEARCHED = [
-    "history_attention_gru coverage",
     "luong_local_p_lstm feeding coverage",
-    "pointer_generator_lstm coverage",
     "transformer_tiny",
 ]
-ALWAYS_XLA = ["pointer_generator_lstm coverage", "transformer_tiny"]
-some = pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, marks=thorough if case in REPEATED else []) for case in OPTIONS],
-)
 
 
-def test_parameters():
-    assert {name: shared(name).count_params() for name in PARAMETERS} == PARAMETERS
+def repeated(case):
+    return [thorough] if case in REPEATED else []
 
 
-def test_no_two_weights_share_a_path():
-    for name in NAMES:
-        paths = [weight.path for weight in shared(name).weights]
-        assert len(set(paths)) == len(paths), name
+def some(cases):
+    return [pytest.param(case, marks=repeated(case)) for case in cases]
+
+
+@pytest.mark.parametrize("name", some(PARAMETERS))
+def test_parameters(name):
+    assert shared(name).count_params() == PARAMETERS[name]
+
+
+@pytest.mark.parametrize("name", some(NAMES))
+def test_no_two_weights_share_a_path(name):
+    paths = [weight.path for weight in shared(name).weights]
+    assert len(set(paths)) == len(paths)
 
 
 @pytest.mark.parametrize(
     ("case", "run"),
     [
-        *(pytest.param(case, eager, id=case) for case in OPTIONS),
+        *(pytest.param(case, eager, id=case, marks=repeated(case)) for case in OPTIONS),
         *(pytest.param(case, graph, id=f"{case} graph", marks=thorough) for case in OPTIONS),
-        *(
-            pytest.param(case, xla, id=f"{case} xla", marks=marks(case, ALWAYS_XLA))
-            for case in COMPILED
-        ),
+        *(pytest.param(case, xla, id=f"{case} xla", marks=thorough) for case in COMPILED),
     ],
 )
 def test_steps_equal_the_full_pass(case, run):
@@ -102,7 +101,13 @@ def test_steps_equal_the_full_pass(case, run):
 
 
 @pytest.mark.parametrize(
-    "name", ["bahdanau_gru", "context_attention_gru", "pointer_generator_gru", "transformer_tiny"]
+    "name",
+    [
+        "pointer_generator_gru",
+        "transformer_tiny",
+        pytest.param("bahdanau_gru", marks=thorough),
+        pytest.param("context_attention_gru", marks=thorough),
+    ],
 )
 def test_a_step_of_search_drops_nothing(name):
     model = make(name, dropout=0.5)
@@ -116,8 +121,8 @@ def test_a_step_of_search_drops_nothing(name):
 @pytest.mark.parametrize(
     "case",
     [
-        "luong_general_lstm feeding",
         "transformer_tiny",
+        pytest.param("luong_general_lstm feeding", marks=thorough),
         pytest.param("bahdanau_gru", marks=thorough),
         pytest.param("history_attention_gru", marks=thorough),
         pytest.param("pointer_generator_lstm coverage", marks=thorough),
@@ -140,7 +145,7 @@ def test_products_of_a_search_step_are_of_matrices(case):
     assert not [name for name in names if "Tensordot" in name]
 
 
-@some
+@pytest.mark.parametrize("case", some(OPTIONS))
 def test_padding_changes_nothing(case):
     model = shared(case)
     inputs, targets = example(model)
@@ -194,7 +199,7 @@ def test_search_in_a_batch_equals_search_alone(case):
     )
 
 
-@some
+@pytest.mark.parametrize("case", some(OPTIONS))
 def test_every_weight_learns(case):
     model = shared(case)
     inputs, targets = example(model)

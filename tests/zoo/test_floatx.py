@@ -19,7 +19,7 @@ def set_floatx():
     set_both(before)
 
 
-SHOWN = ["luong_local_m_lstm", "pointer_generator_gru own pointer", "transformer_tiny learned"]
+SHOWN = ["pointer_generator_gru own pointer"]
 
 
 def results(model):
@@ -58,7 +58,8 @@ def test_a_model_in_half_precision_trains_and_searches(case, floatx, set_floatx)
     set_floatx(floatx)
     name, options = OPTIONS[case]
     model = make(name, **options)
-    model.compile(keras.optimizers.SGD(0.01))
+    # The models that `make test` leaves out train in a graph.
+    model.compile(keras.optimizers.SGD(0.01), run_eagerly=floatx == "bfloat16")
     assert np.isfinite(float(model.train_on_batch(*example(model))[0]))
     for one in results(model):
         assert np.isfinite(one).all()

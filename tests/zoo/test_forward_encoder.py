@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from kerasnmt import layers, zoo
-from tests.zoo.tiny_models import INPUTS, SOURCE, make
+from tests.zoo.tiny_models import INPUTS, SOURCE, make, marks
 
 NAMES = [name for name in zoo.list_models() if name.startswith("luong")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks(name, ["luong_local_p_lstm"])) for name in NAMES]
+)
 def test_sizes(name):
     model = make(name, bidirectional=False, units=5, embedding_dim=3)
     (layer,) = model.encoder.layers
@@ -32,6 +34,7 @@ def test_weights():
     assert [layer.units for layer in wide.bridge.projections] == [4, 4]
 
 
+@pytest.mark.thorough("tests/layers shows it of the layer")
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_no_annotation_depends_on_later_words(num_layers):
     changed = SOURCE.copy()

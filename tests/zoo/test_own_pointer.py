@@ -6,9 +6,9 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.text import WordTokenizer
 from tests.numerics import additive, softmax
-from tests.zoo.tiny_models import COPYING, make
+from tests.zoo.tiny_models import COPYING, make, thorough
 
-NAMES = ["pointer_generator_gru", "pointer_generator_lstm"]
+NAMES = ["pointer_generator_gru", pytest.param("pointer_generator_lstm", marks=thorough)]
 UNITS = 4
 
 
@@ -45,7 +45,7 @@ def test_what_it_points_at():
     assert np.abs(expected - np.asarray(attended)).max() > 0.05
 
 
-def test_text():
+def test_text(eagerly):
     tokenizer = WordTokenizer.train(["a b c", "b c d"], 8)
     model = zoo.pointer_generator_gru(tokenizer, embedding_dim=6, units=4, own_pointer=True)
     assert len(model.translate(["a b xyz"], max_length=5)) == 1

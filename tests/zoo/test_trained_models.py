@@ -155,6 +155,7 @@ def test_distance_by_hand():
     assert distance("ab", "ba") == 2 and distance("flaw", "lawn") == 2
 
 
+@pytest.mark.thorough("trains; other tests try the parts of the scripts")
 def test_a_memory_network_on_tasks(tmp_path, monkeypatch, capsys):
     """Run the script with two small tasks, from the files to the results."""
     (tmp_path / "data").mkdir()
@@ -210,6 +211,7 @@ def test_questions_with_contexts(tmp_path):
         reproduce.read_task(tmp_path, 2, "test")
 
 
+@pytest.mark.thorough("tests/data shows batches of a context")
 def test_batches_of_any_questions():
     reproduce = script("reproduce", CONTEXT_BABI)
     questions = [
@@ -268,6 +270,7 @@ class OneWord(keras.Model):
         return self.logits(inputs["target_ids"])
 
 
+@pytest.mark.thorough("trains; the next test chooses among starts")
 def test_the_epoch_with_the_fewest_errors_is_kept(tmp_path, monkeypatch):
     reproduce = script("reproduce", CONTEXT_BABI)
     monkeypatch.setattr(reproduce, "context_attention_gru", OneWord)

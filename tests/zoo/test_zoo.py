@@ -6,7 +6,7 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
-from tests.zoo.tiny_models import shared
+from tests.zoo.tiny_models import NAMES, marks, shared, thorough
 
 # Weights by path and shape, for source 11, target 13, embedding_dim 6, units 5.
 BAHDANAU_GRU = {
@@ -60,14 +60,14 @@ def test_names():
     ("name", "scale"),
     [
         ("bahdanau_gru", 0.05),
-        ("dense_scorer_gru", 0.05),
-        ("encoder_decoder_gru", 0.05),
-        ("history_attention_gru", 0.05),
-        ("bahdanau_lstm", 0.6),
-        ("concat_gru", 0.6),
-        ("encoder_decoder_lstm", 0.6),
         ("luong_dot_lstm", 0.6),
-        ("luong_general_gru", 0.6),
+        pytest.param("dense_scorer_gru", 0.05, marks=thorough),
+        pytest.param("encoder_decoder_gru", 0.05, marks=thorough),
+        pytest.param("history_attention_gru", 0.05, marks=thorough),
+        pytest.param("bahdanau_lstm", 0.6, marks=thorough),
+        pytest.param("concat_gru", 0.6, marks=thorough),
+        pytest.param("encoder_decoder_lstm", 0.6, marks=thorough),
+        pytest.param("luong_general_gru", 0.6, marks=thorough),
     ],
 )
 def test_embeddings_begin_in_their_range(name, scale):
@@ -91,10 +91,16 @@ def test_names_by_the_class_of_the_model():
     assert sorted([*translating, *others]) == zoo.list_models()
     for name in translating:
         assert zoo.get_model(name, Seq2Seq) is getattr(zoo, name)
-        assert type(shared(name)) is Seq2Seq
     message = r"name of a Seq2Seq, one of bahdanau_gru, .*Received: memory_network, a MemoryNetwork"
     with pytest.raises(ValueError, match=message):
         zoo.get_model("memory_network", Seq2Seq)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks(name, ["bahdanau_gru"])) for name in NAMES]
+)
+def test_the_class_of_a_model_that_translates(name):
+    assert type(shared(name)) is Seq2Seq
 
 
 def test_unknown_name():
@@ -130,6 +136,7 @@ def test_tokenizers():
     assert two.decoder.embedding.input_dim == two.decoder.generator.vocabulary_size == 7
 
 
+@pytest.mark.thorough("trains; tests/models shows the gradient of tied embeddings")
 def test_tied_embeddings():
     free = zoo.bahdanau_gru(11, 13, dropout=0.0, **TINY)
     model = zoo.bahdanau_gru(11, 13, dropout=0.0, tie_embeddings=True, **TINY)
@@ -158,7 +165,7 @@ def test_tokenizer_on_one_side_only():
         zoo.bahdanau_gru(WordTokenizer(["a"]), 13, **TINY)
 
 
-@pytest.mark.parametrize("tie_embeddings", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, pytest.param(True, marks=thorough)])
 def test_a_new_model_predicts_each_word_as_often_as_it_was_seen(tie_embeddings):
     source = WordTokenizer(["x"])
     target = WordTokenizer.train(["a b a", "a"], 6)

@@ -95,11 +95,18 @@ COMPILED = [
     "transformer_tiny",
 ]
 thorough = pytest.mark.thorough("another model shows it, or this one does eagerly")
-# Names that combine parts of other names in another way. `tests/layers` tests each part.
+# Cases that combine parts of other cases in another way. `tests/layers` tests each part.
 REPEATED = [
-    *("bahdanau_lstm", "concat_gru", "encoder_decoder_gru", "luong_concat_lstm"),
+    *("bahdanau_lstm", "concat_gru", "context_attention_gru", "dense_scorer_gru"),
+    *("encoder_decoder_gru", "encoder_decoder_lstm", "history_attention_gru", "luong_concat_lstm"),
     *("luong_cosine_lstm", "luong_dot_lstm", "luong_general_gru", "luong_general_lstm"),
-    *("luong_local_m_lstm", "luong_scaled_dot_lstm", "pointer_generator_lstm", "transformer_base"),
+    *("luong_local_m_lstm", "luong_local_p_lstm", "luong_location_lstm", "luong_scaled_dot_lstm"),
+    *("pointer_generator_gru", "pointer_generator_lstm", "pointer_network_lstm"),
+    *("transformer_base", "bahdanau_lstm coverage", "luong_general_lstm feeding"),
+    *("luong_local_m_lstm feeding", "luong_general_gru wide encoder", "luong_general_lstm fused"),
+    *("luong_general_lstm forward", "luong_general_lstm forward, feeding"),
+    *("luong_dot_lstm stacked", "encoder_decoder_gru stacked", "pointer_generator_lstm coverage"),
+    "transformer_tiny learned",
 ]
 
 

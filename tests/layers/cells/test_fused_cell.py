@@ -48,7 +48,13 @@ def make(cell, decoder_cell="luong"):
     return fill(model, seed=1, scale=0.8)
 
 
-@pytest.mark.parametrize("decoder_cell", ["luong", "first state"])
+@pytest.mark.parametrize(
+    "decoder_cell",
+    [
+        "luong",
+        pytest.param("first state", marks=pytest.mark.thorough("another decoder cell shows it")),
+    ],
+)
 def test_the_layer_itself_runs_over_a_target(decoder_cell):
     decoder = make(fused(), decoder_cell).decoder
     assert decoder.loop is decoder.cell.cell.layer
@@ -74,6 +80,7 @@ def test_equals_our_own_cell():
     np.testing.assert_allclose(ours(INPUTS), theirs(INPUTS), atol=1e-5)
 
 
+@pytest.mark.thorough("trains; tests/zoo trains other models, and saves this cell")
 def test_learns_and_saves(tmp_path):
     model = make(fused())
     model.compile(keras.optimizers.Adam(0.02), run_eagerly=True)
@@ -120,7 +127,13 @@ def test_where_there_is_a_gpu_the_full_pass_is_cudnns(fused, monkeypatch):
     assert cudnn(lambda source: model.search(source, max_length=5).ids, ids) == set()
 
 
-@pytest.mark.parametrize("name", ["luong_dot_lstm", "luong_general_gru"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "luong_dot_lstm",
+        pytest.param("luong_general_gru", marks=pytest.mark.thorough("another cell shows it")),
+    ],
+)
 def test_zoo(name):
     model = zoo.get_model(name)(8, units=4, embedding_dim=3, fused=True)
     assert isinstance(model.decoder.loop, keras.layers.LSTM | keras.layers.GRU)

@@ -39,9 +39,8 @@ def python_beam(read, source, beam_size):
 
 
 @pytest.mark.graph
-@pytest.mark.parametrize(
-    "beam_size", [pytest.param(1, marks=pytest.mark.thorough("the other beam shows it")), 3]
-)
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.thorough("traces a search; tests/zoo shows the steps of this decoder")
 def test_search_equals_whole_targets(model, beam_size):
     ids = tf.TensorSpec((None, None), tf.int32)
     # With a variable number of rows, finished rows are dropped with their histories.
