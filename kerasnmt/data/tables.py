@@ -15,8 +15,8 @@ from kerasnmt.data.lines import COMPRESSED, MOST_BYTES, checked_lines
 Column = int | str
 _BREAKS = re.compile("[\t\n\r]+")
 _HOW = (
-    "Choose two columns by number, columns=[1, 2], or by their names in the first row, "
-    "columns=['a', 'b']; in a recipe `columns: [1, 2]`, on the command line --columns 1,2."
+    "Choose two columns by their names if the first row is a heading, columns=['a', 'b'], or else by "
+    "number, columns=[1, 2]; in a recipe `columns: [a, b]`, on the command line --columns a,b."
 )
 
 

@@ -9,10 +9,7 @@ from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Adam, translation_scores
 from kerasnmt.zoo import bahdanau_gru
 
-pytestmark = [
-    pytest.mark.long("trains a model until it translates"),
-    pytest.mark.thorough("trains longer; tests of training and of backends see the loss fall"),
-]
+pytestmark = pytest.mark.long("trains a model until it translates")
 
 TEST = builtin_corpus(100, "test")
 

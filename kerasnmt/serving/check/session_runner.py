@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
+from kerasnmt.extras import MissingPackageError
 from kerasnmt.serving.check.json_arrays import to_json
 from kerasnmt.serving.runtimes.registry import find_runtime
 from kerasnmt.serving.runtimes.saved_model.c_api import op_support
@@ -60,7 +61,7 @@ def _answer(methods: dict[str, Callable[..., Any]], line: str) -> dict[str, Any]
     request = json.loads(line)
     try:
         return {"result": methods[request.pop("method")](**request)}
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, MissingPackageError) as error:
         return {"error": str(error)}
 
 
