@@ -15,8 +15,8 @@ from kerasnmt.data.lines import COMPRESSED, MOST_BYTES, checked_lines
 Column = int | str
 _BREAKS = re.compile("[\t\n\r]+")
 _HOW = (
-    "Choose two columns by the names in the first row if it is a heading, columns=['a', 'b'], or by "
-    "number, columns=[1, 2]; in a recipe `columns: [a, b]`, on the command line --columns a,b."
+    "Choose two columns by the names in the first row if it is a heading, columns=['a', 'b'], or "
+    "by number, columns=[1, 2]; in a recipe `columns: [a, b]`, on the command line --columns a,b."
 )
 
 

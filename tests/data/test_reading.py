@@ -203,7 +203,7 @@ def test_more_columns_than_two_are_refused_with_the_first_row(tmp_path):
     message = (
         r"two columns, with a tab between them\. Received: path='.*a\.tsv', whose line 1 has 4 "
         r"columns: 1 'id', 2 'category', 3 'english', 4 'german'\. Choose two columns by the names "
-        r"in the first row if it is a heading, .*, or by number, columns=\[1, 2\]; .*--columns a,b\.$"
+        r"in the first row if it is a heading, .* or by number, .*; .*--columns a,b\.$"
     )
     for read in (lambda: read_tsv(path), lambda: len(Shards(path)), lambda: [*Shards(path)]):
         with pytest.raises(ValueError, match=message):
