@@ -10,7 +10,7 @@ from keras import ops
 from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import Targets, TokenProbability, build_once
-from kerasnmt.layers.composite import layers_within
+from kerasnmt.layers.composite import builds_in_call, layers_within
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
@@ -85,11 +85,12 @@ class EncoderDecoder(SearchModel):
         self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
 
     def make_weights(self) -> None:
-        """Create all weights, and check with symbolic tensors that the parts fit."""
-        target_ids = keras.KerasTensor((None, None), dtype="int32")
+        """Create all weights, also those of layers without a `build` method."""
         self.build()
-        # A call would count as the first one when Keras loads a functional model around this one.
-        self.compute_output_spec({**self.encoder.inputs(), "target_ids": target_ids})
+        if builds_in_call(self.encoder, self.bridge, self.decoder):
+            target_ids = keras.KerasTensor((None, None), dtype="int32")
+            # A call would count as the first one when Keras loads a functional model around this.
+            self.compute_output_spec({**self.encoder.inputs(), "target_ids": target_ids})
 
     def build(self, input_shape: Any = None) -> None:
         """Create all weights, whose shapes do not depend on the inputs."""

@@ -6,6 +6,8 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.layers.encoders.encoder import Encoder
+from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
 from tests.numerics import log_softmax
@@ -248,3 +250,24 @@ def test_quantization_in_place_is_refused(model, batch):
     with pytest.raises(NotImplementedError, match=r'model.export\(directory, weights="int8"\)'):
         model.quantize("int8")
     np.testing.assert_array_equal(model(batch[0]), before)
+
+
+def test_an_encoder_without_build_gets_its_weights_with_the_model():
+    class Wordwise(Encoder):
+        """Features of each word alone, from layers that a call builds."""
+
+        def __init__(self):
+            super().__init__()
+            self.embedding = keras.layers.Embedding(13, 4)
+            self.dense = keras.layers.Dense(8)
+            self.memory_units, self.state_size = 8, [[[4], [4]]]
+
+        def call(self, source_ids, training=False):
+            annotations = self.dense(self.embedding(source_ids))
+            mask = keras.ops.not_equal(source_ids, PAD_ID)
+            first, last = annotations[:, 0, :4], annotations[:, -1, 4:]
+            return annotations, mask, [[[first], [last]]]
+
+    parts = bahdanau_gru(13, units=4, embedding_dim=4)
+    model = Seq2Seq(Wordwise(), parts.bridge, parts.decoder)
+    assert [tuple(weight.shape) for weight in model.encoder.weights] == [(13, 4), (4, 8), (8,)]

@@ -151,12 +151,14 @@ def test_one_embedding_too_many_or_too_few():
     free, shared = make(share_embeddings=False), make()
     message = r"either an encoder with an embedding, or embedded words"
     for donor, share in ((free, True), (shared, False)):
-        config = donor.get_config() | {"share_embeddings": share}
+        model = Seq2Seq.from_config(donor.get_config() | {"share_embeddings": share})
         with pytest.raises(ValueError, match=message):
-            Seq2Seq.from_config(config)
+            model(INPUTS)
     encoder = RecurrentEncoder(None, [BidirectionalLayer(GRUCell(4))])
     with pytest.raises(ValueError, match=message):
         encoder(INPUTS["source_ids"])
+    with pytest.raises(ValueError, match=message):
+        Seq2Seq(encoder, shared.bridge, shared.decoder)
     letters, others = WordTokenizer(["a", "b"]), WordTokenizer(["c", "d"])
     parts = shared.encoder, shared.bridge, shared.decoder
     with pytest.raises(ValueError, match=r"Expected one tokenizer .* a separate target_tokenizer"):

@@ -19,6 +19,18 @@ class SinusoidalPositions(Composite, keras.layers.Layer):
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
     """
 
+    def build(self, words_shape: tuple) -> None:
+        """Check the number of units. There are no weights.
+
+        Raises:
+            ValueError: If the number of units is odd.
+        """
+        if words_shape[-1] % 2:
+            raise ValueError(
+                "Expected an even number of units, half for sines and half for cosines. "
+                f"Received: units={words_shape[-1]}"
+            )
+
     def call(self, words: Any, position: Any = None) -> Any:
         """Add the positions to embedded words.
 
@@ -29,16 +41,8 @@ class SinusoidalPositions(Composite, keras.layers.Layer):
 
         Returns:
             The sums, with the shape of `words`.
-
-        Raises:
-            ValueError: If the number of units is odd.
         """
         units = words.shape[-1]
-        if units % 2:
-            raise ValueError(
-                "Expected an even number of units, half for sines and half for cosines. "
-                f"Received: units={units}"
-            )
         if position is None:
             position = ops.arange(ops.shape(words)[1], dtype="int32")
         places = ops.arange(units, dtype="int32")
