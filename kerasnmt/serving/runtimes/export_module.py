@@ -47,7 +47,7 @@ class ExportModule(ServedModel):
     @property
     def signatures(self) -> dict[str, Any]:
         """Traced functions, by the names of their signatures."""
-        return {name: self._task.signatures[name] for name in self._task.served}
+        return {name: self._task.signatures[name] for name in self._task.exported}
 
     @property
     def saved(self) -> tf.Module:

@@ -39,7 +39,7 @@ class TaskSession(Session):
         self._tracing = threading.Lock()
         self._closed = False
         self.signatures: Mapping[str, Signature] = _Signatures(
-            task.served, lambda name: self._traced(name).signature
+            task.exported, lambda name: self._traced(name).signature
         )
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -69,7 +69,7 @@ class TaskSession(Session):
             return self._found[name]
 
     def _trace(self, name: str) -> _Traced:
-        fields = self._task.served[name].fields
+        fields = self._task.exported[name].fields
         inputs = {field: TensorInfo(f"{name}_{field}:0", "string", [-1]) for field in fields}
         function: Any = self._task.function(name)
         if keras.backend.backend() == "jax":
