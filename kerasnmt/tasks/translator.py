@@ -63,13 +63,13 @@ class Translator:
             ValueError: If the model has other fields, a column is one string, or the columns differ
                 in length.
         """
-        request = {field: as_list(field, column, "rows") for field, column in request.items()}
-        first, *others = [*request] or ["text"]
+        columns = {field: as_list(field, column, "rows") for field, column in request.items()}
+        first, *others = [*columns] or ["text"]
         for name in others:
-            check_same_length(f"rows of {name}", request[name], f"of {first}", len(request[first]))
-        answers = self._run("serving_default", request, _answers, batch_size, first_number)
+            check_same_length(f"rows of {name}", columns[name], f"of {first}", len(columns[first]))
+        answers = self._run("serving_default", columns, _answers, batch_size, first_number)
         if first_number is not None and self._low_score is not None:
-            texts = request[self.fields[0]]
+            texts = columns[self.fields[0]]
             self._warn_of_low_scores(texts, answers, self._low_score, first_number)
         return answers
 

@@ -35,7 +35,7 @@ class TaskSession(Session):
     def __init__(self, task: Task) -> None:
         self._task = task
         _ = task.signatures  # made here, and not by two threads at once
-        self._found: dict[str, _Traced] = {}
+        self._functions: dict[str, _Traced] = {}
         self._tracing = threading.Lock()
         self._closed = False
         self.signatures: Mapping[str, Signature] = _Signatures(
@@ -55,18 +55,18 @@ class TaskSession(Session):
     def close(self) -> None:
         """Free the functions; see `Session`."""
         self._closed = True
-        self._found.clear()
+        self._functions.clear()
 
     def _traced(self, name: str) -> _Traced:
         """Return a function with its signature, and trace it the first time."""
-        if found := self._found.get(name):
-            return found
+        if function := self._functions.get(name):
+            return function
         with self._tracing:
             if self._closed:
                 raise RuntimeError("Expected an open session. It was closed. Create a new one.")
-            if name not in self._found:
-                self._found[name] = self._trace(name)
-            return self._found[name]
+            if name not in self._functions:
+                self._functions[name] = self._trace(name)
+            return self._functions[name]
 
     def _trace(self, name: str) -> _Traced:
         fields = self._task.exported[name].fields
